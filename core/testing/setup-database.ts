@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { afterAll, afterEach, expect, inject } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings } from "../env.ts";
@@ -16,18 +15,16 @@ const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject
 provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: databaseUrl });
 
 // As in the web process, a small process starts git: from this one, which grows to 600 MB, each start would take 26 ms of processor time
-// (docs/decisions/080). The files of a worker share the launcher. Tests that observe their process's own children do not use it.
+// (docs/decisions/080). The files of a worker share the launcher.
 const worker = globalThis as { gitLauncherOfWorker?: GitLauncher | undefined; keyhookGitLauncher?: GitLauncher };
-if (!readFileSync(expect.getState().testPath as string, "utf8").includes('subscribe("child_process"')) {
-  if (!worker.gitLauncherOfWorker) {
-    const launcher = await GitLauncher.start(() => {
-      worker.gitLauncherOfWorker = undefined;
-    });
-    worker.gitLauncherOfWorker = launcher;
-    process.once("exit", () => launcher.stop());
-  }
-  worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
+if (!worker.gitLauncherOfWorker) {
+  const launcher = await GitLauncher.start(() => {
+    worker.gitLauncherOfWorker = undefined;
+  });
+  worker.gitLauncherOfWorker = launcher;
+  process.once("exit", () => launcher.stop());
 }
+worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
 
 // Fails the test even if it caught the error.
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));

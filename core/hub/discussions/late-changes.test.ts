@@ -1,5 +1,4 @@
 import { type ChildProcess, execFileSync } from "node:child_process";
-import { subscribe } from "node:diagnostics_channel";
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -18,6 +17,7 @@ import type { Repo } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
+import { watchProcesses } from "../testing/watch-processes.ts";
 import { findDiscussion } from "./find-discussion.ts";
 import { followLateChanges, type LateChanges, lateChangesTable } from "./late-changes.ts";
 import { openPullRequest } from "./open-pull-request.ts";
@@ -72,11 +72,11 @@ async function subjects(): Promise<string[]> {
 
 /** The git processes that are walking now. */
 const walking = new Set<ChildProcess>();
-subscribe("child_process", (message) => {
-  const { process: child } = message as { process: ChildProcess };
-  child.once("spawn", () => child.spawnfile.endsWith("/limited-git") && walking.add(child));
-  child.once("exit", () => walking.delete(child));
-});
+const watchWalks = () =>
+  watchProcesses((child) => {
+    child.once("spawn", () => child.spawnfile.endsWith("/limited-git") && walking.add(child));
+    child.once("exit", () => walking.delete(child));
+  });
 const isWalking = () => [...walking].some(({ killed }) => !killed);
 const { setTimeout: realTimeout } = globalThis;
 
@@ -88,6 +88,7 @@ const { setTimeout: realTimeout } = globalThis;
  */
 async function timed(work: () => Promise<unknown>, meanwhile?: () => Promise<unknown>): Promise<number> {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+  const stopWatching = watchWalks();
   try {
     const start = Date.now();
     let isOver = false;
@@ -107,6 +108,7 @@ async function timed(work: () => Promise<unknown>, meanwhile?: () => Promise<unk
     await done;
     return Date.now() - start;
   } finally {
+    stopWatching();
     vi.useRealTimers();
   }
 }

@@ -1,5 +1,3 @@
-import type { ChildProcess } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
@@ -13,6 +11,7 @@ import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
+import { watchProcesses } from "../testing/watch-processes.ts";
 import { deleteDiscussion, deletePullRequestRef } from "./delete-discussion.ts";
 import { findDiscussion } from "./find-discussion.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
@@ -45,17 +44,15 @@ async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
 describe("mergePullRequest", () => {
   test("S137 each merge has a slot for walks, a memory limit and a low priority", async () => {
     const seen: { command: string; places: number; memory: string | undefined }[] = [];
-    const watch = (message: unknown) => {
-      const { process: child } = message as { process: ChildProcess };
+    const { ada, repo, at } = await proposed();
+    await commitTo(repo, ada, { "c.txt": "c" });
+    const stopWatching = watchProcesses((child) => {
       child.once("spawn", () => {
         const command = child.spawnargs.find((word) => word === "merge-tree" || word === "merge-base");
         if (command) seen.push({ command, places: walks.counts.taken, memory: child.spawnargs[1] });
       });
-    };
-    const { ada, repo, at } = await proposed();
-    await commitTo(repo, ada, { "c.txt": "c" });
-    subscribe("child_process", watch);
-    await mergePullRequest(ada.actor, at).finally(() => unsubscribe("child_process", watch));
+    });
+    await mergePullRequest(ada.actor, at).finally(stopWatching);
     expect(seen.map(({ command }) => command)).toEqual(["merge-base", "merge-base", "merge-tree"]);
     for (const { places, memory } of seen) expect([places, memory]).toEqual([1, String(256 * 1024)]);
     expect(walks.counts.taken).toBe(0);
@@ -266,8 +263,7 @@ test("in an organization a reader proposes and a writer merges", async () => {
 /** Runs `work`, and `meanwhile` when git has resolved a ref and before `work` hears of it. */
 async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
   let changing: Promise<unknown> | undefined;
-  const watch = (message: unknown) => {
-    const { process: child } = message as { process: ChildProcess };
+  const stopWatching = watchProcesses((child) => {
     const emit = child.emit.bind(child);
     child.emit = (event: string, ...args: unknown[]) => {
       if ((event !== "exit" && event !== "close") || !child.spawnargs.includes("show-ref")) return emit(event, ...args);
@@ -275,9 +271,8 @@ async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promis
       void changing.then(() => emit(event, ...args));
       return true;
     };
-  };
-  subscribe("child_process", watch);
-  return work().finally(() => unsubscribe("child_process", watch));
+  });
+  return work().finally(stopWatching);
 }
 
 test("S135 a member who is removed while they merge, or delete merged commits, changes nothing", async () => {

@@ -37,10 +37,11 @@ process.once("disconnect", () => {
   process.exit();
 });
 
-async function launch({ id, command, args, cwd, env, niceness, isLong }: Launch): Promise<void> {
-  const streams = [0, 1, 2].map(() => connect(socketPath).pause());
+async function launch({ id, command, args, cwd, env, niceness, isLong, hasChannel }: Launch): Promise<void> {
+  const streams = (hasChannel ? [0, 1, 2, 3] : [0, 1, 2]).map(() => connect(socketPath).pause());
   try {
     await Promise.all(streams.map((stream, number) => writeHeader(stream, `${id} ${number}\n`)));
+    if (streams[3]) letReadersWait(streams[3]);
     const child = spawn(command, args, { cwd, env, stdio: streams });
     child.once("error", (error) => send({ id, failure: error.message }));
     if (child.pid === undefined) return;
@@ -56,6 +57,11 @@ async function launch({ id, command, args, cwd, env, niceness, isLong }: Launch)
     // Git has its own copies now.
     for (const stream of streams) stream.destroy();
   }
+}
+
+/** Node does this for a child's first three streams only. The shell of a hook cannot read from a socket that answers "try again". */
+function letReadersWait(stream: Socket): void {
+  (stream as unknown as { _handle: { setBlocking(isBlocking: boolean): void } })._handle.setBlocking(true);
 }
 
 /** Writes the line that names a connection's stream. Nothing is read here, because all arriving bytes are git's input. */

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, utimes } from "node:fs/promises";
 import { connect } from "node:net";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -173,13 +173,29 @@ test("a connection that nobody waits for is closed", async () => {
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 
-test("when the launcher is killed, the processes that it has started fail, and git can still be started", async () => {
-  const child = await spawnGit(path, ["cat-file", "--batch"]);
+test("a hook can ask on its fourth stream, wait for the answer, and notices when this process closes it", async () => {
+  const alias = 'alias.ask=!echo question >&3; read -r answer <&3; echo "$answer"; read -r more <&3 || echo closed';
+  const child = await spawnGit(path, ["ask"], { config: [alias], hasChannel: true });
+  expect(parentOf(child.pid)).not.toBe(process.pid);
+  const channel = (child.stdio as unknown as Duplex[])[3] as Duplex;
+  expect(String(await once(channel, "data"))).toBe("question\n");
+  // The shell is waiting.
+  await delay(50);
+  channel.end("yes\n");
+  child.stderr.resume();
+  const end = closed(child);
+  expect(await text(child.stdout)).toBe("yes\nclosed\n");
+  expect(await end).toBe(0);
+});
+
+test("when the launcher is killed, so are the processes that it has started, and git can still be started", async () => {
+  const child = await spawnGit(path, ["wait"], { config: ["alias.wait=!exec sleep 60"] });
   child.stderr.resume();
   child.stdout.resume();
   const before = gitLauncher();
   process.kill(parentOf(child.pid), "SIGKILL");
   expect(await closed(child)).toBe("SIGKILL");
+  await expect.poll(() => isAlive(child.pid)).toBe(false);
   expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
   await expect.poll(() => gitLauncher(), { timeout: 10_000 }).toBeDefined();
   expect(gitLauncher()).not.toBe(before);

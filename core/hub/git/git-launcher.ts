@@ -96,7 +96,7 @@ export class GitLauncher {
     if (!this.#process.connected) throw new LauncherEnded();
     const id = randomUUID();
     const kill = (signal: NodeJS.Signals) => this.#waiting.delete(id) || this.#ask({ id, kill: signal });
-    const launched = new LaunchedGit(kill, signal);
+    const launched = new LaunchedGit(command.hasChannel ? 4 : 3, kill, signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
     // A hanging launcher is killed and replaced.

@@ -18,6 +18,8 @@ export type GitCommand = {
   niceness?: Niceness | undefined;
   /** Whether its priority is lowered at once, instead of after it has used some processor time. */
   isLong?: boolean | undefined;
+  /** A fourth, bidirectional stream for a hook; it closes when this process ends. */
+  hasChannel?: boolean | undefined;
 };
 
 /** Messages to the launcher's process (LauncherRequest) and from it (LauncherReport). */
@@ -36,7 +38,7 @@ const startTimedOut = () =>
 
 /** A git process that the launcher starts, with the events and properties of Node's own child processes. */
 export class LaunchedGit extends EventEmitter {
-  readonly stdio: (Socket | undefined)[] = [undefined, undefined, undefined];
+  readonly stdio: (Socket | undefined)[];
   pid: number | undefined;
   exitCode: number | null = null;
   signalCode: NodeJS.Signals | null = null;
@@ -48,8 +50,9 @@ export class LaunchedGit extends EventEmitter {
   #isRefused = false;
   #isOver = false;
 
-  constructor(ask: (signal: NodeJS.Signals) => void, signal: AbortSignal | undefined) {
+  constructor(streams: 3 | 4, ask: (signal: NodeJS.Signals) => void, signal: AbortSignal | undefined) {
     super();
+    this.stdio = Array(streams).fill(undefined);
     this.#ask = ask;
     this.#timer = setTimeout(() => {
       this.emit("late");
@@ -96,10 +99,11 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /** The launcher is gone, so nobody reports git's exit. Git ends because its streams are closed. */
+  /** The launcher is gone, so nobody reports git's exit. A caller may rely on it: git must change no ref after that. */
   launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();
+    if (!this.#isOver) killProcess(this.pid);
     this.#exit(null, "SIGKILL");
   }
 
@@ -156,5 +160,13 @@ export class LaunchedGit extends EventEmitter {
       this.emit("close", this.exitCode, this.signalCode);
       this.removeAllListeners("close");
     }
+  }
+}
+
+function killProcess(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
   }
 }

@@ -101,7 +101,7 @@ export type SpawnOptions = {
   niceness?: Niceness;
   /** Whether it is expected to take long: then the launcher lowers its priority at once. */
   isLong?: boolean;
-  /** A fourth, bidirectional stream for a hook; it closes when this process ends. */
+  /** A fourth stream (launched-git.ts). */
   hasChannel?: boolean;
   /** The time after which git with such a stream, and all that it has started, gets the lowest priority. */
   oldAfterMs?: number;
@@ -126,19 +126,12 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const overrides = [...(isLimited ? LIMITED_CONFIG : []), ...config].flatMap((one) => ["-c", one]);
   const [command, ...before] = isLimited ? [LIMITED_GIT, String(memoryMiB * 1024), String(cpuSeconds)] : ["git"];
   const git = {
-    ...{ command, cwd: directory, niceness, isLong },
+    ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
     // Relative: with an absolute path, the kernel looks up each of its folders for every file, which a shared file system answers over the network.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
-  // Only Node's own spawn can create the fourth stream for a hook.
-  const launcher = hasChannel ? undefined : gitLauncher();
-  try {
-    if (launcher) return await launcher.launch({ ...git, niceness: niceness ?? NICENESS }, signal);
-  } catch (error) {
-    if (!(error instanceof LauncherEnded)) throw error;
-  }
-  const child = await spawnHere(git, signal, hasChannel);
+  const child = await launch(git, signal);
   if (hasChannel && oldAfterMs !== undefined) {
     const timer = setTimeout(() => child.pid === undefined || lowerPriorityOfFamily(child.pid, 19), oldAfterMs);
     child.once("exit", () => clearTimeout(timer));
@@ -146,10 +139,21 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   return child;
 }
 
+/** By the launcher if this process has one. */
+async function launch(git: GitCommand, signal: AbortSignal | undefined): Promise<GitProcess> {
+  try {
+    return (
+      (await gitLauncher()?.launch({ ...git, niceness: git.niceness ?? NICENESS }, signal)) ?? (await spawnHere(git, signal))
+    );
+  } catch (error) {
+    if (error instanceof LauncherEnded) return spawnHere(git, signal);
+    throw error;
+  }
+}
+
 async function spawnHere(
-  { command, args, cwd, env, niceness }: GitCommand,
+  { command, args, cwd, env, niceness, hasChannel }: GitCommand,
   signal: AbortSignal | undefined,
-  hasChannel: boolean | undefined,
 ): Promise<GitProcess> {
   const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
   const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;

@@ -1,10 +1,9 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { someRepo } from "../../testing/repos.ts";
+import { watchProcesses } from "../../testing/watch-processes.ts";
 import { type GitLauncher, gitLauncher, startGitLauncher } from "../git-launcher.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -55,12 +54,7 @@ test("S137 a folder that is too large to be read is not read to learn that", asy
   const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
   const wide = (await runGit(path, ["commit-tree", tree, "-m", "wide"], { env })).toString().trim();
   let git: number | undefined;
-  const watch = (message: unknown) => {
-    const { process: child } = message as { process: ChildProcessWithoutNullStreams };
-    child.once("spawn", () => (git = child.pid));
-  };
-  subscribe("child_process", watch);
-  onTestFinished(() => void unsubscribe("child_process", watch));
+  onTestFinished(watchProcesses((child) => child.once("spawn", () => (git = child.pid))));
   await withObjects(path, async (objects) => {
     const size = (await objects.info(tree))?.size ?? 0;
     expect(size).toBeGreaterThan(5 * MIB);
@@ -72,16 +66,14 @@ test("S137 a folder that is too large to be read is not read to learn that", asy
 
 test("S137 the sizes of many files are requested in portions", async () => {
   let most = 0;
-  const watch = (message: unknown) => {
-    const { process: child } = message as { process: ChildProcessWithoutNullStreams };
+  const stopWatching = watchProcesses((child) => {
     child.once("spawn", () =>
       child.stdout.on("data", () => {
         most = Math.max(most, child.stdin.writableLength);
       }),
     );
-  };
-  subscribe("child_process", watch);
-  const { files } = await readSnapshot(repo, "main", { files: "sizes" }).finally(() => unsubscribe("child_process", watch));
+  });
+  const { files } = await readSnapshot(repo, "main", { files: "sizes" }).finally(stopWatching);
   expect(files).toHaveLength(FILES);
   expect(files?.[FILES - 1]).toMatchObject({ path: "f9999", size: 20 });
   // A question has 46 bytes.

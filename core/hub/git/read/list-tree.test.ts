@@ -1,9 +1,8 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
+import { watchProcesses } from "../../testing/watch-processes.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { findFile } from "./find-file.ts";
@@ -44,15 +43,11 @@ async function everything(query: Parameters<typeof listTree>[1]): Promise<string
 /** The bytes that git writes during `work`. */
 async function bytesFromGit(work: () => Promise<unknown>): Promise<number> {
   let bytes = 0;
-  const started = (message: unknown) => {
-    const { process: child } = message as { process: ChildProcessWithoutNullStreams };
-    const count = (chunk: Buffer) => {
-      bytes += chunk.length;
-    };
-    child.once("spawn", () => child.stdout.on("data", count));
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
   };
-  subscribe("child_process", started);
-  await work().finally(() => unsubscribe("child_process", started));
+  const stopWatching = watchProcesses((child) => child.once("spawn", () => child.stdout.on("data", count)));
+  await work().finally(stopWatching);
   return bytes;
 }
 

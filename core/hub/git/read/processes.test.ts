@@ -1,10 +1,9 @@
-import type { ChildProcess } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readdirSync, readlinkSync } from "node:fs";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo, unfoldingRepo } from "../../testing/repos.ts";
+import { watchProcesses } from "../../testing/watch-processes.ts";
 import { startGitLauncher } from "../git-launcher.ts";
 import { objectReads, walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
@@ -36,15 +35,7 @@ beforeAll(async () => {
 /** How many processes `work` starts. */
 async function processesOf(work: () => Promise<unknown>): Promise<number> {
   let count = 0;
-  const started = () => {
-    count++;
-  };
-  subscribe("child_process", started);
-  try {
-    await work();
-  } finally {
-    unsubscribe("child_process", started);
-  }
+  await work().finally(watchProcesses(() => count++));
   return count;
 }
 
@@ -75,13 +66,12 @@ describe("git is started a few times for a page, however much is on it", () => {
 
   test("many concurrent readers of one repository start fewer processes than there are slots", async () => {
     let [alive, most] = [0, 0];
-    const started = (message: unknown) => {
+    const stopWatching = watchProcesses((child) => {
       most = Math.max(most, ++alive);
-      (message as { process: ChildProcess }).process.once("exit", () => alive--);
-    };
-    subscribe("child_process", started);
+      child.once("exit", () => alive--);
+    });
     const read = () => findFile(repo, { revision: "main", path: "README.md", maxBytes: 99 });
-    const files = await Promise.all(Array.from({ length: 100 }, read)).finally(() => unsubscribe("child_process", started));
+    const files = await Promise.all(Array.from({ length: 100 }, read)).finally(stopWatching);
     expect(files.every(({ bytes }) => bytes?.toString() === "# 4")).toBe(true);
     expect(most).toBeGreaterThan(4);
     // A process that has ended is counted until its exit is reported.

@@ -145,7 +145,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   const options = {
     isLimited: true,
     // The checks of a small pack may take minutes, and continue when its sender has left: they must not starve walks and fetches.
-    ...{ niceness: 10, oldAfterMs: 60_000 },
+    ...{ niceness: 10, isLong: true, oldAfterMs: 60_000 },
     hasChannel: true,
     config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },

@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { someRepo } from "../../testing/repos.ts";
+import { watchProcesses } from "../../testing/watch-processes.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { buildCommit, type Change, type CommitPlan } from "./build-commit.ts";
@@ -47,9 +47,7 @@ test("S137 a large commit is sent to git in portions", async () => {
 
 test("S137 the git that builds a commit has limits", async () => {
   const started: ChildProcess[] = [];
-  const watch = (message: unknown) => started.push((message as { process: ChildProcess }).process);
-  subscribe("child_process", watch);
-  onTestFinished(() => void unsubscribe("child_process", watch));
+  onTestFinished(watchProcesses((child) => started.push(child)));
   await build((blob) => {
     const running = started.filter(({ exitCode }) => exitCode === null);
     expect(running).toHaveLength(1);

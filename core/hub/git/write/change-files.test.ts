@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, test, vi } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
 import type { Release } from "../../../fair-queue/fair-queue.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { watchProcesses } from "../../testing/watch-processes.ts";
 import { walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -70,11 +70,9 @@ describe("S137 who changed a file meanwhile", () => {
   test("is looked up in the slots of walks, by a git with limits", async () => {
     const { repo, ask } = await overtaken();
     const logs: ChildProcess[] = [];
-    const watch = (message: unknown) => {
-      const { process: child } = message as { process: ChildProcess };
+    const stopWatching = watchProcesses((child) => {
       child.once("spawn", () => child.spawnargs.includes("log") && logs.push(child));
-    };
-    subscribe("child_process", watch);
+    });
     // All that one account may have in one repository.
     const slots = await takeAll(repo);
     const asked = ask();
@@ -82,7 +80,7 @@ describe("S137 who changed a file meanwhile", () => {
     expect(logs).toEqual([]);
     for (const release of slots) release();
     expect(await asked).toMatchObject({ outcome: "overtaken", newer: { authorName: "Ada", title: "Add files" } });
-    unsubscribe("child_process", watch);
+    stopWatching();
     expect(logs.map(({ spawnfile }) => spawnfile)).toEqual([expect.stringMatching(/\/limited-git$/)]);
   });
 

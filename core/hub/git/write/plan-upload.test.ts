@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
+import { watchProcesses } from "../../testing/watch-processes.ts";
 import { walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -28,18 +28,16 @@ const matches = ({ spawnargs }: ChildProcess) => spawnargs.includes("check-ignor
 
 /** Counts the processes that match paths with patterns, and how many of them there are at once. */
 function watchMatching() {
-  const seen = { started: [] as ChildProcess[], alive: 0, most: 0, stop: () => unsubscribe("child_process", watch) };
-  const watch = (message: unknown) => {
-    const { process: child } = message as { process: ChildProcess };
+  const seen = { started: [] as ChildProcess[], alive: 0, most: 0 };
+  const stop = watchProcesses((child) => {
     child.once("spawn", () => {
       if (!matches(child)) return;
       seen.started.push(child);
       seen.most = Math.max(seen.most, ++seen.alive);
       child.once("exit", () => seen.alive--);
     });
-  };
-  subscribe("child_process", watch);
-  return seen;
+  });
+  return Object.assign(seen, { stop });
 }
 
 test("a plan says which files are ignored and which go to Git LFS, by the stored or the new settings", async () => {

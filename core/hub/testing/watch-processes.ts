@@ -1,0 +1,26 @@
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { GitLauncher } from "../git/git-launcher.ts";
+import type { ObjectReader } from "../git/read/object-reader.ts";
+
+const keeper = globalThis as {
+  keyhookGitLauncher?: GitLauncher | undefined;
+  keyhookIdleReaders?: Set<{ reader: ObjectReader }>;
+};
+
+/**
+ * Calls `created` for each process that this one creates, before it has started. The launcher's processes would not be seen, so git starts
+ * without it meanwhile, and processes that it has left for the next reader are not used.
+ * @returns a function that ends this
+ */
+export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
+  const launcher = keeper.keyhookGitLauncher;
+  keeper.keyhookGitLauncher = undefined;
+  for (const { reader } of keeper.keyhookIdleReaders ?? []) reader.end(new Error("a test watches processes"));
+  const watch = (message: unknown) => created((message as { process: ChildProcess }).process as ChildProcessWithoutNullStreams);
+  subscribe("child_process", watch);
+  return () => {
+    unsubscribe("child_process", watch);
+    keeper.keyhookGitLauncher = launcher;
+  };
+}
