@@ -117,7 +117,7 @@ function hasRecentProof(actor: CheckedActor): boolean {
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/** A reason for which a user has the right; for each of them a token needs other scopes. */
+/** A reason for which a user has the right. The scopes that a token needs depend on the reason. */
 type Way = "any" | keyof TokenScopes;
 
 type CheckedActor = Exclude<Actor, { kind: "command" }>;
@@ -138,7 +138,7 @@ async function decideByRule(actor: CheckedActor, rule: Rule, target: Target, tx:
   return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
-/** The user's standing in an organization, as it was read with their token; for a change it is read again. */
+/** The user's standing in an organization: the one that was read with the token or, for a change, the current one. */
 async function standingOf(
   actor: Person | TokenHolder,
   { isReading }: Rule,
@@ -159,7 +159,7 @@ function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undef
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
 
-/** The ways besides membership that give the right. */
+/** The reasons, besides membership, for which the user has the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
@@ -220,8 +220,8 @@ export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
 /**
- * The scopes with which a token can use one of its user's ways to have the right; one of them is enough. Empty if no scope allows it. Lists
- * and conditions on many rows are derived from the rules through this function, and so agree with `may`.
+ * The scopes with which a token can use the right that its user has for one reason; one of the scopes is enough. Empty if no
+ * scope allows it. Lists and conditions on many rows are derived from the rules through this function, and so agree with `may`.
  */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
@@ -242,9 +242,9 @@ function scopesFor(
   if (way === "granted" || way === "public") return others[way] ?? [];
   const isMadeByApp = token.clientId !== null && token.clientId === target.creatorClientId;
   const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
-  // Apps reach an organization's resources with the scopes for organizations. A personal access token reaches all of its user's (the
-  // service's own command line too, in the organizations granted to it). An exchanged token applies the user's own scopes to its
-  // organization.
+  // Apps reach an organization's resources with the scopes for organizations. For a personal access token, the user's own scopes
+  // are enough for everything that the user may do, and so they are for the service's own command line in the organizations
+  // granted to it. An exchanged token applies the user's own scopes to its organization.
   const isOwn = token.clientId === null || token.isFirstParty;
   const standing = way === "own" || isOwn ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;

@@ -11,7 +11,10 @@ export type ThrottleLimit = { limit: number; windowSeconds: number };
 type Counted = {
   /** The number of this attempt in its window, from 1. */
   count: number;
-  /** Takes the attempt off its own window. Once that has ended it does nothing, so that the next window's count does not shrink. */
+  /**
+   * Subtracts the attempt from its own window. It does nothing after that window, so that the next window's count does not
+   * shrink.
+   */
   giveBack: () => Promise<void>;
 };
 

@@ -32,7 +32,7 @@ export type NewIdentityProvider = {
   clientId: string;
   clientSecret?: string;
   scopes?: readonly string[];
-  /** Never for an organization's: its administrators could vouch for any email address. */
+  /** Never true for an organization's provider: its administrators could vouch for any email address. */
   isSignUpAllowed?: boolean;
 };
 

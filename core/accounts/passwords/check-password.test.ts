@@ -60,13 +60,13 @@ describe("password hashes", () => {
     expect(isOutdatedHash(one.replace("t=2", "t=1"))).toBe(true);
   });
 
-  test("one password typed on two keyboards is one password", async () => {
+  test("match the same password typed on another keyboard", async () => {
     const composed = await hashPassword("Grüße aus Köln");
     expect(await verifyPassword(composed, "Gru\u0308ße aus Ko\u0308ln", "ada")).toBe(true);
     expect(await verifyPassword(composed, "Grüße aus Koln", "ada")).toBe(false);
   });
 
-  test("without a hash no password is correct", async () => {
+  test("match no password if there is no hash", async () => {
     for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay", "ada")).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/
 
 const made = new WeakMap<ApiDocument, ReferenceSection[]>();
 
-/** The operations of the document by their tags, in its order. */
+/** The operations of the document by their tags, in the document's order. */
 export function sectionsOf(document: ApiDocument): ReferenceSection[] {
   const known = made.get(document);
   if (known) return known;

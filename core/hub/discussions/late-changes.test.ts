@@ -124,8 +124,8 @@ async function attempt(): Promise<void> {
   }
 }
 
-describe("what git does not find out in time", () => {
-  test("of new commits of a pull request: the push is recorded, nobody waits for its repository, and they are shown later", async () => {
+describe("a question that git does not answer in time", () => {
+  test("about new commits of a pull request: the push is recorded, nobody waits for the repository, and the commits are shown later", async () => {
     const before = await pushes();
     const push = () => setRef(repo, ada, `refs/pr/${num}`, tip);
     const change = () => updateRepoSettings(ada.actor, name(), { hasDiscussions: true, gated: "auto" }, from);
@@ -142,7 +142,7 @@ describe("what git does not find out in time", () => {
     await fsck(repo);
   });
 
-  test("of where a base is: the push is recorded, and the commits are shown later", async () => {
+  test("about the commit of a base: the push is recorded, and the commits are shown later", async () => {
     await unblock();
     await setRef(repo, ada, "refs/heads/onto", base);
     num = (await openPullRequest(ada.actor, repo, { title: "Onto", base: "onto", head: { sha: head } })).row.num;
@@ -162,7 +162,7 @@ describe("what git does not find out in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("of a merge: the push is recorded, and the pull request is merged later", async () => {
+  test("about a merge: the push is recorded, and the pull request is marked as merged later", async () => {
     expect(await setRefLate(repo, ada, "refs/heads/main", tip)).toBe(2_000);
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
     expect(await status()).toBe("open");
@@ -193,7 +193,7 @@ describe("what git does not find out in time", () => {
     expect(await status()).toBe("open");
   });
 
-  test("of one user's waiting rows come one after another", async () => {
+  test("waits for its turn after the same user's earlier questions", async () => {
     const second = await branchWith(repo, ada, "other", { "c.txt": "c" });
     await openPullRequest(ada.actor, repo, { title: "Other", head: { sha: second } });
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -242,7 +242,7 @@ describe("what git does not find out in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("is not decided again when a killed process's push is reconciled", async () => {
+  test("is not asked again when a killed process's push is reconciled", async () => {
     const change = { ref: "refs/heads/main", oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: ada.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(0) } });
@@ -255,7 +255,7 @@ describe("what git does not find out in time", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("of a push that is being checked has a slot for walks", async () => {
+  test("about a push that is being checked has a slot for walks", async () => {
     const path = await openRepository(repo);
     const commands = [{ ref: "refs/heads/main", rawRef: "refs/heads/main", oldSha: head, newSha: tip }];
     await updateRefs(path, [{ ref: "refs/heads/main", oldSha: base, newSha: head }]);
@@ -337,7 +337,7 @@ describe("S137 strangers", () => {
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
     await unblock();
-    // Its process has not recorded it yet.
+    // The process that makes this change has not recorded it yet.
     const change = { ref: `refs/pr/${own}`, oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: bea.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(Date.now() + 60_000) } });
@@ -384,7 +384,7 @@ describe("S137 strangers", () => {
     expect([await status(), await status(own), await status(after)]).toEqual(["merged", "open", "open"]);
   });
 
-  test("do not get merged a draft that was opened during the change", async () => {
+  test("do not get a draft merged that was opened during the change", async () => {
     const path = await openRepository(repo);
     const change = { ref: "refs/heads/main", oldSha: base, newSha: head };
     let draft = 0;
@@ -399,7 +399,7 @@ describe("S137 strangers", () => {
 });
 
 describe("a repository that others keep busy", () => {
-  test("S137 a change waits for it for two seconds, and may then be retried", async () => {
+  test("S137 makes a change wait for two seconds; then the change may be retried", async () => {
     await withRowLocked(async () => {
       const changing = updateRepoSettings(ada.actor, name(), { gated: "auto" }, from);
       await expect(changing).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });

@@ -22,7 +22,7 @@ export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00
 export const COMMIT_FIELDS = 9;
 
 const TITLE_MAX_CHARACTERS = 500;
-/** Of an author or committer, and of their address. */
+/** The maximum length of the name of an author or committer, and of their email address. */
 const NAME_MAX_CHARACTERS = 200;
 const MESSAGE_MAX_CHARACTERS = 64_000;
 const TIME_MAX_MS = 8.64e15;

@@ -66,7 +66,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const before = recall(name);
     if (before) return resultOf(before);
     const find = async () => {
-      // The walk that this one waited for may have been the same.
+      // While this walk waited for its slot, another one may have found the same result.
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {

@@ -25,7 +25,7 @@ beforeEach(async () => {
   const first = await commitTo(repo, ada, { "a.txt": "1" });
   const second = await commitTo(repo, ada, { "a.txt": "2" });
   shas = [first, second, await commitTo(repo, ada, { "a.txt": "3" })];
-  // The rest must not start in the same millisecond.
+  // The test must not start in the same millisecond as these commits.
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
@@ -141,7 +141,7 @@ test("reconciliation waits while a live process is changing the same ref", async
 test("a change that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
-    throw new Error("killed, so to speak");
+    throw new Error("killed");
   });
   await expect(failing).rejects.toThrow("so to speak");
   expect(await notes()).toBe(1);

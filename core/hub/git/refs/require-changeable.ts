@@ -10,9 +10,9 @@ export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): voi
 }
 
 /**
- * Checks permission again before refs change, for the actor and the repository as they are now, after the waits for git, slots and other
- * changes (S114, S135).
- * @returns the actor as it is now
+ * Checks permission again before refs change, for the actor and the repository as they are now, after the waits for git, slots
+ * and other changes (S114, S135).
+ * @returns the current actor
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `actorNow` and `ask` throw
  */
 export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: PermissionCheck): Promise<Actor> {

@@ -6,7 +6,7 @@ import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** The memory per byte once it is parsed; measured with short names, which take the most. */
+/** The memory that a byte of the commands takes once it is parsed, measured with short names, which take the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;

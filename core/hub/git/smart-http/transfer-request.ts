@@ -51,7 +51,7 @@ export type TransferBody = {
   drop(): Promise<void>;
 };
 
-/** How many times the limit is read and dropped, so that the client reads the response. */
+/** How much is read and dropped beyond the limit, as a multiple of the limit, so that the client reads the response. */
 const DROPPED_TIMES = 2;
 
 /**

@@ -75,7 +75,7 @@ describe("createCommit", () => {
     expect(await leftInQuarantine(repo)).toEqual([]);
   });
 
-  test("that changes nothing returns the current commit, without an event", async () => {
+  test("returns the current commit, without an event, if nothing changes", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt", "a")]);
@@ -98,7 +98,7 @@ describe("createCommit", () => {
     expect(await git(repo, "ls-tree", "--format=%(objectmode) %(path)", "main")).toBe("100755 copy.sh\n100755 run.sh\n");
   });
 
-  test("of 2,000 files takes one process and is complete", async () => {
+  test("needs one process for a commit of 2,000 files, which is complete", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const operations = Array.from({ length: 2_000 }, (_, index) => file(`data/${index % 100}/part-${index}.txt`));
@@ -182,7 +182,7 @@ test("a repository that becomes read-only, or whose committer loses the right, d
   expect(await resolveRef(await openRepository(repo), "refs/heads/main")).toBeNull();
 });
 
-describe("two at once", () => {
+describe("concurrent commits", () => {
   test("of 20 commits on the same parent exactly one is created, with one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -330,7 +330,7 @@ describe("a refusal names the path, and changes nothing", () => {
 });
 
 describe("S135 who may commit", () => {
-  test("writers of the owner, not those who only read, and nobody where it is read-only", async () => {
+  test("writers of the owner, not those who only read, and nobody if the repository is read-only", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "write"],
@@ -350,7 +350,7 @@ describe("S135 who may commit", () => {
     });
   });
 
-  test("only branches, and the user's own open pull requests", async () => {
+  test("users commit only to branches, and to their own open pull requests", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
