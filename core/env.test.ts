@@ -86,7 +86,7 @@ describe("settings", () => {
   });
 });
 
-it("read secrets from named files, and pass the file names to no child process", () => {
+it("secrets are read from named files, whose names no child process gets", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-secrets-"));
   const before = env().METRICS_TOKEN;
   onTestFinished(() => {

@@ -35,7 +35,7 @@ describe("S28 displayText", () => {
     ["\u{e0041}Ada", "Ada"],
     ["👩‍🚀 Ada", "👩‍🚀 Ada"],
     ["نمی‌خواهم", "نمی‌خواهم"],
-  ])("%j reads %j", (value, shown) => {
+  ])("turns %j into %j", (value, shown) => {
     expect(name(value)).toBe(shown);
   });
 
@@ -147,7 +147,7 @@ describe("localPath", () => {
     undefined,
     7,
     `/${"x".repeat(9000)}`,
-  ])("%j is not", (path) => {
+  ])("returns null for %j", (path) => {
     expect(localPath(path)).toBeNull();
   });
 });

@@ -126,7 +126,7 @@ describe("every event that was recorded", () => {
   });
 });
 
-test("belongs to the domain that the document states for its scope", () => {
+test("each scope belongs to the domain that the document states", () => {
   const table = readFileSync(DOCUMENT, "utf8").matchAll(/^\| `(\w+)` +\| (.*) \|$/gm);
   const documented = Object.fromEntries(
     [...table].map(([, domain, scopes]) => [domain, [...(scopes ?? "").matchAll(/`([^`]+)`/g)].map(([, scope]) => scope)]),

@@ -95,7 +95,7 @@ describe("linking, unlinking and reauthenticating", () => {
     expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("started by one user and answered by another, or signed out: refused", async () => {
+  test("are refused if one user starts and another one continues, or if nobody is signed in", async () => {
     const one = await provider();
     const [person, someone] = [await signedInPerson(), await signedInPerson()];
     as(freshName("switch"));

@@ -30,7 +30,7 @@ describe("a linked identity", () => {
     expect((await signInVia(one)).step).toBe("pending");
   });
 
-  test("a second step that is set up here is required, whatever the provider says about its own", async () => {
+  test("still requires the second step that is set up here, whatever the provider says about its own", async () => {
     const one = await provider();
     const person = await linked(one, "two-steps");
     await db().totp.create({ data: { userId: person.id, sealedSecret: new Uint8Array([1]), confirmedAt: new Date() } });

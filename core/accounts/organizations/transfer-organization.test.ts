@@ -24,7 +24,7 @@ describe("transferOrganization", () => {
   test.each([
     ["write", "write"],
     ["leave", undefined],
-  ])("the member becomes administrator and whoever hands over ends as %s; both are on record", async (afterwards, left) => {
+  ])("makes the member an administrator and leaves the former one as %s; both changes are recorded", async (afterwards, left) => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "read"]]);
     await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);

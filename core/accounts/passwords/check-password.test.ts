@@ -15,7 +15,7 @@ describe("checkPassword", () => {
     "🔑🔑🔑🗝️🗝️🔐🔏🔒",
     "    spaces    ",
     `${"x".repeat(100)}abcdefghijklmnopqrstuvwxyz`,
-  ])("takes %j, and as it is", (password) => {
+  ])("accepts %j unchanged", (password) => {
     expect(checkPassword(password, names)).toBe(password);
   });
 
@@ -40,11 +40,11 @@ describe("checkPassword", () => {
     ["the service's own name", "Keyhook2026"],
     ["not text", "good enough \0"],
     ["not text", "good enough \ud800"],
-  ])("refuses one that is %s: %j", (_why, password) => {
+  ])("refuses a password that is %s: %j", (_why, password) => {
     expect(() => checkPassword(password, names)).toThrow(expect.objectContaining({ code: "invalid_request", field: "password" }));
   });
 
-  test("a password to compare is accepted whatever its strength", () => {
+  test("is not needed for a password that is only compared, whatever its strength", () => {
     expect(presentedPassword("abc")).toBe("abc");
     expect(() => presentedPassword("")).toThrow("Enter the password.");
     expect(() => presentedPassword(undefined, "currentPassword")).toThrow(expect.objectContaining({ field: "currentPassword" }));

@@ -57,7 +57,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
   });
 
-  test("setting one up: it is active only after the first code, the secret is encrypted, and the owner and the log are notified", async () => {
+  test("count only after the first one was entered; the secret is encrypted, and the owner and the log are notified", async () => {
     const person = await signedInPerson();
     const { actor, id } = person;
     await startTotpEnrolment(actor);
@@ -84,7 +84,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
-  test("moving to another phone: the old app works until the first code of the new one was entered", async () => {
+  test("come from the old app during a move to another phone, until the first code of the new app was entered", async () => {
     const person = await signedInPerson();
     const old = await setUpAuthenticator(person.actor);
     await startTotpEnrolment(person.actor);

@@ -246,7 +246,7 @@ describe("a deleted comment", () => {
   });
 });
 
-describe("S135 who may", () => {
+describe("S135 rights in discussions", () => {
   test("a stranger can open and comment in public, and change only their own", async () => {
     const { ada, bea, id, at } = await opened();
     const cy = await signedInPerson("cy");
@@ -352,7 +352,7 @@ describe("deleteDiscussion", () => {
   });
 });
 
-test("S137 twenty at once for a missing repository take one connection each, and get responses", async () => {
+test("S137 twenty requests at once for a missing repository take one connection each, and get responses", async () => {
   const { actor } = await signedInPerson();
   const absent = { repo: { type: "model", owner: "nobody", name: "none" }, num: 1 } as const;
   const asked = Array.from({ length: 20 }, () => setPinned(actor, absent, true));

@@ -410,7 +410,7 @@ describe("a repository that others keep busy", () => {
   test.each<[string, [string, string], () => string]>([
     ["repository", ["repo", "id"], () => "refs/heads/new"],
     ["pull request", ["discussion", "repo_id"], () => `refs/pr/${num}`],
-  ])("S122 keeps a change of refs that has happened from being told, for as long as its %s is locked", async (_, row, ref) => {
+  ])("S122 delays the record of a change of refs until its %s is no longer locked", async (_, row, ref) => {
     await unblock();
     const before = await pushes();
     let pushing: Promise<unknown> = Promise.resolve();

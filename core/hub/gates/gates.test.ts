@@ -254,7 +254,7 @@ describe("access", () => {
   });
 });
 
-it("S137 does not count requests without an email, and takes one connection for each request", async () => {
+it("S137 access requests without an email are not counted, and each takes one connection", async () => {
   const [repo, late] = [await gatedRepo(), await signedInPerson("late")];
   for (let round = 0; round < 3; round++) {
     const asked = Array.from({ length: 20 }, () => ask(late, repo));
@@ -298,7 +298,7 @@ it("S56 one account can grant unrequested access only to a limited number of peo
   await decideAccessRequest(sender.actor, nameOf(repo), { user: ada.username, status: "accepted" }, from);
 });
 
-it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async () => {
+it("S56 asking, withdrawing and asking again cannot fill an owner's mailbox", async () => {
   const [repo, eager] = [await gatedRepo(), await signedInPerson("eager")];
   const before = (await emailsTo(ada.email)).length;
   for (let at = 0; at < 20; at++) {

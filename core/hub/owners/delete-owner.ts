@@ -85,8 +85,9 @@ async function forget(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on disk is
- * removed a little later, as for every deleted repository. Of a large one, most goes before, in portions, as with `deleteAccount`.
+ * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on
+ * disk is removed a little later, as for every deleted repository. Most of a large organization is deleted before that, in
+ * portions, as with `deleteAccount`.
  * @throws ServiceError as `removeOrganization`: then nothing is deleted
  */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {

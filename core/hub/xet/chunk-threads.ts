@@ -164,7 +164,7 @@ class ChunkJob {
   }
 }
 
-/** The one with the fewest jobs. Another one is started when all have some. */
+/** The thread with the fewest jobs. Another thread is started when all have jobs. */
 function takeThread(): Thread {
   if (threads.all.size < THREADS && [...threads.all].every(({ jobs }) => jobs > 0)) startThread();
   const thread = [...threads.all].reduce((one, other) => (other.jobs < one.jobs ? other : one));

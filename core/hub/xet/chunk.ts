@@ -104,7 +104,7 @@ export class ChunkSplitter {
     }
   }
 
-  /** How many bytes the header still lacks or, if it is complete, the chunk. */
+  /** How many bytes are missing from the header or, if that is complete, from the chunk. */
   #missing(isEnd: (first: number) => boolean): number {
     if (this.#length < CHUNK_HEADER_BYTES) return CHUNK_HEADER_BYTES - this.#length;
     if (isEnd(this.#buffer[0] as number)) return this.#buffer.length;

@@ -116,7 +116,7 @@ test("a change that did not happen is not recorded, even if the ref got the same
   expect(await recorded()).toHaveLength(3);
 });
 
-test("two changes that were killed one after the other are both reconciled", async () => {
+test("two changes whose processes were killed one after the other are both reconciled", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 2_000) });
   await leaveNote([side(shas[0], shas[1])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);

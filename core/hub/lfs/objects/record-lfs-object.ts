@@ -46,7 +46,8 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // Last, after all statements that may wait for others' locks, since it is not repeated (inTransaction).
+    // Last, after everything that may wait for a lock: inTransaction repeats this function after a deadlock, and `keep` cannot be
+    // repeated.
     await keep?.();
     // If the same object was uploaded twice at once, the content of this upload may be the leftover.
     await tx.$executeRaw(
