@@ -278,7 +278,7 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
 /** As `requireOwnWorkOf`, for a caller who already knows the client or token that created the resource. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  // This app may not learn which app created it.
+  // This app may not learn which app created the resource.
   throw new ServiceError(
     "forbidden",
     `This app did not create this ${what}. The owner of the ${what} can change it in their settings.`,

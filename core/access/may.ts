@@ -152,7 +152,10 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/** The error for a token without access to the organization. Non-members get the same, so that the app does not learn the role. */
+/**
+ * The error for a token without access to the organization. Tokens of non-members get the same error, so that the app does not
+ * learn the role.
+ */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;
@@ -168,7 +171,8 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
   // Authors may change their own text as long as they may read the repository that contains it (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
-  // A token may be unable to use its user's other rights, for example those of an organization not granted to the app.
+  // Access is looked up for every token, which may be unable to use its user's other rights, such as those in an organization
+  // that was not granted to the app.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
   if (rule.public === "granted" && target.isPublic && isAskedFor && target.repoId) {
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");

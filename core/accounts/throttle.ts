@@ -20,7 +20,7 @@ type Counted = {
 
 /**
  * Counts one attempt and refuses it if it is over the limit (S56, S115). The attempt is counted before it is made, in one
- * statement, so that a thousand parallel guesses cannot all pass a check before the first has failed; innocent ones are given
+ * statement, so that a thousand parallel guesses cannot all pass a check before the first has failed; innocent attempts are given
  * back, or cleared with `clearThrottle`. Never part of a transaction: a rollback must not undo it.
  * @param key from `throttleKey`
  * @throws ServiceError `rate_limited` with the seconds until the window ends

@@ -8,8 +8,8 @@ import { revokeInvitationsBy } from "../organizations/invitations.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
 /**
- * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in
- * case they are enabled again; revoked access does not come back. Disabling twice is not an error.
+ * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in case
+ * the user is enabled again; revoked access does not come back. Disabling twice is not an error.
  * @throws ServiceError `not_found`, `conflict` (the last operator)
  */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {

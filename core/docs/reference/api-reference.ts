@@ -97,7 +97,7 @@ export function splitResponses({ responses }: ApiOperation) {
   return { own: all.filter(([, { $ref }]) => !$ref), shared: all.flatMap(([status, { $ref }]) => ($ref ? [status] : [])) };
 }
 
-/** Who may call it, as a sentence before the scopes. */
+/** Who may call an operation, as a sentence before its scopes. */
 export function typeOfAccess({ security = [], "x-scopes": scopes = [] }: ApiOperation): { sentence: string; scopes: string[] } {
   if (security.length === 0) return { sentence: "No token required.", scopes };
   const isOptional = security.some((one) => Object.keys(one).length === 0);

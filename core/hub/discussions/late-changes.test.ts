@@ -133,7 +133,7 @@ describe("a question that git does not answer in time", () => {
     expect(await pushes()).toBe(before + 1);
     expect(await subjects()).toEqual(["One"]);
     await unblock();
-    // By then its base has all of its commits.
+    // By then the base has all commits of the pull request.
     await setRef(repo, ada, "refs/heads/main", tip);
     expect(await status()).toBe("merged");
     await attempt();
@@ -149,7 +149,7 @@ describe("a question that git does not answer in time", () => {
     const before = await pushes();
     const onto = join(await openRepository(repo), "refs/heads/onto");
     await rename(onto, `${onto}.aside`);
-    // Git waits forever for its content.
+    // Git waits forever for the content of this object.
     execFileSync("mkfifo", [onto]);
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     expect(await pushes()).toBe(before + 1);
@@ -167,7 +167,7 @@ describe("a question that git does not answer in time", () => {
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
     expect(await status()).toBe("open");
     await unblock();
-    // A pull request that is opened after the change has nothing to do with it.
+    // A pull request that is opened after the change is not affected by it.
     const after = (await openPullRequest(ada.actor, repo, { title: "After", head: { sha: head } })).row.num;
     await attempt();
     const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));

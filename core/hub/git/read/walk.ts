@@ -23,7 +23,7 @@ const EXHAUSTED_MAX = 5_000;
 const REMEMBERED_MAX_BYTES = 16 * 1024 * 1024;
 const ERROR_BYTES = 1_000;
 
-/** A few of them fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
+/** A few walks fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
 const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
 const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core.bigFileThreshold=64m"];
 

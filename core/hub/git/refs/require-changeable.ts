@@ -23,7 +23,7 @@ export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: Acto
   return actor;
 }
 
-/** Checks whether the actor may do it in the repository. */
+/** Checks whether the actor may make the change in the repository. */
 export type PermissionCheck = (actor: Actor, repo: Repo) => void | Promise<void>;
 
 /** Whether a ref may neither be deleted nor changed except by a fast-forward. */

@@ -19,7 +19,7 @@ import { pktLine } from "./pkt-line.ts";
 import { receivePack } from "./receive-pack.ts";
 import { spoolRequest } from "./spool-request.ts";
 
-/** A minute is a second here: slow means slow compared with the grace. */
+/** Shorter than in production, so that the tests are quick: a client that is too slow exhausts this grace. */
 const pace = { graceMs: 600, checkEveryMs: 20, bytesPerSecond: 100 };
 
 const servers: Server[] = [];
