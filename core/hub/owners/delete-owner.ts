@@ -116,7 +116,7 @@ async function removeOwned(
   const collections = await tx.collection.deleteMany({ where: { ownerId } });
   const webhooks = await removeWebhooksOf(tx, ownerId);
   await tx.scheduledJob.deleteMany({ where: { ownerId } });
-  // A worker that runs one finds its claim gone.
+  // A worker that runs such a job finds its claim gone.
   await tx.jobRun.deleteMany({ where: { ownerId } });
   // There is no foreign key, since an owner is either a user or an organization. People can still read what they used at an
   // organization's expense.
@@ -128,7 +128,7 @@ async function removeOwned(
   return { repos, collections: collections.count, webhooks };
 }
 
-/** Includes those of a disabled account, which others cannot see. */
+/** Includes the repositories of a disabled account, which others cannot see. */
 async function removeOwnedRepos(tx: Db, ownerId: string, actorId: string | null): Promise<number> {
   await tx.repo.deleteMany({ where: { ownerId, proposedToId: { not: null } } });
   let removed = 0;

@@ -39,7 +39,7 @@ describe("a chunk", () => {
     expect(() => unpack(chunk)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
-  /** A frame whose header asks for other blocks. The decoder checks the header's checksum. */
+  /** A frame whose header asks for blocks of another size. The decoder checks the header's checksum. */
   const asking = (frame: Buffer, descriptor: number, checksum: number): Buffer => {
     const changed = Buffer.from(frame);
     [changed[5], changed[6]] = [descriptor, checksum];
@@ -107,7 +107,7 @@ describe("S145 a stream is cut into chunks", () => {
       }
     }
     expect(splitter.rest.equals(footer)).toBe(true);
-    // They are written to disk while they are checked.
+    // The received bytes must stay unchanged, because they are written to disk while they are checked.
     expect(arriving.equals(stream)).toBe(true);
     return found;
   };

@@ -6,7 +6,7 @@ type ChunkHeader = { packedBytes: number; scheme: number; bytes: number };
 
 export const CHUNK_HEADER_BYTES = 8;
 export const CHUNK_MAX_BYTES = 128 * 1024;
-/** Data that does not become smaller is stored uncompressed; other clients may be less careful. */
+/** Careful clients store data uncompressed if it would not become smaller; others may send it larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
 /**

@@ -25,7 +25,7 @@ export type PushHead = {
   capabilities: Set<string>;
   /** Commits at which the sender's history is cut off; passed on unchanged. */
   shallow: string[];
-  /** Their bytes as `latin1`. */
+  /** The bytes of each option as `latin1`. */
   pushOptions: string[];
   /** The part of the pack that was read already. */
   rest: Buffer;

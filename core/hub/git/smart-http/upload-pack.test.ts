@@ -18,7 +18,7 @@ import { FetchMemory, uploadPack } from "./upload-pack.ts";
 
 const MIB = 1024 * 1024;
 const OBJECTS = 15_000;
-/** Each of them takes more than 5 MiB. */
+/** Each fetch in these tests takes more than 5 MiB. */
 const MAX_BYTES = 32 * MIB;
 const FETCHES_MAX = 12;
 

@@ -159,11 +159,11 @@ export async function deleteTag(
 }
 
 /**
- * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default branch this
- * requires the permission to remove the protection, which exists to prevent it.
+ * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default
+ * branch this requires the permission to remove the protection, which exists to prevent this.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile), `storage_full`
- * (the message), `forbidden`, `insufficient_scope`, `unauthorized`
+ * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile),
+ * `storage_full` (the message), `forbidden`, `insufficient_scope`, `unauthorized`
  * @returns the commit, and the ref in full
  */
 export async function superSquash(

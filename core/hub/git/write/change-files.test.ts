@@ -75,7 +75,7 @@ describe("S137 who changed a file meanwhile", () => {
       child.once("spawn", () => child.spawnargs.includes("log") && logs.push(child));
     };
     subscribe("child_process", watch);
-    // All that one account may have in one repository.
+    // All slots that one account may have in one repository.
     const slots = await takeAll(repo);
     const asked = ask();
     await expect.poll(() => walks.counts.waiting).toBe(1);
