@@ -224,7 +224,10 @@ export class FairQueue {
     return undefined;
   }
 
-  /** When all lines together are full, the longest one makes room: one caller with many requests cannot keep out many with few. */
+  /**
+   * When all lines together are full, the longest one makes room, or else that of a slow caller: one caller with many requests
+   * cannot keep out many callers with few.
+   */
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

@@ -44,7 +44,10 @@ export async function* checkXorb(
   }
 }
 
-/** The SHA-256 of the content of chunks, which the thread reads itself where they are in a file. @throws ServiceError `invalid_request`, `gone` */
+/**
+ * The SHA-256 of the content of chunks, which the thread reads itself where they are in a file. @throws ServiceError
+ * `invalid_request`, `gone`
+ */
 export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>): Promise<string> {
   const job = new ChunkJob("hash");
   try {

@@ -140,8 +140,8 @@ async function finish(id: string, claimId: string): Promise<void> {
 }
 
 /**
- * Combines loose objects and small packs, and packs many loose refs. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in total,
- * and not at every visit; once a week everything is collected.
+ * Combines loose objects and small packs, and packs many loose refs. Packs grow by powers of two (`--geometric`), so that each
+ * object is copied a few times in total, and not at every visit; once a week everything is collected.
  * @returns what was done
  */
 export async function tidy(

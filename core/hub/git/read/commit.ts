@@ -45,7 +45,10 @@ export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_
   };
 }
 
-/** A copy of the beginning of a text that may be stored for long: a slice would keep the whole text in memory, which may be megabytes (S137). */
+/**
+ * A copy of the beginning of a text that may be stored for long: a slice would keep the whole text in memory, which may be
+ * megabytes (S137).
+ */
 export const startOf = (text: string, maxCharacters: number): string => Buffer.from(text.slice(0, maxCharacters)).toString();
 
 /** The lines of a message after its first. */

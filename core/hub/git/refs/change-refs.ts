@@ -121,7 +121,10 @@ export async function readAhead(
   return effects;
 }
 
-/** Retries while others lock the repository or one of its discussions, because the refs have changed already. It holds no connection in between. */
+/**
+ * Retries while others lock the repository or one of its discussions, because the refs have changed already. It holds no
+ * connection in between.
+ */
 async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
