@@ -225,8 +225,7 @@ export class FairQueue {
   }
 
   /**
-   * When all lines together are full, the longest one makes room, or else that of a slow caller: one caller with many requests
-   * cannot keep out many callers with few.
+   * When all lines together are full, the longest one makes room, or else a slow caller's: long lines cannot keep out short ones.
    */
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
