@@ -224,9 +224,7 @@ export class FairQueue {
     return undefined;
   }
 
-  /**
-   * When all lines together are full, the longest one makes room, or else a slow caller's: long lines cannot keep out short ones.
-   */
+  /** When all lines together are full, the longest, or else a slow caller's, makes room: it cannot keep out short ones. */
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
