@@ -18,7 +18,7 @@ test("a transaction that finds no free connection in time is distinguished from 
 
 const secondConnection = expect.objectContaining({ name: "SecondConnectionError" });
 
-test("nothing in a transaction can ask the pool for another connection: ten that do so at once would wait for each other", async () => {
+test("code in a transaction cannot ask the pool for another connection: ten transactions that do so at once would wait for each other", async () => {
   await expect(db().$transaction(async () => db().user.count())).rejects.toEqual(secondConnection);
   await expect(inTransaction(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
   await expect(withConnection(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
@@ -26,14 +26,14 @@ test("nothing in a transaction can ask the pool for another connection: ten that
   await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
 });
 
-test("in production that is logged and not refused: another connection is nearly always free", async () => {
+test("in production, asking for a second connection is logged and not refused: one is nearly always free", async () => {
   provideSettings({ NODE_ENV: "production" });
   onTestFinished(() => void provideSettings({ NODE_ENV: "test" }));
   await expect(db().$transaction(async () => db().user.count())).resolves.toBe(0);
   expect(secondConnections()).toHaveLength(1);
 });
 
-test("work that a transaction started but did not await may use the pool once it is over", async () => {
+test("work that a transaction started but did not await may use the pool once the transaction is over", async () => {
   const over = Promise.withResolvers<void>();
   let later: Promise<number> | undefined;
   await db().$transaction(async () => {
@@ -43,7 +43,7 @@ test("work that a transaction started but did not await may use the pool once it
   await expect(later).resolves.toBe(0);
 });
 
-test("a transaction that waited too long for what another one has locked may be tried again", async () => {
+test("a transaction that waited too long for another one's lock may be tried again", async () => {
   const holder = await pool().connect();
   await holder.query("BEGIN");
   await holder.query("SELECT pg_advisory_xact_lock(4711)");

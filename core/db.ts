@@ -18,7 +18,7 @@ const keeper = globalThis as typeof globalThis & { keyhookConnections?: { open?:
 keeper.keyhookConnections ??= {};
 const kept = keeper.keyhookConnections;
 
-/** A single caller gets at most half of them (shared-pool.ts). */
+/** A single caller gets at most half of the connections (shared-pool.ts). */
 const POOL_SIZE = 16;
 /**
  * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the other
@@ -144,8 +144,8 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
 }
 
 /**
- * Otherwise Postgres would plan a statement again for each list of values, which takes longer than running it. The plan is kept while
- * small tables grow, so it must read by index and row by row.
+ * Otherwise Postgres would plan a statement again for each list of values, which takes longer than running it. A plan is kept
+ * while small tables grow, so it must read by index and row by row.
  */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",

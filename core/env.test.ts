@@ -20,7 +20,7 @@ describe("settings", () => {
     });
   });
 
-  it("follow the port with the origin, unless that is given", () => {
+  it("derive the origin from the port, unless the origin is given", () => {
     expect(parseEnv({ PORT: "4000" }).ORIGIN).toBe("http://localhost:4000");
     expect(parseEnv({ PORT: "4000", ORIGIN: "https://Keys.example.com:443" }).ORIGIN).toBe("https://keys.example.com");
   });
@@ -56,7 +56,7 @@ describe("settings", () => {
     expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`^  ${name}: \\w`, "m"));
   });
 
-  it("are all named when several are bad", () => {
+  it("are all named in the error when several are invalid", () => {
     expect(() => parseEnv({ PORT: "x", VENDOR: "X" })).toThrow(/PORT: [\s\S]*VENDOR: /);
   });
 
@@ -74,11 +74,11 @@ describe("settings", () => {
     );
   });
 
-  it("take lists of addresses and ranges", () => {
+  it("accept lists of addresses and ranges", () => {
     expect(parseEnv({ TRUST_PROXY: " 127.0.0.1, ::1 ,10.0.0.0/8," }).TRUST_PROXY).toEqual(["127.0.0.1", "::1", "10.0.0.0/8"]);
   });
 
-  it("are all in .env.example, which can be used as it is", () => {
+  it("are all in .env.example, which can be used unchanged", () => {
     const example = parseFile(readFileSync(join(import.meta.dirname, "../.env.example"), "utf8"));
     const own = ["NODE_ENV", "KEYHOOK_EMBEDDED"]; // between our own processes
     expect(Object.keys(example).sort()).toEqual(settingNames.filter((name) => !own.includes(name)).sort());
@@ -86,7 +86,7 @@ describe("settings", () => {
   });
 });
 
-it("reads secrets from named files, and passes the file names to no child process", () => {
+it("secrets are read from named files, whose names no child process gets", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-secrets-"));
   const before = env().METRICS_TOKEN;
   onTestFinished(() => {

@@ -40,7 +40,7 @@ type Details = {
   retryAfterSeconds?: number;
   /** The missing scope, for `insufficient_scope`. */
   scope?: string;
-  /** The missing requirement other than a scope, for `forbidden`. */
+  /** The missing requirement, if it is not a scope, for `forbidden`. */
   requires?: Requirement;
   /** The code by which existing clients distinguish failures (docs/specification/errors-and-limits.md#headers). */
   wireCode?: WireCode | undefined;

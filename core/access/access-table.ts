@@ -2,7 +2,7 @@ import { type Scope, scopes } from "@keyhook/sdk";
 import type { Resources, Rule, TokenScopes } from "./rule.ts";
 import { type Action, rules } from "./rules.ts";
 
-/** Renders rules.ts as Markdown. docs/access.md contains the result, so that a change of a right shows in that page. */
+/** Renders rules.ts as Markdown. docs/access.md contains the result, so that every change of a right also changes that page. */
 export function accessTable(): string {
   return [byPerson(), byToken(), byScope()].join("\n\n");
 }

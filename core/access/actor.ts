@@ -21,9 +21,9 @@ export type Person = {
 };
 
 /**
- * Set when a stored resource acts, such as a webhook or a schedule: the organization that owns it. Its sign-in requirements (a second step,
- * its own identity provider) are not checked for the absent creator, but their role is. Otherwise an organization's webhooks and schedules
- * would stop a week after its administrator last signed in (decision 071).
+ * Set when a stored resource acts, such as a webhook or a schedule: the organization that owns the resource. The organization's
+ * sign-in requirements (a second step, its own identity provider) are not checked for the absent creator, but the creator's role
+ * is. Otherwise an organization's webhooks and schedules would stop a week after its administrator last signed in (decision 071).
  */
 type ActsForOrgId = string;
 
@@ -43,7 +43,7 @@ export type TokenHolder = {
   isReadOnly?: true;
   /** Issued to the service's own command line, and so treated like a personal access token. */
   isFirstParty?: true;
-  /** When its user last authenticated before allowing it (S113); absent if unknown. */
+  /** When the user last authenticated before they allowed the token (S113); absent if unknown. */
   authenticatedAt?: Date;
   /** The user's standing in each organization when the token was looked up. It saves a second query. */
   standings?: ReadonlyMap<string, Standing>;
@@ -51,7 +51,8 @@ export type TokenHolder = {
 };
 
 /**
- * A CI job with a token for one repository; no user stands behind it (docs/specification/organizations-and-tokens.md#trusted-publishers).
+ * A CI job with a token for one repository; it acts for no user
+ * (docs/specification/organizations-and-tokens.md#trusted-publishers).
  */
 export type Publisher = {
   kind: "publisher";
@@ -96,7 +97,7 @@ export function actorId(actor: Actor): string | null {
   return actor.kind === "person" || actor.kind === "token" ? actor.userId : null;
 }
 
-/** The OAuth client through which an actor acts; null for all others. */
+/** The OAuth client through which an actor acts; null if there is none. */
 export function clientIdOf(actor: Actor): string | null {
   return actor.kind === "token" ? actor.clientId : null;
 }

@@ -79,7 +79,7 @@ test("S135 S129 a delegation may read exactly what `may` allows its token now, f
     for (const token of holders) {
       const delegationId = await delegateFrom(token);
       const delegate = await findDelegate({ createdById: ada, delegationId, ownerKind: "user", ownerId: ada });
-      if (!delegate) throw new Error("the delegation does not hold");
+      if (!delegate) throw new Error("the delegation is not valid");
       for (const ownerId of owners) {
         for (const creatorClientId of [null, app, newId()]) {
           const isOrganization = ownerId !== ada && ownerId !== bob;
@@ -103,7 +103,7 @@ test("S135 S129 a delegation may read exactly what `may` allows its token now, f
   expect([readable > 60, hidden > 60]).toEqual([true, true]);
 });
 
-test("S114 a delegation ends for good with its consent, even if the user allows the app again; another user's continues", async () => {
+test("S114 a delegation ends for good with its consent, even if the user allows the app again; another user's delegation continues", async () => {
   const [ada, bob] = [await someUser(), await someUser()];
   const app = await someApp();
   const [one, theirs] = [
@@ -127,7 +127,7 @@ test("a delegation gives no more access than the token had, and no more than the
   const consent = { where: { userId: ada, clientId: app } };
   const reach = async () => [await canRead(id, ada, null), await canRead(id, first, null), await canRead(id, second, null)];
   expect(await reach()).toEqual([true, true, false]);
-  // Widened later: what was created before keeps its limits (S48).
+  // A consent that is widened later does not widen an existing delegation (S48).
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: true } });
   expect(await reach()).toEqual([true, true, false]);
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: false, orgIds: [] } });
@@ -139,7 +139,7 @@ test("a delegation gives no more access than the token had, and no more than the
   expect(await canAct(id, "webhooks")).toBe(false);
 });
 
-test("a delegation from a time when all organizations were granted is limited to the named ones once the consent names some", async () => {
+test("a delegation from a time when the consent covered all organizations is limited to those that the consent names now", async () => {
   const ada = await someUser();
   const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
   const token = await appToken(ada, { scopes: ["webhooks", "read-repos"] });
@@ -180,7 +180,7 @@ test("app policy, a blocked app, a disabled person, a lost membership and a bloc
   expect(await state()).toEqual([true, false, true]);
 });
 
-test("S32 with all organizations, an organization that blocks the app is neither read nor changed", async () => {
+test("S32 a delegation for all organizations neither reads nor changes one that blocks the app", async () => {
   const ada = await someUser();
   const [org, other] = [await someOrganization(ada), await someOrganization(ada)];
   const app = await someApp();
@@ -236,7 +236,7 @@ test("S95 a delegation of an exchanged token has no scope that its app has lost"
   expect(await canAct(id, "webhooks", org)).toBe(false);
 });
 
-test("a personal token's delegation ends when it is revoked, not when it expires; a stolen token's when the theft is detected", async () => {
+test("a personal access token's delegation ends when the token is revoked, not when it expires; that of a stolen token ends when the theft is detected", async () => {
   const ada = await someUser();
   const token = await ownToken(ada, ["webhooks"]);
   const id = await delegateFrom(token);
@@ -262,14 +262,14 @@ test("a request that was authorized before its token was revoked delegates nothi
   await db().oAuthGrant.update({ where: { id: app.tokenId }, data: revoked });
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: revoked });
   for (const token of [own, app, exchanged]) await expect(delegateFrom(token)).rejects.toMatchObject({ code: "unauthorized" });
-  // The row that it depends on is gone, so nothing is valid.
+  // The row of the token is gone, so its delegation is not valid.
   const gone = await ownToken(ada, ["webhooks"]);
   const id = await delegateFrom(gone);
   await db().personalAccessToken.delete({ where: { id: gone.tokenId } });
   expect(await canAct(id, "webhooks")).toBe(false);
 });
 
-test("for an organization a delegation acts while its user has the right: not once they are demoted, gone or blocked", async () => {
+test("for an organization, a delegation acts while its user has the right: not after they were demoted, removed or blocked", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const token = await ownToken(ada, ["webhooks", "jobs"]);
@@ -342,7 +342,7 @@ test("S114 a user can revoke a consent however many requests delegate its rights
   const passed = begun - before;
   isOver = true;
   await Promise.all(streams);
-  // Only those that were queued before it.
+  // Only delegations that were queued before the revocation come first.
   expect(passed).toBeLessThan(20);
 });
 
@@ -389,8 +389,8 @@ test("S43 S47 a thief who signs out first keeps no access: a later replay, leak 
   await revokeLeakedCredentials([token], { ...noOrigin, ip: "192.0.2.77" });
   expect(await canAct(leaked, "webhooks")).toBe(false);
 
-  // An administrator finds it even long after its token was signed out or expired. A careful app signs out a token that it
-  // exchanged, and what the token created continues.
+  // An administrator can end a delegation even long after its token was signed out or expired: a careful app signs out a token
+  // that it exchanged, and what was created with the token continues.
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { revokedAt: new Date(), expiresAt: new Date(0) } });
   const consented = await appToken(ada, { scopes: ["read-repos"], orgIds: [org] });
   const away = await delegateFrom(consented);

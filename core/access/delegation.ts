@@ -76,7 +76,10 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Far below the two days after which housekeeping deletes an unused delegation: an upload URL, which has no row, uses it for one day. */
+/**
+ * Far below the two days after which housekeeping deletes an unused delegation. An upload URL may use a delegation for one day,
+ * and has no row that shows the use.
+ */
 const REUSED_MS = 3_600_000;
 
 /** For whom a stored resource acts: the token that delegated its rights, or else the user; and the resource's owner. */
@@ -131,7 +134,7 @@ async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | unde
   return {
     kind: "token",
     ...{ userId, clientId, tokenId, scopes },
-    // For an app, "all" means those that admit it (S32).
+    // For an app, "all" means all organizations that admit the app (S32).
     orgIds: isAllOrgs && clientId === null ? "all" : standings.map(({ orgId }) => orgId),
     ...(boundOrgId !== null && { boundOrgId }),
     ...(kind === "own" && clientId !== null && { isFirstParty: true as const }),
@@ -139,7 +142,7 @@ async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | unde
   };
 }
 
-// For a live delegation `n` and a member's standing `m`.
+// Conditions on a live delegation `n` and a member's standing `m`.
 const isCutOff = Prisma.sql`EXISTS (SELECT 1 FROM organization_revoked_token x WHERE x.org_id = m.org_id AND x.token_id = n.token_id)`;
 const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, n.client_id))`;
 
@@ -262,8 +265,8 @@ export function createdByJson(
 }
 
 /**
- * An app must not change a resource that another app created, and so use the other app's rights (confused deputy). Its user may, on the
- * pages or with a program of their own.
+ * An app must not change a resource that another app created: it would use the other app's rights (confused deputy). Its user
+ * may, on the pages or with a program of their own.
  * @param what the thing's kind, such as "webhook"
  * @throws ServiceError `forbidden`
  */
@@ -272,10 +275,10 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
 }
 
-/** As `requireOwnWorkOf`, for a caller who already knows the client or token that created it. */
+/** As `requireOwnWorkOf`, for a caller who already knows the client or token that created the resource. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  // This app may not learn which app created it.
+  // This app may not learn which app created the resource.
   throw new ServiceError(
     "forbidden",
     `This app did not create this ${what}. The owner of the ${what} can change it in their settings.`,

@@ -114,7 +114,7 @@ const people: Record<Who, Actor> = {
 };
 const organization = await organizationWith(organizationRoles.map((role) => [roles[role], role]));
 
-/** The resource with each kind of owner: an app belongs once to the user and once to the organization. */
+/** The resource with each kind of owner: an app appears twice, once owned by the user and once by the organization. */
 function resourcesFor<A extends Action>(action: A): ResourceOf<A>[] {
   const owners = [
     { ownerUserId: owner.userId, ownerOrgId: null },
@@ -236,7 +236,7 @@ describe("users' own programs", () => {
   const ofOrganization = { ownerUserId: null, ownerOrgId: organization.id };
   const actions = ["oauth_app.create", "oauth_app.read", "oauth_app.manage"] as const;
 
-  test("apps accept personal access tokens and the service's own command line, but no app's token and no exchanged one", async () => {
+  test("may manage apps: with a personal access token or as the service's own command line, but not with an app's or an exchanged token", async () => {
     const own = [token(), token({ clientId: "cli", isFirstParty: true })];
     const others = [
       token({ clientId: "an app" }),
@@ -256,7 +256,7 @@ describe("users' own programs", () => {
     await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("the command line has access only to organizations that were granted to it", async () => {
+  test("have access, as the command line, only to organizations that were granted to it", async () => {
     const cli = (orgIds: string[]) => token({ userId: admin.userId, clientId: "cli", isFirstParty: true, orgIds });
     expect(await may(cli([organization.id]), "oauth_app.manage", ofOrganization)).toBe(true);
     expect(await may(cli([]), "oauth_app.manage", ofOrganization)).toBe(false);
@@ -266,7 +266,7 @@ describe("users' own programs", () => {
     expect(await may(withScope("an app"), "webhook.manage", ofOrganization)).toBe(false);
   });
 
-  test("S113 actions that could take an app over need a recent authentication by the command line's user; a stored token is not enough", async () => {
+  test("S113 need a recent authentication by the command line's user for actions that could take an app over; a stored token is not enough", async () => {
     const ask = (actor: TokenHolder) =>
       requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);

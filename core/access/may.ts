@@ -117,7 +117,7 @@ function hasRecentProof(actor: CheckedActor): boolean {
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/** A reason for which a user has the right; for each of them a token needs other scopes. */
+/** A reason for which a user has the right. The scopes that a token needs depend on the reason. */
 type Way = "any" | keyof TokenScopes;
 
 type CheckedActor = Exclude<Actor, { kind: "command" }>;
@@ -138,7 +138,7 @@ async function decideByRule(actor: CheckedActor, rule: Rule, target: Target, tx:
   return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
-/** The user's standing in an organization, as it was read with their token; for a change it is read again. */
+/** The user's standing in an organization: the one that was read with the token or, for a change, the current one. */
 async function standingOf(
   actor: Person | TokenHolder,
   { isReading }: Rule,
@@ -152,14 +152,17 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/** The error for a token without access to the organization. Non-members get the same, so that the app does not learn the role. */
+/**
+ * The error for a token without access to the organization. Tokens of non-members get the same error, so that the app does not
+ * learn the role.
+ */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
 
-/** The ways besides membership that give the right. */
+/** The reasons, besides membership, for which the user has the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
@@ -168,7 +171,8 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
   // Authors may change their own text as long as they may read the repository that contains it (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
-  // A token may be unable to use its user's other rights, for example those of an organization not granted to the app.
+  // Access is looked up for every token, which may be unable to use its user's other rights, such as those in an organization
+  // that was not granted to the app.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
   if (rule.public === "granted" && target.isPublic && isAskedFor && target.repoId) {
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");
@@ -220,8 +224,8 @@ export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
 /**
- * The scopes with which a token can use one of its user's ways to have the right; one of them is enough. Empty if no scope allows it. Lists
- * and conditions on many rows are derived from the rules through this function, and so agree with `may`.
+ * The scopes with which a token can use the right that its user has for one reason; one of the scopes is enough. Empty if no
+ * scope allows it. Lists and conditions on many rows are derived from the rules through this function, and so agree with `may`.
  */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
@@ -242,9 +246,9 @@ function scopesFor(
   if (way === "granted" || way === "public") return others[way] ?? [];
   const isMadeByApp = token.clientId !== null && token.clientId === target.creatorClientId;
   const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
-  // Apps reach an organization's resources with the scopes for organizations. A personal access token reaches all of its user's (the
-  // service's own command line too, in the organizations granted to it). An exchanged token applies the user's own scopes to its
-  // organization.
+  // Apps reach an organization's resources with the scopes for organizations. For a personal access token, the user's own scopes
+  // are enough for everything that the user may do, and so they are for the service's own command line in the organizations
+  // granted to it. An exchanged token applies the user's own scopes to its organization.
   const isOwn = token.clientId === null || token.isFirstParty;
   const standing = way === "own" || isOwn ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;

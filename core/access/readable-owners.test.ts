@@ -55,13 +55,14 @@ const tokens = people.flatMap((userId) =>
 );
 /** A token of the service's own command line. */
 const firstParty = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, isFirstParty: true as const }));
-/** As token exchange creates them; the Grants of some name more than the tokens may do. */
+/** Exchanged tokens. Some of their Grants name more than the token may do. */
 const exchanged = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, boundOrgId: orgId }));
-/** As doors build them, with the standings that were read with the token. Some come without them, so that they are queried. */
+/** Token holders as doors build them, with the standings that were read with the token. */
 const warm = [...tokens, ...firstParty, ...exchanged].map((token) => ({
   ...token,
   standings: standings.get(token.userId) as Standings,
 }));
+/** Token holders whose standings must be queried. */
 const cold = [...tokens, ...firstParty, ...exchanged].filter((_, at) => at % 7 === 0);
 const reading = people.map((userId): TokenHolder => {
   return { kind: "token", tokenId: "a token", userId, scopes: [...scopes], orgIds: "all", clientId: null, isReadOnly: true };
@@ -87,7 +88,7 @@ test.each(["repo.read", "collection.read"] as const)("S135 S136 lists by %s cont
     actors.map(async (actor) => {
       const { isAll, ownerIds, madeBy, repoId } = await readableOwners(actor, action);
       for (const [at, thing] of things.entries()) {
-        // One of them is the job's own.
+        // The first resource is the job's own repository.
         const id = at === 0 ? jobRepoId : newId();
         const ownerId = (thing.ownerUserId ?? thing.ownerOrgId) as string;
         const isMade = madeBy?.clientId === thing.createdByClientId && madeBy.ownerIds.includes(ownerId);

@@ -72,7 +72,7 @@ beforeAll(async () => {
 });
 
 describe("S95 an exchanged token", () => {
-  // Even with a Grant that names more.
+  // The Grant covers all organizations, which must not matter.
   const exchanged = () => tokenOf(roles.admin, { boundOrgId: orgId });
 
   test("acts in its organization, where a scope means the organization's things", async () => {
@@ -100,7 +100,7 @@ describe("S95 an exchanged token", () => {
     expect(await may(exchanged(), "access_request.withdraw", { userId: roles.admin.userId })).toBe(false);
   });
 
-  test("outside, reads public repositories and gated ones with access, and changes nothing", async () => {
+  test("outside its organization, reads public repositories and gated ones to which its user has access, and changes nothing", async () => {
     const stranger = await person();
     const open = owned({ userId: stranger.userId }, { isPrivate: false });
     const repoId = newId();
@@ -199,13 +199,13 @@ describe("an organization's requirement of its members", () => {
       const resource = { orgId: closedId, ownerUserId: null, ownerOrgId: closedId };
       expect([action, await refusalOf(member, action, resource)]).toMatchObject([action, asked(["mfa", "sso"])]);
     }
-    // Actions that everybody may do, and leaving.
+    // Allowed nevertheless: actions that everybody may do, and leaving.
     expect(await may(member, "repo.read_content", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
     expect(await may(member, "discussion.write", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
   });
 
-  test("S135 within a change, the user's current standing counts, not the standing at the token's lookup", async () => {
+  test("S135 is checked within a change against the user's current standing, not the standing at the token's lookup", async () => {
     const someone = await person();
     const id = await organization([[someone, "write"]]);
     const token = tokenOf(someone, { clientId: null, standings: await standingsOf(someone.userId) });
@@ -218,7 +218,7 @@ describe("an organization's requirement of its members", () => {
     expect(await may(token, "repo.write", owned({ orgId: id }))).toBe(false);
   });
 
-  test("a token without the scope learns no more than about a missing repository", async () => {
+  test("is not revealed to a token without the scope, which gets the error for a missing repository", async () => {
     const token = tokenOf(member, { clientId: null, scopes: ["openid"] });
     expect(await refusalOf(token, "repo.read", owned({ orgId: closedId }))).toEqual({
       code: "not_found",
@@ -282,7 +282,7 @@ describe("a 403 names what is missing", () => {
     }
   });
 
-  test("and actions for which no token, or no app's token, is enough", async () => {
+  test("that no token, or no app's token, is enough", async () => {
     const open = owned({ orgId }, { isPrivate: false });
     expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
       message: expect.stringContaining("No token can do this"),
@@ -294,7 +294,7 @@ describe("a 403 names what is missing", () => {
 });
 
 describe("a user with access to a gated repository", () => {
-  test("S135 may read it, also by a CI job, may do nothing else, and may not read it once it is private", async () => {
+  test("S135 may read it, directly or by a CI job, may do nothing else, and may not read it once it is private", async () => {
     const reader = await person();
     const repoId = newId();
     const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };
@@ -330,7 +330,7 @@ describe("a token that an administrator blocked from the organization", () => {
 });
 
 describe("actions that require another action", () => {
-  test("S135 authors can edit their comments only while they may read the repository", async () => {
+  test("S135 include editing: authors can edit their comments only while they may read the repository", async () => {
     const author = await person();
     const mine = (repo: RepoResource) => ({ repo, authorId: author.userId });
     const [open, closed] = [owned({ orgId }, { isPrivate: false }), owned({ orgId })];
@@ -343,7 +343,7 @@ describe("actions that require another action", () => {
     expect(await may(roles.admin, "discussion.edit_comment", mine(open))).toBe(false);
   });
 
-  test("S135 a token that may discuss does not merge unless it may write", async () => {
+  test("S135 include merging: a token that may discuss cannot merge unless it may write", async () => {
     const holding = (...held: TokenHolder["scopes"]) => tokenOf(roles.write, { clientId: null, scopes: held });
     expect(await may(holding("write-discussions", "write-repos"), "discussion.merge", owned({ orgId }))).toBe(true);
     expect(await may(holding("write-discussions", "read-repos"), "discussion.merge", owned({ orgId }))).toBe(false);

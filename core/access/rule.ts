@@ -80,7 +80,7 @@ export type Rule = {
  * of them. If a list is absent or empty, no token can use the right.
  */
 export type TokenScopes = {
-  /** The user owns it. Also for everything to which a personal access token gives access. */
+  /** The user owns it. For a personal access token, these scopes are also enough for everything else that its user may do. */
   own?: readonly Scope[];
   /** An organization owns it, and the user granted that organization to the app (docs/specification/oauth.md). */
   organization?: readonly Scope[];

@@ -6,7 +6,10 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** In the name of the user, wherever they may read. Unlike the scopes for repositories, this one is not limited to the user's own. */
+/**
+ * Writing in the name of the user, wherever they may read. Unlike the scopes for repositories, this scope is not limited to the
+ * user's own repositories.
+ */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -88,7 +91,7 @@ export const rules = {
   /** Adding a member without the user's agreement; administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
-  /** All its repositories' publishers, including those that others created. */
+  /** The publishers of all its repositories, including publishers that other members added. */
   "organization.list_publishers": { on: "organization", role: "admin", refusal: "forbidden" },
 
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "forbidden" },

@@ -14,13 +14,13 @@ const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
  */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
-/** Fifty wrong passwords from one address, for any accounts: an office shares one. */
+/** Fifty wrong passwords from one address, for any accounts: an office shares one address. */
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {
   /** Verifies the password. If no slot was free for that, it does not count as an attempt. @throws ServiceError `unavailable` */
   verify: (work: () => Promise<boolean>) => Promise<boolean>;
-  /** Resets the counters of this user's own failures, and takes this attempt off the shared ones. */
+  /** Resets the counters of this user's own failures, and subtracts this attempt from the shared ones. */
   succeeded: () => Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
     },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
-      // Taken off, not cleared: otherwise an attacker could reset the counter of their guesses by signing in to their own account.
+      // Subtracted, not reset: otherwise an attacker could reset the counter of their guesses by signing in to their own account.
       await Promise.all(counted.slice(own.length).map(({ giveBack }) => giveBack()));
     },
   };
@@ -67,7 +67,9 @@ function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]
   };
 }
 
-/** Wrong passwords for a login as typed. A common counter for an account's name and address would link the two. */
+/**
+ * Counts wrong passwords for a login as typed. A common counter for an account's username and email address would link the two.
+ */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }

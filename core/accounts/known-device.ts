@@ -32,8 +32,8 @@ export async function rememberDevice(userId: string, cookie: string | undefined)
 }
 
 /**
- * The device id of this user in a cookie; undefined if it has none for them or is forged. A new password invalidates earlier
- * entries: a person who once knew the old one cannot use separate counters to guess the new one.
+ * The device id of this user in a cookie; undefined if the cookie has none for this user or is forged. A new password invalidates
+ * earlier entries: a person who once knew the old one cannot use separate counters to guess the new one.
  */
 export function knownDevice(
   user: { id: string; passwordHash: string | null } | undefined,

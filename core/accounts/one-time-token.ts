@@ -5,7 +5,7 @@ import type { AuthenticationMethod } from "./sessions/start-site-session.ts";
 
 /** The data of each link. A one-time token is found by its hash, works once and only until it expires. */
 export type OneTimeTokenData = {
-  /** A sign-up whose email address is not confirmed yet; nothing else of it is stored. */
+  /** A sign-up whose email address is not confirmed yet; nothing else about it is stored. */
   "sign-up": {
     username: string;
     fullName: string;
@@ -66,8 +66,8 @@ type OneTimePurpose = keyof OneTimeTokenData;
 
 /**
  * The tokens that a new password invalidates: links in the user's mailbox, and flows that an intruder may have begun. That
- * includes the secret of a new authenticator app: the intruder has seen it, and the owner would otherwise be shown it as their
- * own.
+ * includes the secret of a new authenticator app: the intruder has seen it, and the page would otherwise show it to the owner as
+ * their own.
  */
 export const endedByNewPassword = [
   "reset-password",

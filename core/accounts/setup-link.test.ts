@@ -33,7 +33,7 @@ describe("the setup link", () => {
     await expect(redeemSetupLink(token, input(), from)).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("all processes that start print the same one, also at the same time", async () => {
+  test("is the same for all processes that start, even at the same time", async () => {
     const first = await Promise.all([linkToken(), linkToken(), linkToken()]);
     expect(new Set([...first, await linkToken()]).size).toBe(1);
     expect(await isSetupLink(first[0])).toBe(true);
@@ -41,7 +41,7 @@ describe("the setup link", () => {
     expect(JSON.stringify(row)).not.toContain(first[0]);
   });
 
-  test("one that ends soon, or that this SECRET_KEY does not decrypt, is replaced", async () => {
+  test("is replaced if it ends soon, or if this SECRET_KEY does not decrypt it", async () => {
     const old = await linkToken();
     await db().oneTimeToken.updateMany({ data: { expiresAt: new Date(Date.now() + 60_000) } });
     const fresh = await linkToken();
@@ -52,14 +52,14 @@ describe("the setup link", () => {
     expect(await linkToken()).not.toBe(fresh);
   });
 
-  test("of parallel uses exactly one makes an operator", async () => {
+  test("creates exactly one operator when it is used several times in parallel", async () => {
     const token = await linkToken();
     const uses = Array.from({ length: 6 }, () => redeemSetupLink(token, input(), from));
     expect(await outcomes(uses)).toEqual([...Array(5).fill("gone"), "ok"]);
     expect(await db().user.count({ where: { isOperator: true } })).toBe(1);
   });
 
-  test("invalid input leaves it unchanged", async () => {
+  test("still works after invalid input", async () => {
     const token = await linkToken();
     const { username } = await createUser(operatorCommand, input(), from);
     await expect(redeemSetupLink(token, { ...input(), username }, from)).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe("the setup link", () => {
     await expect(redeemSetupLink(token, input(), from)).resolves.toBeDefined();
   });
 
-  test("an operator made by the command closes it", async () => {
+  test("ends when the command creates an operator", async () => {
     const token = await linkToken();
     await createUser(operatorCommand, { ...input(), isOperator: true }, from);
     expect(await isSetupLink(token)).toBe(false);

@@ -11,11 +11,11 @@ describe("S51 plainText", () => {
     expect(() => plainText("note", text)).toThrow(refusedOn("note"));
   });
 
-  test("takes other text as it is", () => {
+  test("accepts other text unchanged", () => {
     expect(plainText("note", " Grüße, 木村 👩‍🚀 \n")).toBe(" Grüße, 木村 👩‍🚀 \n");
   });
 
-  test("refuses what is too long or no text", () => {
+  test("refuses values that are too long or not text", () => {
     expect(() => plainText("note", "x".repeat(11), 10)).toThrow(refusedOn("note"));
     expect(() => plainText("note", new Blob(["x"]))).toThrow(refusedOn("note"));
   });
@@ -35,11 +35,11 @@ describe("S28 displayText", () => {
     ["\u{e0041}Ada", "Ada"],
     ["👩‍🚀 Ada", "👩‍🚀 Ada"],
     ["نمی‌خواهم", "نمی‌خواهم"],
-  ])("%j reads %j", (value, shown) => {
+  ])("turns %j into %j", (value, shown) => {
     expect(name(value)).toBe(shown);
   });
 
-  test.each(["", " \t", "\u200b", "\u3164", "\u2800", "\u200d\u200c", "\u00ad"])("%j is nothing", (value) => {
+  test.each(["", " \t", "\u200b", "\u3164", "\u2800", "\u200d\u200c", "\u00ad"])("treats %j as empty", (value) => {
     expect(() => name(value)).toThrow(refusedOn("name"));
     expect(displayText("name", value, { maxCharacters: 20, isRequired: false })).toBe("");
   });
@@ -67,7 +67,7 @@ describe("e-mail addresses", () => {
     expect(parseEmailAddress("a+x@example.com").canonical).not.toBe(parseEmailAddress("a@example.com").canonical);
   });
 
-  test("messages whose lower case is another's are refused before the @ (a reset link must not reach a look-alike)", () => {
+  test("letters whose lower case is an ASCII letter are refused before the @ (a reset link must not reach a look-alike)", () => {
     expect("\u212a".toLowerCase()).toBe("k");
     expect(readEmailAddress("mi\u212ae@example.com")).toBeUndefined();
   });
@@ -130,7 +130,7 @@ describe("parseWebsite", () => {
 });
 
 describe("localPath", () => {
-  test.each(["/", "/settings/profile?tab=1#x", "/interaction/abc"])("%s is ours", (path) => {
+  test.each(["/", "/settings/profile?tab=1#x", "/interaction/abc"])("accepts %s", (path) => {
     expect(localPath(path)).toBe(path);
   });
 
@@ -147,7 +147,7 @@ describe("localPath", () => {
     undefined,
     7,
     `/${"x".repeat(9000)}`,
-  ])("%j is not", (path) => {
+  ])("returns null for %j", (path) => {
     expect(localPath(path)).toBeNull();
   });
 });

@@ -66,11 +66,11 @@ describe("S56 consumeThrottle", () => {
     const ends = await outcomes(Array.from({ length: 300 }, () => consumeInBlocks(key, many)));
     expect(ends.filter((end) => end === "ok")).toHaveLength(249);
     await expect(consumeInBlocks(key, many)).rejects.toMatchObject({ code: "rate_limited", status: 429 });
-    // A process that starts later gets nothing of this window either.
+    // A process that starts later gets no attempts in this window either.
     await expect(consumeThrottle(key, many)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("an address counts by its /64, and all networks of its /48 together ten times as much", async () => {
+  test("addresses are counted by /64, and all networks of a /48 together may make ten times as many attempts", async () => {
     const kind = `test-${newId()}`;
     const attempts = async (ip: string, times: number) =>
       (await outcomes(Array.from({ length: times }, () => consumeAddressThrottle(kind, ip, limit)))).filter(
@@ -102,7 +102,7 @@ describe("S56 consumeThrottle", () => {
       await other.query("begin");
       await change(last);
       const counted = attempt();
-      // It has locked the first row by then. It waits for longer than we will, so the deadlock ends it.
+      // The attempt holds the first row by then. It has waited for longer than our change will, so Postgres ends the attempt.
       await vi.waitFor(async () => {
         const waiting = await pool().query(
           "select from pg_stat_activity where wait_event_type = 'Lock' and query like 'INSERT INTO throttle%'",

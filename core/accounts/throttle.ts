@@ -11,13 +11,16 @@ export type ThrottleLimit = { limit: number; windowSeconds: number };
 type Counted = {
   /** The number of this attempt in its window, from 1. */
   count: number;
-  /** Takes the attempt off its own window. Once that has ended it does nothing, so that the next window's count does not shrink. */
+  /**
+   * Subtracts the attempt from its own window. It does nothing after that window, so that the next window's count does not
+   * shrink.
+   */
   giveBack: () => Promise<void>;
 };
 
 /**
  * Counts one attempt and refuses it if it is over the limit (S56, S115). The attempt is counted before it is made, in one
- * statement, so that a thousand parallel guesses cannot all pass a check before the first has failed; innocent ones are given
+ * statement, so that a thousand parallel guesses cannot all pass a check before the first has failed; innocent attempts are given
  * back, or cleared with `clearThrottle`. Never part of a transaction: a rollback must not undo it.
  * @param key from `throttleKey`
  * @throws ServiceError `rate_limited` with the seconds until the window ends

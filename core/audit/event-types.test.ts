@@ -37,7 +37,7 @@ describe("S116 the kinds of entries", () => {
     expect(sources.includes(type)).toBe(true);
   });
 
-  test("the table has none that nothing records", () => {
+  test("are all recorded somewhere", () => {
     const inSql = ["audit_log.expire"];
     const unused = Object.keys(auditEventTypes).filter((type) => {
       const scope = type.slice(0, type.indexOf("."));
@@ -53,7 +53,7 @@ describe("S116 the kinds of entries", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("each is a scope and an action, and its sentence ends without a full stop", () => {
+  test("each have a scope and an action, and a sentence without a full stop", () => {
     for (const [type, { did }] of Object.entries(auditEventTypes)) {
       expect(type).toMatch(/^[a-z_]+\.[a-z_]+$/);
       expect(did).toMatch(/^[a-z].*[^.]$/);

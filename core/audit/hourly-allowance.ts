@@ -41,7 +41,10 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/** For each limit that is reached: the time of the entry that must be an hour old before there is room again. SQL NULL for other limits. */
+/**
+ * For each limit that is reached: the time of the entry that must be an hour old before there is room again. SQL NULL for limits
+ * that are not reached.
+ */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(

@@ -11,10 +11,10 @@ export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Records an action of the service that affects a user, or else an organization, such as a revocation or a refusal. The action happens
- * even if it is not recorded. Users can cause it again and again with an app of their own, and no allowance limits them (S144), so beyond
- * these limits it is only in the service's log. If another user caused it, it counts for that user. Otherwise the affected users could
- * use up their own limit in one organization, and so stay out of another one's log.
+ * Records an action of the service that affects a user, or else an organization, such as a revocation or a refusal. The action
+ * happens even if it is not recorded. Users can cause it again and again with an app of their own, and no allowance limits them
+ * (S144), so beyond these limits only the service's log has it. An action that another user caused counts for that user, not for
+ * the affected one: otherwise users could use up their own limit in one organization, and so stay out of another one's log.
  * @returns whether the audit log has it
  */
 export async function recordAboutSomebody(

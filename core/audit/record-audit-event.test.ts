@@ -33,7 +33,7 @@ describe("S116 the audit log", () => {
     });
   });
 
-  test("a change that is rolled back leaves no event", async () => {
+  test("has no entry for a change that is rolled back", async () => {
     const actorId = newId();
     const failing = db().$transaction(async (tx) => {
       await recordAuditEvent(tx, { type, actorId });
@@ -43,7 +43,7 @@ describe("S116 the audit log", () => {
     expect(await db().auditEvent.count({ where: { actorId } })).toBe(0);
   });
 
-  test("S144 what is large is cut, and says so", async () => {
+  test("S144 cuts large data, and says so", async () => {
     const read = async (data: Prisma.InputJsonObject) => {
       const actorId = newId();
       await recordAuditEvent(db(), { type, actorId, data });
@@ -98,7 +98,7 @@ describe("S116 the audit log", () => {
       await recordAuditEvent(db(), { type, subjectId: actorId });
     });
 
-    test("what belongs together is recorded together", async () => {
+    test("the entries of one transaction are all recorded if the limit admits the first", async () => {
       const actorId = await someoneWith({ count: ENTRIES_PER_HOUR - 1 });
       await db().$transaction(async (tx) => {
         for (let each = 0; each < 5; each++) await recordAuditEvent(tx, { type, actorId });

@@ -75,7 +75,7 @@ async function switchToEmptyInstallation(): Promise<void> {
 type Written = { commits: [Repo, string][]; tokens: string[]; deliveries: string[]; files: [string, Buffer][]; audit: string[] };
 const nothingYet = (): Written => ({ commits: [], tokens: [], deliveries: [], files: [], audit: [] });
 
-/** What users do, and what workers do to their repositories. */
+/** Writes one of each thing that users create. */
 async function writeOnce(written: Written, repos: Repo[], webhookId: string): Promise<void> {
   const repo = repos[written.commits.length % repos.length] as Repo;
   const sha = await commitTo(repo, ada, { [`${written.commits.length}.txt`]: randomBytes(2_000).toString("hex") });
@@ -94,7 +94,7 @@ async function writeOnce(written: Written, repos: Repo[], webhookId: string): Pr
   written.files.push([oid, content]);
 }
 
-/** As a worker, with everything due: git removes what it has packed. */
+/** Does a worker's maintenance as if everything were due: git removes the loose objects that it has packed. */
 async function maintainAll(repos: readonly Repo[]): Promise<void> {
   for (const { id } of repos) {
     const longAgo = new Date(Date.now() - 30 * 24 * 3600_000);
@@ -154,7 +154,7 @@ test("a backup made while others write has all that was confirmed before, and ca
   await fsck(repo);
 });
 
-test("nothing is deleted while a backup holds deletions, and only one runs", { timeout: LONG }, async () => {
+test("nothing is deleted while a backup holds deletions, and only one backup runs at a time", { timeout: LONG }, async () => {
   const { signal } = new AbortController();
   const doomed = await someRepo(ada);
   await commitTo(doomed, ada, { "a.txt": "a" });
@@ -179,7 +179,7 @@ test("a backup waits for maintenance that has begun", async () => {
   await db().repoMaintenance.create({ data: { id: newId(), dueAt: new Date(0) } });
   const { claimId } = await claimRows<DueMaintenance>(maintenanceTable, 1);
   const held = holdDeletions();
-  // It is held from now on, and the claim is still there.
+  // Deletions are held from now on, although the claim still exists.
   await vi.waitFor(async () => expect(await areDeletionsHeld()).toBe(true));
   const first = await Promise.race([
     held.then(() => "held"),
@@ -192,7 +192,7 @@ test("a backup waits for maintenance that has begun", async () => {
   expect(first).toBe("waits");
 });
 
-test("an interrupted backup is none, and the next one continues; old ones are removed", { timeout: LONG }, async () => {
+test("an interrupted backup does not count, and the next one continues it; old ones are removed", { timeout: LONG }, async () => {
   const here = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
   const stopping = new AbortController();
   const report = (step: string) => {
@@ -289,7 +289,7 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
   expect(await access(join(empty, "repositories")).catch(() => "none")).toBe("none");
 });
 
-/** Over TLS, as real buckets: without it, restic signs each piece of a body, which s3rver does not understand. */
+/** Over TLS, like real buckets: without it, restic signs each piece of a body, which s3rver does not understand. */
 async function withTls(origin: string): Promise<{ origin: string; stop(): void }> {
   const made = await generate([{ name: "commonName", value: "a test" }], {
     extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],

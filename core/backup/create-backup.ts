@@ -45,10 +45,10 @@ const EXCLUDED = [
 const COPIES_MAX = 4;
 
 /**
- * Backs up the installation while the service runs; data that the place already has is not copied again. It takes a snapshot of the
- * database first, then refs, then the objects that they lead to, so it contains everything that was confirmed before it started. Git's
- * and our own garbage collection wait. The manifest is stored last: without it, a backup does not count. After an interruption, the next
- * run reuses the data that was stored.
+ * Backs up the installation while the service runs; data that the place already has is not copied again. It takes a snapshot of
+ * the database first, then refs, then the objects that they lead to, so the backup contains everything that was confirmed before
+ * it started. Git's and our own garbage collection wait. The manifest is stored last: without it, a backup does not count. After
+ * an interruption, the next run reuses the data that was stored.
  * @throws {BackupError}; ServiceError `conflict` while another one runs
  */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {

@@ -23,7 +23,7 @@ export type Manifest = {
   unread?: string[];
   /** The number of large files in each kind of storage. Those in a bucket are not in the backup. */
   largeFiles: { local: number; bucket: number };
-  /** IDs of the service's keys, the encrypting one first. They reveal nothing of the keys. */
+  /** IDs of the service's keys, the encrypting one first. They reveal nothing about the keys. */
   secretKeys: string[];
 };
 

@@ -80,7 +80,7 @@ type SaveDirectories = {
 
 const labels = (kind: string): string[] => ["--host", TAG, "--tag", `${TAG},${kind}`];
 
-/** All snapshots of ours, of one kind if it is given, oldest first. */
+/** All our snapshots, or those of one kind, oldest first. */
 export async function listSnapshots(place: BackupPlace, kind?: string): Promise<Snapshot[]> {
   const output = await run(place, ["snapshots", "--json", "--tag", kind ? `${TAG},${kind}` : TAG]);
   return ((JSON.parse(output) ?? []) as Snapshot[]).sort((a, b) => a.time.localeCompare(b.time));

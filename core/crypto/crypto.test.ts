@@ -10,7 +10,7 @@ import { hashToken, isEqualInConstantTime, newToken } from "./token.ts";
 const SECRET_KEY = "a secret key for tests, of no use anywhere else";
 beforeEach(() => void provideSettings({ SECRET_KEY }));
 
-describe("S130 what is sealed", () => {
+describe("S130 a sealed value", () => {
   // Computed by another library (Python's cryptography): HKDF-SHA256, then AES-256-GCM with the nonce 00 01 … 0b.
   const key = "f355569a8713a8cfc1fcec9d361eb54ae606a901955ad0b3faee39e35765371d";
   const sealed = Buffer.from("000102030405060708090a0bd64a532fe8b39b72cb0dd51bcd97f6d15b06b6fb0f1d4f0e1b4e803c71ef1e", "hex");
@@ -20,23 +20,23 @@ describe("S130 what is sealed", () => {
     expect(unseal("webhook secret", sealed)).toBe("whsec_Ünïcode");
   });
 
-  test("is as long as its text, a nonce of 12 bytes and a whole tag of 16", () => {
+  test("is as long as its text with a nonce of 12 bytes and a full tag of 16", () => {
     expect(seal("totp", "12345")).toHaveLength(12 + 5 + 16);
     expect(unseal("totp", seal("totp", ""))).toBe("");
   });
 
-  test("differs each time: a nonce that came twice under GCM would give away the key stream and the tag's key", () => {
+  test("differs each time: a nonce used twice with GCM would reveal the key stream and the tag's key", () => {
     const nonces = Array.from({ length: 100 }, () => Buffer.from(seal("totp", "text")).subarray(0, 12).toString("hex"));
     expect(new Set(nonces).size).toBe(100);
   });
 
-  test.each(Array.from({ length: sealed.length }, (_, at) => at))("does not open with its byte %d changed", (at) => {
+  test.each(Array.from({ length: sealed.length }, (_, at) => at))("cannot be unsealed with byte %d changed", (at) => {
     const changed = Uint8Array.from(sealed);
     changed[at] = (changed[at] as number) ^ 1;
     expect(() => unseal("webhook secret", changed)).toThrow();
   });
 
-  test.each([0, 16, 27, 28, sealed.length - 1])("does not open when it is cut to %d bytes", (length) => {
+  test.each([0, 16, 27, 28, sealed.length - 1])("cannot be unsealed when it is cut to %d bytes", (length) => {
     expect(() => unseal("webhook secret", sealed.subarray(0, length))).toThrow();
   });
 
@@ -44,11 +44,11 @@ describe("S130 what is sealed", () => {
     expect(() => unseal("webhook secret", sealed.subarray(0, length))).toThrow("Invalid authentication tag length");
   });
 
-  test("opens for its purpose only", () => {
+  test("can be unsealed only for its purpose", () => {
     expect(() => unseal("job secrets", sealed)).toThrow();
   });
 
-  test("opens with its SECRET_KEY only, and again when that one is back", () => {
+  test("can be unsealed only with its SECRET_KEY, and again when that key is back", () => {
     provideSettings({ SECRET_KEY: `${SECRET_KEY}!` });
     expect(() => unseal("webhook secret", sealed)).toThrow();
     provideSettings({ SECRET_KEY });
@@ -101,7 +101,7 @@ describe("a secret kept in a file", () => {
     expect(keptSecret(join(folder, "another"))).not.toBe(secret);
   });
 
-  test("is closed to others again when a copy has opened it", () => {
+  test("becomes private again if a copy has widened the mode of its file", () => {
     const path = join(folder, "secret");
     const secret = keptSecret(path);
     chmodSync(path, 0o644);
@@ -115,13 +115,13 @@ describe("a secret kept in a file", () => {
     expect(() => keptSecret(path)).toThrow(`${path} is damaged and contains no secret. Restore it from a backup.`);
   });
 
-  test("may be one of 32 characters, which the operator chose, without the space around it", () => {
+  test("may be chosen by the operator: 32 characters or more, without the white space around them", () => {
     const path = join(folder, "secret");
     writeFileSync(path, `${"x".repeat(32)} \n`);
     expect(keptSecret(path)).toBe("x".repeat(32));
   });
 
-  test("is never a guess where the folder cannot be written", () => {
+  test("is never invented where its folder does not exist", () => {
     expect(() => keptSecret(join(folder, "missing", "secret"))).toThrow("ENOENT");
   });
 });

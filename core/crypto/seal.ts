@@ -22,8 +22,8 @@ export type SealPurpose =
   | "webhook secret";
 
 /**
- * The keys of one purpose (RFC 5869), so that one use of SECRET_KEY never weakens another: that of SECRET_KEY first, then, during a
- * rotation, that of SECRET_KEY_PREVIOUS.
+ * The keys of one purpose (RFC 5869), so that one use of SECRET_KEY never weakens another. The key derived from SECRET_KEY is
+ * first; during a rotation, the one derived from SECRET_KEY_PREVIOUS follows.
  */
 export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
   const [current, ...previous] = secretKeys();
@@ -32,7 +32,7 @@ export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
 
 export const derivedKey = (purpose: string): Buffer => derivedKeys(purpose)[0];
 
-/** Identifies each key that this process has, and reveals nothing of it. The current key is first. */
+/** Identifies each key that this process has, and reveals nothing about it. The current key is first. */
 export const keyIds = (): string[] => derivedKeys("key id").map((key) => key.toString("hex", 0, 8));
 
 function derive(purpose: string, secret: string): Buffer {
@@ -45,7 +45,10 @@ function derive(purpose: string, secret: string): Buffer {
   return key;
 }
 
-/** Encrypts with AES-256-GCM under SECRET_KEY; the purpose is authenticated with it (S130). */
+/**
+ * Encrypts with AES-256-GCM under a key that is derived from SECRET_KEY for the purpose, so that a value sealed for another
+ * purpose is rejected (S130).
+ */
 export function seal(purpose: SealPurpose, plain: string): Uint8Array<ArrayBuffer> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", derivedKey(purpose), nonce);
@@ -80,7 +83,7 @@ function decrypt(key: Buffer, sealed: Uint8Array): string {
 
 const mac = (key: Buffer, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 
-/** HMAC-SHA256 of a text under the purpose's key, as base64url: what nobody else can make. */
+/** HMAC-SHA256 of a text under the purpose's key, as base64url. Nobody without the key can create it. */
 export const sign = (purpose: string, text: string): string => mac(derivedKey(purpose), text);
 
 /** Whether `sign` made a signature, under any key of this process. */

@@ -1,4 +1,4 @@
-/** The values that replace a guide's placeholders when it is shown or run; the file itself is readable as it is. */
+/** The values that replace a guide's placeholders when it is shown or run; the file itself is readable with its placeholders. */
 export type Filling = Readonly<{
   /** The service's own origin, without a trailing slash. */
   origin: string;

@@ -31,7 +31,7 @@ export function renderGuide(markdown: string, path: string, filling: Filling): R
 
 const highlight = unified().use(rehypeHighlight, { languages: common, plainText: ["text", "console", "http"] });
 
-/** The same without syntax colors, which take most of the time. */
+/** Like `renderGuide`, but without syntax colors, which take most of the time. */
 export function parseGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const processor = unified()
     .use(remarkParse)

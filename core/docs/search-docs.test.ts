@@ -16,7 +16,7 @@ test.each([
   expect(await hrefs(search)).toContain(href);
 });
 
-test("all words must be in the section, and none is a pattern", async () => {
+test("all words must be in the section, and are not read as patterns", async () => {
   expect(await hrefs("webhook nosuchword")).toEqual([]);
   expect(await hrefs(".*")).toEqual([]);
   expect(await hrefs("  ")).toEqual([]);

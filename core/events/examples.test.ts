@@ -69,7 +69,9 @@ async function actBeside(): Promise<void> {
 
 const kindOf = ({ event }: EventPayload): string => `${event.scope} ${event.action}`;
 
-/** Replaces what differs from run to run as the document does: ids and hashes are numbered in order, names and URLs are plain. */
+/**
+ * Replaces values that differ between runs, as the document does: ids and hashes are numbered in order, names and URLs are plain.
+ */
 function settled(all: EventPayload[]): Map<string, string> {
   const seen = new Map<string, string>();
   const stable = (hex: string) => {
@@ -90,7 +92,7 @@ function settled(all: EventPayload[]): Map<string, string> {
   return examples;
 }
 
-test("docs/guides/events.md shows each kind as it is", () => {
+test("docs/guides/events.md shows each kind as it is recorded", () => {
   const examples = settled(payloads);
   const before = readFileSync(DOCUMENT, "utf8");
   if (process.env.UPDATE_EXAMPLES === "1") {
@@ -117,14 +119,14 @@ describe("every event that was recorded", () => {
       if (!payload.event.scope.startsWith("repo")) expect(payload.repo).not.toHaveProperty("headSha");
   });
 
-  test("a hidden comment's words are not in it", () => {
+  test("does not contain the text of a hidden comment", () => {
     const hidden = payloads.filter((payload) => "comment" in payload && payload.comment?.hidden);
     expect(hidden).toHaveLength(1);
     expect(JSON.stringify(hidden)).not.toContain("So they were.");
   });
 });
 
-test("each scope is in the domain that the document says", () => {
+test("each scope belongs to the domain that the document states", () => {
   const table = readFileSync(DOCUMENT, "utf8").matchAll(/^\| `(\w+)` +\| (.*) \|$/gm);
   const documented = Object.fromEntries(
     [...table].map(([, domain, scopes]) => [domain, [...(scopes ?? "").matchAll(/`([^`]+)`/g)].map(([, scope]) => scope)]),

@@ -59,7 +59,7 @@ export async function listEvents(actor: Actor, of: { repoId?: string; limit?: nu
 }
 
 /**
- * Fans out an event that was set aside again, once the cause is fixed.
+ * Repeats the fan-out of an event that was set aside, once the cause is fixed.
  * @throws ServiceError `not_found`; `conflict` if it was not set aside; `forbidden`
  */
 export async function retryEvent(actor: Actor, id: string): Promise<void> {

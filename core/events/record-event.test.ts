@@ -39,8 +39,8 @@ async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]
   }
 }
 
-describe("S122 recordEvent", () => {
-  test("is stored with its change, and announced once the change is visible to others", async () => {
+describe("S122 recording an event", () => {
+  test("stores it with its change, and announces it once the change is visible to others", async () => {
     const payload = somePayload();
     let id = "";
     const received = await heard(async (soFar) => {
@@ -69,7 +69,7 @@ describe("S122 recordEvent", () => {
     expect([received, await countOf(payload)]).toEqual([[], 0]);
   });
 
-  test("refuses what is not in the contract, whatever the types say", async () => {
+  test("refuses a payload that breaks the contract, whatever its TypeScript type", async () => {
     const payload = somePayload();
     for (const broken of [
       { ...payload, event: { scope: "repo", action: "explode" } },
@@ -81,7 +81,7 @@ describe("S122 recordEvent", () => {
     expect(await countOf(payload)).toBe(0);
   });
 
-  test("of a thousand at once wakes each waiter once", async () => {
+  test("wakes each waiter once for a thousand events at the same time", async () => {
     const payloads = Array.from({ length: 1_000 }, somePayload);
     let ids: string[] = [];
     const received = await heard(async () => {
@@ -97,7 +97,7 @@ describe("S122 recordEvent", () => {
     expect(await recordEvents(db(), [])).toEqual([]);
   });
 
-  test("an event from outside is taken once by its source and id", async () => {
+  test("accepts an event from outside once by its source and id", async () => {
     const event = { payload: somePayload(), actorId: null, from: { source: `urn:${newId()}`, sourceId: "1" } };
     await recordEvent(db(), event);
     await expect(recordEvent(db(), event)).rejects.toSatisfy((error) => databaseCodes(error).includes("23505"));

@@ -103,7 +103,7 @@ describe("S137 waiting parties are served in turn", () => {
     expect(seen.served.slice(before)).toContain("account newcomer");
   });
 
-  test("within a party, its repositories in turn", async () => {
+  test("and within a party, its repositories are served in turn", async () => {
     seen = new Observed({ slots: 1 });
     await seen.ask(account("other"));
     await seen.askTimes(3, account("ada"), "large");
@@ -128,7 +128,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     seen = new Observed({ slots: 48, waitMaxMs: 60_000 });
     for (const party of slow) await seen.ask(party);
     expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });
-    // Each has had one turn, and is known from then on.
+    // Each has had one turn, and is known to be slow from then on.
     for (let each = 0; each < 10; each++) await tick();
     for (let each = 0; each < 20; each++) {
       const newcomer = address(`newcomer${each}`);
@@ -155,7 +155,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
   });
 });
 
-describe("who cannot be served", () => {
+describe("requests that cannot be served", () => {
   test("S51 a caller with a full queue is told so, and what to do; others can still queue", async () => {
     seen = new Observed({ slots: 2, waitingMax: 3 });
     await seen.askTimes(5, account("greedy"));
@@ -178,7 +178,7 @@ describe("who cannot be served", () => {
     expect(seen.heldBy(account("b"))).toBe(1);
   });
 
-  test("when all queues together are full, the longest gives way", async () => {
+  test("when all queues together are full, the longest loses a request", async () => {
     seen = new Observed({ slots: 1, waitingMax: 10 });
     await seen.ask(account("holder"));
     for (let each = 0; each < 8; each++) await seen.askTimes(10, account(`greedy${each}`));

@@ -48,12 +48,12 @@ const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers are
- * served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one slot,
- * not by a hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
+ * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers
+ * are served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one
+ * slot, not by a hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
  *
- * A slot can be held for as long as a client reads. While others wait, slow holders end (http/pace.ts) and are served after callers that
- * did not have to: so many callers that each hold one slot cannot lock others out.
+ * A slot can be held for as long as a client reads. While others wait, slow holders end (http/pace.ts) and are served after
+ * callers that did not have to end, so that many callers that each hold one slot do not lock others out.
  *
  * Take a slot when the work can start, and hold none while waiting for another one of the same queue, which could deadlock.
  */
@@ -224,7 +224,7 @@ export class FairQueue {
     return undefined;
   }
 
-  /** When all lines together are full, the longest one makes room: one caller with many requests cannot keep out many with few. */
+  /** When all lines together are full, the longest, or else a slow caller's, makes room: it cannot keep out short ones. */
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

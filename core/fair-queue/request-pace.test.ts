@@ -23,7 +23,7 @@ test("a process that has time for everybody paces nobody", () => {
   for (const admission of times(1_000, next)) expect(admission).toEqual(atOnce);
 });
 
-test("S137 more work than there is time for makes it busy at once, and only its caller is paced", () => {
+test("S137 more work than a process has time for makes it busy at once, and only the caller who sent the work is paced", () => {
   const { ask, state } = pace({ busy: false });
   const admissions = times(5_000, ask).map((each) => ("waitMs" in each ? each.waitMs : "refused"));
   expect(admissions.filter((each) => each === 0).length).toBeLessThan(70);
@@ -34,7 +34,7 @@ test("S137 more work than there is time for makes it busy at once, and only its 
   expect(ask()).toEqual({ retryAfterSeconds: 11 });
 });
 
-test("while it is busy, five pages come at once, and then each waits half a second longer than the one before", () => {
+test("while the process is busy, five pages are answered at once, and each further one waits half a second longer than the one before", () => {
   const { ask, state } = pace();
   expect(times(5, ask)).toEqual(times(5, () => atOnce));
   expect(times(3, ask)).toEqual([{ waitMs: 500 }, { waitMs: 1_000 }, { waitMs: 1_500 }]);
@@ -69,11 +69,13 @@ test("requests made while the process had time count for at most one burst", () 
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-/** All of them have used up their burst. Does not await those that wait: the last one may only go on after ten seconds. */
+/**
+ * Callers that have used up their burst. Does not await the requests that wait: the last one may continue only after ten seconds.
+ */
 function spentBy(keys: string[]) {
   const strangers = new RequestPace({ percent: 100, isBusy: () => true, now: () => 0 });
   for (const key of keys) times(5, () => strangers.admit(key, PAGE));
-  /** @returns whether it may wait */
+  /** @returns whether the caller's next request may wait, instead of being refused */
   return (key: string) => {
     const admission = strangers.admit(key, PAGE);
     if ("waitMs" in admission) void strangers.wait(key, PAGE, admission.waitMs);

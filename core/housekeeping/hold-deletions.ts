@@ -8,7 +8,10 @@ const LEASE_SECONDS = 120;
 const RENEW_MS = 30_000;
 const POLL_MS = 500;
 
-/** SQL condition: a backup is copying files. Until it has ended, nothing is deleted from repositories and from the storage of large files. */
+/**
+ * SQL condition: a backup is copying files. Until the backup has ended, nothing is deleted from repositories and from the storage
+ * of large files.
+ */
 export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
 
 export async function areDeletionsHeld(): Promise<boolean> {
@@ -23,8 +26,8 @@ export type HeldDeletions = {
 };
 
 /**
- * Makes maintenance and sweeps wait, and returns once those that had begun before have ended. It is a row with an expiry instead of a
- * lock of a session, because a backup takes hours, and may reach the database through a pooler.
+ * Makes maintenance and sweeps wait, and returns once those that had begun before have ended. The hold is a row with an expiry
+ * instead of a session lock, because a backup takes hours, and may reach the database through a pooler.
  * @throws ServiceError `conflict` if another backup holds them
  */
 export async function holdDeletions(): Promise<HeldDeletions> {

@@ -48,7 +48,7 @@ describe("sweep", () => {
     expect(await sweep(never)).toEqual({ throttle: 1 });
   });
 
-  it("keeps metadata documents that people use, of the others the latest ten thousand, and none for long (S79)", async () => {
+  it("keeps metadata documents that people use and, for a while, the latest ten thousand of all others (S79)", async () => {
     await pool().query(`insert into oauth_client_document (client_id, host, metadata, fetched_at, fresh_until, last_seen_at)
       select 'https://a.example/' || n, 'a.example', '{}', now(), now(), now() - make_interval(secs => n)
         from generate_series(1, 10003) n`);

@@ -30,7 +30,7 @@ export const sweeps: readonly Sweep[] = [
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // Delegated rights of a token that nothing uses any more (core/access/delegation.ts reuses only young rows). Upload URLs use them for a
+  // Delegated rights of a token that nothing uses (core/access/delegation.ts reuses only young rows). Upload URLs use them for a
   // day without a record (core/hub/lfs/transfer/uploader.ts).
   {
     table: "delegation",
@@ -60,7 +60,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
   },
-  // Until then, a job can still learn why its token is invalid.
+  // For a day after its token has expired, a job can still learn why it is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
   // Events recorded and delivered long ago (core/events). An external event sent again after that counts as new. Deliveries take their body
   // from the event, and are deleted by whole days, so it must outlive them. An event not yet delivered stays, however long no worker ran
@@ -75,10 +75,10 @@ export const sweeps: readonly Sweep[] = [
     table: "delivery_queue",
     isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,
   },
-  // As long as their deliveries.
+  // Kept as long as their deliveries.
   { table: "webhook_replay", isOver: () => `finished_at < now() - interval '${keptDays()} days'` },
   { table: "webhook_hour", isOver: "hour < now() - interval '90 days'" },
-  // With its log. An id begins with its time, so the rows of the last days are not read.
+  // A run is deleted with its log. An id begins with its time, so the rows of the last days are not read.
   {
     table: "job_run",
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
@@ -86,7 +86,7 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
-  // A trigger on each returns to its meter what a killed process had reserved.
+  // On each deletion, a trigger returns to the meter the amount that a killed process had reserved.
   { table: "inference_reservation", isOver: "expires_at < now()" },
   { table: "inference_usage", isOver: "day < current_date - 400" },
   { table: "inference_meter", isOver: "month < current_date - 400" },

@@ -34,7 +34,7 @@ export async function* withKeepAlive(
       next = events.next();
     }
   } finally {
-    // If the generator is still waiting, the request's signal ends that.
+    // If the generator is still waiting, the request's signal ends the wait.
     void events.return().catch(() => undefined);
   }
 }

@@ -8,8 +8,8 @@ export const tooManyWaiting = (): ServiceError =>
 const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
 /**
- * Runs work with the same key one at a time in this process. Across processes, the locks of the database or of git do the same, but a
- * caller that waits for them holds a connection, or builds a commit in vain.
+ * Runs calls with the same key one at a time in this process. Across processes, the locks of the database or of git do the same,
+ * but a caller that waits for them holds a connection, or builds a commit in vain.
  * @param waitingMax how many calls with the key may wait, the running one included
  * @throws ServiceError `unavailable` if more are waiting
  */

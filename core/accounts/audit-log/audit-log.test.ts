@@ -56,7 +56,7 @@ describe("S137 a search of the audit log", () => {
     expect(await search(["noise."])).not.toHaveProperty("searchedTo");
   });
 
-  test("of an organization for one type looks at entries of that type only", async () => {
+  test("for one type in an organization looks only at entries of that type", async () => {
     await db().$executeRaw`INSERT INTO audit_event (id, type, org_id, created_at)
       SELECT left(md5(random()::text), 24), 'oauth_token.exchange', ${org.id}, now() FROM generate_series(1, 50001) n`;
     const found = await listAuditEntries(admin.actor, ofOrganization(), { ...all, types: ["organization.create"] });
@@ -103,7 +103,7 @@ describe("the audit log", () => {
       expect((await list({ before: nonsense })).entries).toHaveLength(AUDIT_PAGE_SIZE);
   });
 
-  test("S136 administrators read it, users read their own actions, and an entry of another log looks nonexistent", async () => {
+  test("S136 shows administrators everything and users their own actions; an entry of another log looks nonexistent", async () => {
     await expect(listAuditEntries(member.actor, ofOrganization(), all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(member.actor, { kind: "installation" }, all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(admin.actor, ofMember(), all)).rejects.toMatchObject({ code: "not_found" });
@@ -117,7 +117,7 @@ describe("the audit log", () => {
     expect((await findAuditEntry(admin.actor, ofOrganization(), entries[0]?.id ?? "")).id).toBe(entries[0]?.id);
   });
 
-  test("users read their own actions and actions on their account, without others' IP addresses", async () => {
+  test("shows users their own actions and the actions on their account, without the IP addresses of others", async () => {
     await recordAuditEvent(db(), { type: "user.sign_in", actorId: member.id, subjectId: member.id, from });
     await recordAuditEvent(db(), { type: "user.disable", actorId: admin.id, subjectId: member.id, from });
     const { entries } = await listAuditEntries(member.actor, ofMember(), all);
@@ -128,7 +128,7 @@ describe("the audit log", () => {
       await db().auditEvent.count({ where: { type: "user.sign_in", actorId: member.id } }),
     );
     expect(entries.every(({ actorId, subjectId }) => [actorId, subjectId].includes(member.id))).toBe(true);
-    // A search does not reveal it either.
+    // A search does not reveal the address either.
     for (const filter of [
       { ...all, ip: from.ip ?? "" },
       { ...all, words: [from.userAgent ?? ""] },

@@ -46,7 +46,7 @@ type AuditBatch = {
 
 /**
  * How many entries one search looks at. No index covers a word or an address; without a bound, a search without matches would
- * read a year. Words cost more: each entry's text, up to 4 KiB, must be read for them.
+ * read a year. A search for words costs more: it must read the text of each entry, up to 4 KiB.
  */
 const SEARCH_WINDOW = 50_000;
 const WORD_SEARCH_WINDOW = 5_000;

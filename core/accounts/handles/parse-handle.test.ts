@@ -25,15 +25,18 @@ function pathsIn(folder: string): string[] {
 }
 
 describe("S139 reserved names", () => {
-  test.each([...new Set([...segmentsOf("app"), ...segmentsOf("public"), ...pathsIn("server")])])("/%s is ours", (segment) => {
-    expect(() => parseHandle(segment, "username")).toThrow(
-      expect.objectContaining({ code: "invalid_request", field: "username" }),
-    );
-    expect(() => parseHandle(segment.toUpperCase(), "username")).toThrow();
-  });
+  test.each([...new Set([...segmentsOf("app"), ...segmentsOf("public"), ...pathsIn("server")])])(
+    "include the first segment of our URL /%s",
+    (segment) => {
+      expect(() => parseHandle(segment, "username")).toThrow(
+        expect.objectContaining({ code: "invalid_request", field: "username" }),
+      );
+      expect(() => parseHandle(segment.toUpperCase(), "username")).toThrow();
+    },
+  );
 
   // For the API's own URLs see api/reserved-names.test.ts.
-  test("the scan sees the pages and the front door's own addresses", () => {
+  test("are compared with a scan that finds the pages and the front door's own addresses", () => {
     expect(segmentsOf("app")).toEqual(expect.arrayContaining(["login", "settings"]));
     expect(pathsIn("server")).toEqual(expect.arrayContaining(["healthz", "readyz"]));
   });
@@ -50,26 +53,26 @@ describe("S139 reserved names", () => {
     "models",
     "datasets",
     "spaces",
-  ])("%s is reserved", (name) => {
+  ])("include %s", (name) => {
     expect(() => parseHandle(name, "username")).toThrow("This name is reserved.");
   });
 
-  test("names that look like our IDs are reserved too (S101)", () => {
+  test("include names that look like our IDs (S101)", () => {
     expect(() => parseHandle(newId(), "username")).toThrow("reserved");
     expect(() => parseHandle(newId().toUpperCase(), "username")).toThrow("reserved");
   });
 
-  test.each(["repo.git", "feed.atom", "ada.json", "logo.png"])("%s has an ending with a meaning", (name) => {
+  test.each(["repo.git", "feed.atom", "ada.json", "logo.png"])("include %s, whose ending has a meaning", (name) => {
     expect(() => parseHandle(name, "username")).toThrow("reserved");
   });
 });
 
 describe("parseHandle", () => {
-  test.each(["ab", "Ada", "ada-lovelace", "a.b_c-d", "a1", "42", "x".repeat(39)])("takes %s", (name) => {
+  test.each(["ab", "Ada", "ada-lovelace", "a.b_c-d", "a1", "42", "x".repeat(39)])("accepts %s", (name) => {
     expect(parseHandle(name, "username")).toEqual({ spelled: name, canonical: name.toLowerCase() });
   });
 
-  test("takes white space off the ends", () => {
+  test("removes white space at both ends", () => {
     expect(parseHandle(" Ada\n", "username").spelled).toBe("Ada");
   });
 
@@ -103,7 +106,7 @@ describe("parseHandle", () => {
     expect(() => parseHandle(name, "username")).toThrow(expect.objectContaining({ code: "invalid_request", field: "username" }));
   });
 
-  test("refuses what is not text at all", () => {
+  test("refuses values that are not text", () => {
     for (const value of [undefined, null, 7, {}, ["ada"]]) expect(() => parseHandle(value, "name")).toThrow("text");
   });
 });

@@ -16,7 +16,7 @@ const { issuer, provider, linked } = await startTestProvider();
 afterAll(() => issuer.stop());
 beforeEach(() => issuer.behave({}));
 
-test("S117 an issuer at a forbidden address, of another name or out of reach is refused, and says why", async () => {
+test("S117 an issuer at a forbidden address, with another name or out of reach is refused with the reason", async () => {
   const admin = await signedInPerson();
   const organization = await organizationOf(admin);
   const refusal = async (changes: Partial<NewIdentityProvider>) => {

@@ -64,7 +64,7 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
 
 type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "userinfo_endpoint";
 
-/** A browser is sent to the first of them: it must be a web address, never `javascript:` or a file. */
+/** A browser is sent to the authorization endpoint, so it must be a web address, never `javascript:` or a file. */
 function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
   const value = published[name];
   if (typeof value !== "string") throw refuse(`its discovery document has no ${name}`);

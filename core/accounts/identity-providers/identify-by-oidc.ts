@@ -72,7 +72,7 @@ function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetc
 
 function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
   const { sub, email, email_verified, preferred_username, name, auth_time } = claims;
-  // Strictly true: a missing value, or the string "true" that some send, cannot be relied on.
+  // Strictly true: a missing value, or the string "true" that some providers send, cannot be relied on.
   const verified = email_verified === true && typeof email === "string" ? email : null;
   return {
     subject: sub as string,

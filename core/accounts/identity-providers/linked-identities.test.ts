@@ -38,7 +38,7 @@ describe("an identity that is not linked yet", () => {
     expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { userId: user.id } });
   });
 
-  test("is never linked to the account that has the same address: they sign in to it first", async () => {
+  test("is never linked to the account that has the same address: its owner must sign in first", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const victim = await signedInPerson("victim");
     as(freshName("attacker"), { email: victim.email.toUpperCase() });
@@ -46,7 +46,7 @@ describe("an identity that is not linked yet", () => {
     expect(await findPendingIdentity(token, undefined)).toMatchObject({ choice: "sign-in-first", hasAccount: true });
     await expect(signUpWithIdentity(token, { username: freshName("x") }, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listLinkedIdentities(victim.id)).toEqual([]);
-    // The signed-in user may link it, and is asked.
+    // Once the account's owner has signed in, they are asked, and may link the identity.
     expect(await findPendingIdentity(token, victim.actor)).toMatchObject({ choice: "link" });
     await expect(linkIdentity(staleActor(victim.actor), token, from)).rejects.toMatchObject({
       code: "reauthentication_required",
@@ -55,7 +55,7 @@ describe("an identity that is not linked yet", () => {
     expect(await listLinkedIdentities(victim.id)).toHaveLength(1);
   });
 
-  test("gets none with an address that is not verified, nor where sign-up is not allowed", async () => {
+  test("gets no account with an address that is not verified, nor where sign-up is not allowed", async () => {
     const [open, closed] = [await provider({ isSignUpAllowed: true }), await provider()];
     for (const email_verified of [false, "true", undefined]) {
       as(freshName("unverified"), { email_verified });
@@ -95,7 +95,7 @@ describe("linking, unlinking and reauthenticating", () => {
     expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("started by one user and answered by another, or signed out: refused", async () => {
+  test("are refused if one user starts and another one continues, or if nobody is signed in", async () => {
     const one = await provider();
     const [person, someone] = [await signedInPerson(), await signedInPerson()];
     as(freshName("switch"));
@@ -178,7 +178,7 @@ describe("linking, unlinking and reauthenticating", () => {
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
   });
 
-  test("S113 signing in with a provider does not bypass that: the provider's authentication time counts, and never replaces a newer one", async () => {
+  test("S113 signing in with a provider does not bypass the reauthentication: the provider's authentication time counts, and never replaces a newer one", async () => {
     const one = await provider();
     const sub = freshName("unlocked");
     const person = await linked(one, sub);
@@ -191,7 +191,7 @@ describe("linking, unlinking and reauthenticating", () => {
       return { session, token: entered.outcome.token };
     };
     const now = Math.floor(Date.now() / 1000);
-    // A browser that is signed in there comes back without a prompt.
+    // A browser that is signed in at the provider comes back without a prompt.
     for (const told of [undefined, now - 3600, 1e20]) {
       const { session } = await provedFor(told);
       expect([told, isRecentlyAuthenticated(session)]).toEqual([told, false]);

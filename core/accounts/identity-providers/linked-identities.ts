@@ -122,7 +122,7 @@ export type LinkedIdentity = {
   };
 };
 
-// More than can be linked.
+// More than IDENTITIES_MAX, so the list is complete.
 const LIST_MAX_ROWS = 100;
 
 /** The identities of a user, in the order in which they were linked. */
@@ -168,7 +168,8 @@ export async function signInMethods(userId: string, tx: Db = db()): Promise<Sign
 }
 
 /**
- * Called after a sign-in method was removed: the last one must stay. The caller has locked the user.
+ * Called after a sign-in method was removed: throws if that was the last one, so that the transaction is undone. The caller has
+ * locked the user.
  * @throws ServiceError `conflict`
  */
 export async function requireSignInMethod(userId: string, tx: Db): Promise<void> {

@@ -32,7 +32,7 @@ export type NewIdentityProvider = {
   clientId: string;
   clientSecret?: string;
   scopes?: readonly string[];
-  /** Never for an organization's: its administrators could vouch for any email address. */
+  /** Never true for an organization's provider: its administrators could vouch for any email address. */
   isSignUpAllowed?: boolean;
 };
 
@@ -131,7 +131,7 @@ export async function updateIdentityProvider(
 }
 
 /**
- * Stops all use of a provider until it is enabled again; linked identities stay linked. One that is already disabled is
+ * Stops all use of a provider until it is enabled again; linked identities stay linked. A provider that is already disabled stays
  * unchanged.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */

@@ -30,7 +30,7 @@ describe("a linked identity", () => {
     expect((await signInVia(one)).step).toBe("pending");
   });
 
-  test("a second step that is set up here is required, whatever the provider says about its own", async () => {
+  test("still requires the second step that is set up here, whatever the provider says about its own", async () => {
     const one = await provider();
     const person = await linked(one, "two-steps");
     await db().totp.create({ data: { userId: person.id, sealedSecret: new Uint8Array([1]), confirmedAt: new Date() } });
@@ -38,7 +38,7 @@ describe("a linked identity", () => {
     expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { step: "second-step", userId: person.id } });
   });
 
-  test("S112 a disabled account stays out; so does everybody while the provider is disabled", async () => {
+  test("S112 does not sign in to a disabled account, nor to any account while the provider is disabled", async () => {
     const one = await provider();
     const person = await linked(one, "gone");
     await disableIdentityProvider(operatorCommand, one.slug, from);
@@ -136,7 +136,7 @@ describe("an invalid response", () => {
     ["no ID token", { idToken: () => undefined as never }],
   ];
 
-  test("S41 is refused: nonce, aud, iss, exp, alg and signature, each by itself", async () => {
+  test("S41 is refused for each wrong value by itself: nonce, aud, iss, exp, sub, alg and signature", async () => {
     const one = await provider();
     for (const [name, forgery] of forgeries) {
       issuer.behave(forgery);

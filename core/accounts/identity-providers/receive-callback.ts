@@ -117,7 +117,7 @@ function failureOf(error: unknown): CallbackFailure {
 
 /** The result for an identity that a provider has proved. */
 type AdmittedIdentity =
-  /** The identity is linked: signed in, or on to the second step. */
+  /** The identity is linked: the user is signed in, or continues with the second step. */
   | { step: "enter"; outcome: SignInOutcome; next: string }
   /** Linked to the signed-in user; its use was recorded. */
   | { step: "proved"; next: string }
@@ -203,7 +203,7 @@ function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenti
 
 /**
  * The authentication time of a sign-in with a provider, for sensitive changes and the `max_age` of apps (S113). A browser that is
- * signed in there comes back without a prompt, even on an unlocked machine: if that counted as recent, it would bypass
+ * signed in at the provider comes back without a prompt, even on an unlocked machine: if that counted as recent, it would bypass
  * `requireProvidersOnly` and `isProvedSince`.
  */
 async function authenticationTime(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {

@@ -36,10 +36,10 @@ export type SignInElsewhere = {
 };
 
 /**
- * Begins a sign-in at a provider: returns the URL for the browser, and the secret that it keeps. Nothing is decided yet: a user
- * lured here first sees the provider's prompt, and then ours.
- * @throws ServiceError `not_found` (also for an organization's issuer to non-members), `unauthorized` (not signed in, where
- * that is required), `reauthentication_required`, `rate_limited`, `unavailable`
+ * Begins a sign-in at a provider: returns the URL for the browser, and the secret that the browser keeps. Nothing is decided yet:
+ * a user lured here first sees the provider's prompt, and then ours.
+ * @throws ServiceError `not_found` (also for an organization's issuer to non-members), `unauthorized` (not signed in, where that
+ * is required), `reauthentication_required`, `rate_limited`, `unavailable`
  */
 export async function startProviderSignIn(
   input: SignInElsewhere,

@@ -36,7 +36,7 @@ export async function isPrivateByDefault(orgId: string): Promise<boolean> {
   return organization?.defaultVisibility === "private";
 }
 
-/** Those organizations of the list whose new repositories are private by default. It checks no permissions. */
+/** The organizations of the list whose new repositories are private by default. It checks no permissions. */
 export async function findPrivateByDefault(names: readonly string[]): Promise<string[]> {
   const rows = await db().organization.findMany({
     where: { name: { in: [...names] }, defaultVisibility: "private" },

@@ -86,7 +86,7 @@ export type ListedOrganization = {
   memberCount: number;
   /** Apps that may get tokens for its members by token exchange. */
   exchangeAppCount: number;
-  /** Contact addresses: the one that it gives, and its first administrator's. */
+  /** Contact addresses: the organization's own, and its first administrator's. */
   email: string | null;
   admin: { username: string; email: string } | null;
 };

@@ -57,7 +57,7 @@ describe("invitations", () => {
     ]);
   });
 
-  test("administrators get the link only if no mail is sent", async () => {
+  test("show administrators the link only if no mail is sent", async () => {
     const { admin, organization, id, token } = await invited();
     const resent = await resendInvitation(admin.actor, organization.id, id, from);
     expect(resent.link).toMatch(/\/invitations\/[\w-]+$/);
@@ -70,12 +70,12 @@ describe("invitations", () => {
     provideSettings({ SMTP_URL: "" });
   });
 
-  test("the database has the link's hash only", async () => {
+  test("are stored with only the hash of their link", async () => {
     const { token } = await invited();
     expect(JSON.stringify(await db().invitation.findMany())).not.toContain(token);
   });
 
-  test("of parallel uses, by one person or by several, exactly one joins", async () => {
+  test("admit exactly one of several parallel uses, by one person or by several", async () => {
     const { organization, token } = await invited();
     const guests = await Promise.all([1, 2, 3].map(() => signedInPerson()));
     const uses = guests.flatMap(({ actor }) => [acceptInvitation(actor, token, from), acceptInvitation(actor, token, from)]);
@@ -85,14 +85,14 @@ describe("invitations", () => {
     expect(await db().membership.count({ where: { orgId: organization.id } })).toBe(2);
   });
 
-  test("a member who opens it changes nothing, and it stays valid for its recipient", async () => {
+  test("stay valid for their recipient when an existing member opens them", async () => {
     const { admin, token } = await invited("read");
     await expect(acceptInvitation(admin.actor, token, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listOrganizations(admin.id)).toMatchObject([{ role: "admin" }]);
     await expect(acceptInvitation((await signedInPerson()).actor, token, from)).resolves.toBeDefined();
   });
 
-  test("expired, revoked, replaced and unknown ones get the same response", async () => {
+  test("get the same response whether expired, revoked, replaced or unknown", async () => {
     const guest = await signedInPerson();
     const expired = await invited();
     await db().invitation.update({ where: { id: expired.id }, data: { expiresAt: new Date(Date.now() - 1000) } });
@@ -128,7 +128,7 @@ describe("invitations", () => {
     expect((await listInvitations(admin.actor, organization.id)).items).toMatchObject([{ id, isExpired: false }]);
   });
 
-  test("S56 five a day reach one address from one user, whatever the organizations, and sending again counts", async () => {
+  test("S56 reach one address from one user at most five times a day, for all organizations together, including repeats", async () => {
     const admin = await signedInPerson();
     const [first, second] = [await organizationOf(admin), await organizationOf(admin)];
     const to = { email: "Stranger@example.test", role: "read" };
@@ -141,7 +141,7 @@ describe("invitations", () => {
     await expect(createInvitation(admin.actor, second.id, other, from)).resolves.toBeDefined();
   });
 
-  test("the address of a member is refused", async () => {
+  test("are refused for the address of a member", async () => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     await expect(
@@ -152,7 +152,7 @@ describe("invitations", () => {
     });
   });
 
-  test("are for administrators, of that organization only", async () => {
+  test("are only for administrators of the organization itself", async () => {
     const { admin, organization, id } = await invited();
     const [member, other] = [await signedInPerson(), await signedInPerson()];
     const elsewhere = await organizationOf(other);
@@ -173,7 +173,7 @@ describe("invitations", () => {
     }
   });
 
-  test("the operator's command may invite too", async () => {
+  test("may also come from the operator's command", async () => {
     const { id } = await organizationOf(await signedInPerson());
     const email = freshAddress();
     await createInvitation(operatorCommand, id, { email, role: "read" }, from);

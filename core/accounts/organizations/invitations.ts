@@ -31,7 +31,10 @@ async function countInvitation(actor: Actor, orgId: string, emailCanonical: stri
   await consumeThrottle(throttleKey("invite", sender), INVITE_LIMIT);
 }
 
-/** The link of an invitation, if no emails are sent: the administrator passes it on. They may give anybody this role anyway. */
+/**
+ * The link of an invitation, if no emails are sent: the administrator passes it on. Administrators may give anybody this role
+ * anyway.
+ */
 type UnsentLink = { link?: string };
 
 /**

@@ -75,7 +75,7 @@ describe("members", () => {
     for (const text of ["\0", "\ud800", "x".repeat(1_000_000)]) await found({ text });
   });
 
-  test("one is found by name, in any spelling, by members only", async () => {
+  test("can be found by username, in any spelling, by members only", async () => {
     const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[reader, "read"]]);
     expect(await findMember(reader.actor, id, admin.username.toUpperCase())).toMatchObject({ userId: admin.id, role: "admin" });
@@ -83,7 +83,7 @@ describe("members", () => {
     await expect(findMember(stranger.actor, id, admin.username)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  test("S138 whatever page a URL requests, the response is bounded", async () => {
+  test("S138 are listed in bounded responses, whatever page a URL requests", async () => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     for (const bad of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 1e308]) {
@@ -93,7 +93,7 @@ describe("members", () => {
     }
   });
 
-  test("only the operator adds one without asking them; two at once make one membership", async () => {
+  test("are added without their consent only by the operator; two requests at once create one membership", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin);
     const input = { username: person.username.toUpperCase(), role: "contributor" };
@@ -107,7 +107,7 @@ describe("members", () => {
     });
   });
 
-  test("S116 administrators change roles, and the audit log says from what to what", async () => {
+  test("S116 get other roles from administrators, and the audit log has the old and the new role", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[person, "read"]]);
     await changeRole(admin.actor, id, person.id, "write", from);
@@ -123,7 +123,7 @@ describe("members", () => {
     });
   });
 
-  test("members can leave; administrators can remove; nobody else can remove others", async () => {
+  test("can leave, and only administrators can remove others", async () => {
     const [admin, one, two] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [
       [one, "write"],
@@ -172,7 +172,7 @@ describe("members", () => {
     expect((await emailsTo(maker.email)).filter(({ subject }) => subject.includes("secret"))).toEqual([]);
   });
 
-  test("S56 if a role goes up and down, administrators get few emails, not one per change or app", async () => {
+  test("S56 if a role is raised and lowered again and again, administrators get few emails, not one per change or app", async () => {
     const [admin, maker] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[maker, "admin"]]);
     for (const name of ["Night train", "Day train"]) {

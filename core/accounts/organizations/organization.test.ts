@@ -14,7 +14,7 @@ import { setPlan } from "./set-plan.ts";
 import { updateOrganization } from "./update-organization.ts";
 
 describe("createOrganization", () => {
-  test("its creator is administrator, and it is found by id and by name in any spelling", async () => {
+  test("makes its creator the administrator; the organization is found by id and by name in any spelling", async () => {
     const person = await signedInPerson();
     const name = `${freshName("Harbour")}.Works`;
     const { id } = await createOrganization(
@@ -30,7 +30,7 @@ describe("createOrganization", () => {
     expect(await auditTrail({ orgId: id })).toEqual(["organization.create"]);
   });
 
-  test("S139 shares its names with users: of parallel claims one wins, and the others leave nothing behind", async () => {
+  test("S139 takes names from the same set as users: of parallel claims one wins, and the others leave nothing behind", async () => {
     const person = await signedInPerson();
     await expect(createOrganization(person.actor, { name: person.username }, from)).rejects.toMatchObject({
       code: "conflict",
@@ -43,21 +43,21 @@ describe("createOrganization", () => {
     expect(await db().membership.count({ where: { userId: person.id } })).toBe(1);
   });
 
-  test("the operator's command names the administrator", async () => {
+  test("lets the operator's command name the administrator", async () => {
     const { id: ownerId } = await signedInPerson();
     const { id } = await createOrganization(operatorCommand, { name: freshName("org"), ownerId }, from);
     expect(await listOrganizations(ownerId)).toEqual([expect.objectContaining({ id, role: "admin" })]);
     await expect(createOrganization(operatorCommand, { name: freshName("org") }, from)).rejects.toMatchObject({ field: "owner" });
   });
 
-  test("a person who names another as administrator gets the organization themselves", async () => {
+  test("makes a user the administrator even if they name another", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     await createOrganization(person.actor, { name: freshName("org"), ownerId: other.id }, from);
     expect(await listOrganizations(other.id)).toEqual([]);
     expect(await listOrganizations(person.id)).toHaveLength(1);
   });
 
-  test("S56 nobody takes names by the hundred", async () => {
+  test("S56 does not let one user take names by the hundred", async () => {
     const person = await signedInPerson();
     for (let i = 0; i < 20; i++) await createOrganization(person.actor, { name: freshName("org") }, from);
     await expect(createOrganization(person.actor, { name: freshName("org") }, from)).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe("updateOrganization", () => {
 });
 
 describe("setPlan", () => {
-  test("operators set and remove a plan; administrators cannot", async () => {
+  test("lets operators set and remove a plan, but not administrators", async () => {
     const person = await signedInPerson();
     const operator = await signedInPerson("op", { isOperator: true });
     const { id } = await organizationOf(person);

@@ -32,8 +32,8 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Joining, or creating something under its name, takes a weaker lock of this row. This statement waits for transactions
-      // that hold it; later ones find no organization.
+      // Joining, or creating something under its name, takes a weaker lock on this row. This statement waits for transactions
+      // that hold such a lock; later ones find no organization.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });

@@ -24,18 +24,21 @@ describe("transferOrganization", () => {
   test.each([
     ["write", "write"],
     ["leave", undefined],
-  ])("the member becomes administrator and whoever hands over ends as %s; both are on record", async (afterwards, left) => {
-    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
-    const { id, name } = await organizationOf(ada, [[bea, "read"]]);
-    await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
-    const { email } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
-    await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
-    expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
-    // The former administrator must not return through an invitation of their own.
-    expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
-    expect((await emailsTo(bea.email))[0]?.subject).toContain(`You are now an administrator of ${name}`);
-    expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
-  });
+  ])(
+    "makes the member an administrator, and changes the former one to the state %s; both changes are recorded",
+    async (afterwards, left) => {
+      const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+      const { id, name } = await organizationOf(ada, [[bea, "read"]]);
+      await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
+      const { email } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
+      await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
+      expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
+      // The former administrator must not return through an invitation of their own.
+      expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
+      expect((await emailsTo(bea.email))[0]?.subject).toContain(`You are now an administrator of ${name}`);
+      expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
+    },
+  );
 
   test("requires a recent authentication, an administrator, and another active member", async () => {
     const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];

@@ -15,7 +15,7 @@ describe("checkPassword", () => {
     "🔑🔑🔑🗝️🗝️🔐🔏🔒",
     "    spaces    ",
     `${"x".repeat(100)}abcdefghijklmnopqrstuvwxyz`,
-  ])("takes %j, and as it is", (password) => {
+  ])("accepts %j unchanged", (password) => {
     expect(checkPassword(password, names)).toBe(password);
   });
 
@@ -40,11 +40,11 @@ describe("checkPassword", () => {
     ["the service's own name", "Keyhook2026"],
     ["not text", "good enough \0"],
     ["not text", "good enough \ud800"],
-  ])("refuses one that is %s: %j", (_why, password) => {
+  ])("refuses a password that is %s: %j", (_why, password) => {
     expect(() => checkPassword(password, names)).toThrow(expect.objectContaining({ code: "invalid_request", field: "password" }));
   });
 
-  test("a password to compare is accepted whatever its strength", () => {
+  test("is not needed for a password that is only compared, whatever its strength", () => {
     expect(presentedPassword("abc")).toBe("abc");
     expect(() => presentedPassword("")).toThrow("Enter the password.");
     expect(() => presentedPassword(undefined, "currentPassword")).toThrow(expect.objectContaining({ field: "currentPassword" }));
@@ -60,13 +60,13 @@ describe("password hashes", () => {
     expect(isOutdatedHash(one.replace("t=2", "t=1"))).toBe(true);
   });
 
-  test("one password typed on two keyboards is one password", async () => {
+  test("match the same password typed on another keyboard", async () => {
     const composed = await hashPassword("Grüße aus Köln");
     expect(await verifyPassword(composed, "Gru\u0308ße aus Ko\u0308ln", "ada")).toBe(true);
     expect(await verifyPassword(composed, "Grüße aus Koln", "ada")).toBe(false);
   });
 
-  test("without a hash no password is correct", async () => {
+  test("match no password if there is no hash", async () => {
     for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay", "ada")).toBe(false);
   });
 });

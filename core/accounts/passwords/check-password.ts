@@ -83,7 +83,7 @@ function bare(text: string): string {
 /**
  * Words behind the passwords that are tried first. A password is refused if only one of these is left after removing the usual
  * decorations (capitals, digits and signs around it, 0 for o, 3 for e …). The list is deliberately short: throttling (S115)
- * protects against guessing, this only stops the first dozen tries.
+ * protects against guessing; this list only stops the first dozen tries.
  */
 const commonPasswords: ReadonlySet<string> = new Set(
   `

@@ -9,7 +9,10 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
   return Object.keys(wanted).find((name) => textOfClaim(token, name) !== wanted[name]);
 }
 
-/** Whether a token has all configured and pinned claims. A publisher without any trusts nobody, not all jobs of its issuer. */
+/**
+ * Whether a token has all configured and pinned claims. A publisher without required claims trusts nobody, rather than all jobs
+ * of its issuer.
+ */
 export function hasRequiredClaims(
   { claims, pinned }: { claims: Claims; pinned: Claims },
   token: Readonly<Record<string, unknown>>,

@@ -82,9 +82,9 @@ type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | undefined
 const KEYS_MAX = 100;
 
 /**
- * The signing keys of an issuer, from its discovery document (OpenID Connect Discovery §4). The document must name exactly the requested
- * issuer (§4.3); otherwise it belongs to another one. Keys with which verification takes too long are left out: anybody can be an
- * issuer, and every token would take that long (S137). @throws IssuerUnusable
+ * The signing keys of an issuer, from its discovery document (OpenID Connect Discovery §4). The document must name exactly the
+ * requested issuer (§4.3); otherwise it belongs to another issuer. Keys with which verification takes too long are left out:
+ * anybody can be an issuer, and every token would take that long (S137). @throws IssuerUnusable
  */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;

@@ -13,7 +13,7 @@ export type PresetField = Readonly<{
   problem: string;
 }>;
 
-/** A CI provider: the fields of its form, in the provider's terms, and the claims of its tokens that they stand for. */
+/** A CI provider: the fields of its form, in the provider's terms, and the claims of its tokens that these fields stand for. */
 export type Preset = Readonly<{
   /** The provider's usual name; `<label> [OIDC]` is the author of its commits. */
   label: string;

@@ -11,7 +11,7 @@ import { lockLiveUser } from "../users/find-user.ts";
 import { hasSecondStep, organizationsRequiringSecondStep, requireLossConfirmed } from "./find-second-step.ts";
 
 type SecondStepChange = {
-  /** The email to the account's owner, as sentences; null if it is not a security matter, such as a name. */
+  /** The email to the account's owner, as sentences; null if the change does not affect security, such as a new name. */
   message: string | null;
   /** The ids of the organizations to which the user loses access, as listed on the page. */
   closes?: readonly string[];
@@ -67,14 +67,14 @@ async function recordToggle(
   const requiring = await organizationsRequiringSecondStep(userId, tx);
   if (!isOn) {
     requireLossConfirmed(requiring, closes);
-    // Recovery codes replace the second step, and there is no longer one.
+    // Recovery codes replace the second step, and no second step is left.
     await tx.recoveryCode.deleteMany({ where: { userId } });
   }
   await limitToggles(tx, userId);
   const type = isOn ? "second_step.on" : "second_step.off";
   const event = { type, actorId: userId, subjectId: userId, from } as const;
   await recordAuditEvent(tx, event);
-  // Their administrators require it, so they see this too.
+  // These organizations require a second step, so their administrators get an entry too.
   for (const { id } of requiring) await recordAuditEvent(tx, { ...event, orgId: id });
 }
 

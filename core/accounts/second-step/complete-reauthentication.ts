@@ -21,7 +21,7 @@ export async function reauthenticate(actor: Person, password: unknown, from: Req
 
 /**
  * Reauthenticates a user without a password, who signs in with a provider, by asking for the second step directly. A stolen
- * session does not include it (docs/decisions/041).
+ * session does not include the second step (docs/decisions/041).
  * @throws ServiceError `conflict` if the user has a password, or no second step
  */
 export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
@@ -53,7 +53,7 @@ export async function completeReauthentication(
 
 /**
  * Continues the session under a new token, which the door sets as the cookie; the old token becomes invalid (ASVS 7.2.4, S34).
- * @param session the token that the browser sent, if it must be that session's
+ * @param session the token that the browser sent, if it must belong to the session that is continued
  * @throws ServiceError `unauthorized` if the session has ended
  */
 export async function renewAuthentication(

@@ -91,8 +91,8 @@ export async function organizationsRequiringSecondStep(userId: string, tx: Db = 
 }
 
 /**
- * Refuses to remove the last second step unless the user has confirmed which organizations that closes to them: one may have
- * introduced the requirement since they opened the page.
+ * Refuses to remove the last second step unless the user has confirmed which organizations the removal closes to them: another
+ * may have introduced the requirement since they opened the page.
  * @throws ServiceError `conflict`
  */
 export function requireLossConfirmed(requiring: readonly RequiringOrganization[], confirmed: readonly string[]): void {

@@ -93,7 +93,7 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
 /** The caller knows the password. The account's owner gets an email when the attempts run out, in case it is somebody else. */
 async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    // Codes are limited for the account. Passkeys are not, so beyond a limit they are in the service's log only (S144).
+    // Wrong codes are limited for each account. Wrong passkeys are not, so beyond a limit only the service's log has them (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;

@@ -11,7 +11,7 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { hasSecondStep } from "./find-second-step.ts";
 
-/** Each time computes ten slow hashes. */
+/** Limited, because each new set needs ten slow hashes. */
 const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
 
 /**

@@ -46,7 +46,7 @@ const finish = (token: string | undefined, proof: SecondStepProof, session?: str
 const withCode = (token: string, code: string) => finish(token, { kind: "code", code });
 
 describe("codes of an authenticator app (RFC 6238)", () => {
-  test("are the RFC's own, six digits of SHA-1, and taken a step early or late", () => {
+  test("match the RFC's examples, with six digits and SHA-1, and are accepted one step early or late", () => {
     const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"; // appendix B, "12345678901234567890"
     const at = (seconds: number) => (code: string) => matchingStep(secret, code, seconds * 1000);
     expect(at(59)("287082")).toBe(1);
@@ -57,7 +57,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
   });
 
-  test("setting one up: it is active only after the first code, the secret is encrypted, and the owner and the log are notified", async () => {
+  test("count only after the first one was entered; the secret is encrypted, and the owner and the log are notified", async () => {
     const person = await signedInPerson();
     const { actor, id } = person;
     await startTotpEnrolment(actor);
@@ -84,7 +84,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
-  test("moving to another phone: the old app works until the new one's first code was entered", async () => {
+  test("come from the old app during a move to another phone, until the first code of the new app was entered", async () => {
     const person = await signedInPerson();
     const old = await setUpAuthenticator(person.actor);
     await startTotpEnrolment(person.actor);
@@ -118,7 +118,7 @@ describe("signing in takes two steps", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  test("of parallel uses of one code one signs in, from one pending sign-in and from several", async () => {
+  test("of several parallel uses of one code, only one signs in, whether they belong to one pending sign-in or to several", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const [codes, code] = [await makeRecoveryCodes(person.actor, from), authenticator.code()];
@@ -158,7 +158,7 @@ describe("signing in takes two steps", () => {
     await finish(token, { kind: "recovery-code", code: recovery });
   });
 
-  test("S115 every invalid pending sign-in gets the same response: none, invented, of another purpose, malformed", async () => {
+  test("S115 every invalid pending sign-in gets the same response, whether missing, invented, of another purpose or malformed", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     const used = await firstStep(person);
@@ -197,7 +197,7 @@ describe("signing in takes two steps", () => {
 });
 
 describe("recovery codes", () => {
-  test("ten codes, each usable once, as users type them; new ones replace the old; stored as hashes; the owner is notified of a use", async () => {
+  test("are ten, each usable once, as users type them; they are stored as hashes, new ones replace them, and the owner is notified of each use", async () => {
     const person = await signedInPerson();
     await expect(makeRecoveryCodes(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
     await setUpAuthenticator(person.actor);
@@ -226,7 +226,7 @@ describe("recovery codes", () => {
 });
 
 describe("passkeys", () => {
-  test("one is registered under a name, signs in alone, and as the second step; uses are noted", async () => {
+  test("are registered under a name, sign in alone or as the second step, and each use is recorded", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const [listed] = (await findSecondStep(person.id)).passkeys;
@@ -250,7 +250,7 @@ describe("passkeys", () => {
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
   });
 
-  test("every wrong response is refused alike, and uses up its challenge", async () => {
+  test("get the same refusal for every wrong response, which uses up its challenge", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const foreign = await setUpPasskey(other.actor);
@@ -293,7 +293,7 @@ describe("passkeys", () => {
     }
   });
 
-  test("S144 wrong passkeys at the second step are recorded within a limit, and codes regardless of them", async () => {
+  test("S144 wrong passkeys at the second step are recorded up to a limit, and wrong codes beyond it too", async () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await setUpAuthenticator(person.actor);
@@ -356,7 +356,7 @@ describe("passkeys", () => {
     await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("S136 another user's passkey is neither renamed nor removed; one's own is, and no longer signs in", async () => {
+  test("S136 of another user cannot be renamed or removed; the user's own can, and then no longer sign in", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
@@ -390,7 +390,7 @@ describe("passkeys", () => {
 });
 
 describe("S113 recent authentication", () => {
-  test("every change needs it, and seeing the secret too", async () => {
+  test("is required for every change, and to see the secret", async () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await startTotpEnrolment(person.actor);
@@ -467,7 +467,7 @@ describe("an organization that requires a second step", () => {
     expect(await listSignInRequirements(person.id)).toMatchObject([{ name: organization.name, unmet: [] }]);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
     await makeRecoveryCodes(person.actor, from);
-    // Both at once: each would see the other's as still present.
+    // Both at once: each request would still find the other method present.
     const race = await outcomes([removePasskey(person.actor, id, [], from), removeTotp(person.actor, [], from)]);
     expect(race).toEqual(["conflict", "ok"]);
     expect(await hasSecondStep(person.id)).toBe(true);
@@ -484,7 +484,7 @@ describe("an organization that requires a second step", () => {
     expect(await auditTrail({ orgId: organization.id })).toEqual(expect.arrayContaining(["second_step.on", "second_step.off"]));
   });
 
-  test("S144 it can be turned on and off a limited number of times in an hour, and each time is recorded", async () => {
+  test("S144 the second step can be turned on and off only a few times in an hour, and each time is recorded", async () => {
     const person = await signedInPerson();
     const turns = () =>
       db().auditEvent.count({ where: { actorId: person.id, type: { in: ["second_step.on", "second_step.off"] } } });
@@ -497,7 +497,7 @@ describe("an organization that requires a second step", () => {
     expect(await turns()).toBe(TOGGLES_PER_HOUR);
   });
 
-  test("the operator's reset removes all of it and ends nothing else", async () => {
+  test("the operator's reset removes all second steps and ends nothing else", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     await setUpPasskey(person.actor);

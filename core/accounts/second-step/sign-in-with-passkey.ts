@@ -69,7 +69,7 @@ type SignInWithPasskeyInput = {
 };
 
 /**
- * Signs in with a passkey alone. The device holds the key and has verified its user, so it is both steps (NIST SP 800-63B
+ * Signs in with a passkey alone. The device holds the key and has verified its user, so it counts as both steps (NIST SP 800-63B
  * §3.1.6). Unknown and deleted passkeys and disabled users get the same response after the same work.
  * @throws ServiceError `unauthorized`, `rate_limited`, `forbidden` (disabled)
  */

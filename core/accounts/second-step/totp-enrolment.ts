@@ -50,10 +50,9 @@ async function enrolledSecret(userId: string): Promise<{ secret: string; tokenHa
 }
 
 /**
- * Accepts the first code of a new authenticator app, which then becomes the account's and replaces any previous one. The code
+ * Accepts the first code of a new authenticator app, which then becomes the account's app and replaces any previous one. The code
  * is used up: it cannot sign in as well.
- * @throws ServiceError `unauthorized` on `code`, `gone` if the enrolment has expired, `reauthentication_required`,
- * `rate_limited`
+ * @throws ServiceError `unauthorized` on `code`, `gone` if the enrolment has expired, `reauthentication_required`, `rate_limited`
  */
 export async function confirmTotp(actor: Person, input: { code: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;

@@ -19,7 +19,7 @@ type VerifiedPasskey = { userId: string; passkeyId: string };
 /**
  * Checks a passkey's response to a challenge (WebAuthn Level 3 §7.2) and records its use.
  * @param terms of the challenge; if `userId` is null, the passkey itself identifies the user
- * @param isVerificationRequired whether the device must have verified its user (PIN, finger, face): then it is two steps in one
+ * @param isVerificationRequired whether the device must have verified its user (PIN, finger, face): then it counts as both steps
  * @throws ServiceError `unauthorized`, the same for every reason
  */
 export async function verifyPasskey(

@@ -17,7 +17,7 @@ const browsers: [RegExp, string][] = [
   [/^okhttp\/|^Java\/|^Java-http-client\//, "Java program"],
 ];
 
-/** The name of a program other than a browser: the first product of RFC 9110 §10.1.5, if it looks like a name. */
+/** The name of a program that is not a browser: the first product of RFC 9110 §10.1.5, if it looks like a name. */
 const PRODUCT = /^(?!Mozilla\/)([A-Za-z][\w.-]{0,39})(\/|$)/;
 
 const systems: [RegExp, string][] = [

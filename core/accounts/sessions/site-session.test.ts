@@ -108,7 +108,7 @@ describe("S113 seeing and ending one's sessions", () => {
     expect(JSON.stringify(list)).not.toContain("oken");
   });
 
-  test("the user's own ends at once; another user's, an unknown and an invalid one get the same response", async () => {
+  test("one of the user's own sessions ends at once; the ID of another user's, an unknown and an invalid ID get the same response", async () => {
     const { id, token, actor } = await signedInPerson();
     const other = await signedInPerson();
     for (const foreign of [other.actor.sessionId, newId(), "\0", "x".repeat(10_000)]) {
@@ -120,7 +120,7 @@ describe("S113 seeing and ending one's sessions", () => {
     await expect(endSiteSession(id, actor.sessionId)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("all others end and this one stays; all end; by token one ends", async () => {
+  test("a user can end all other sessions, all sessions, or the session of one token", async () => {
     const { id, token, actor } = await signedInPerson();
     const others = [await anotherSession(id), await anotherSession(id)];
     expect(await endOtherSiteSessions(id, actor.sessionId)).toBe(2);
@@ -139,13 +139,13 @@ describe("S113 seeing and ending one's sessions", () => {
 });
 
 describe("S113 recent authentication", () => {
-  test("isRecentlyAuthenticated: for 15 minutes", () => {
+  test("lasts for 15 minutes", () => {
     expect(RECENT_AUTHENTICATION_SECONDS).toBe(900);
     expect(isRecentlyAuthenticated({ authenticatedAt: ago(899) })).toBe(true);
     expect(isRecentlyAuthenticated({ authenticatedAt: ago(901) })).toBe(false);
   });
 
-  test("a sensitive change requires it, and succeeds after the password is entered, under a new token", async () => {
+  test("is required for a sensitive change, which succeeds after the password is entered, under a new token", async () => {
     const { id, token, actor } = await signedInPerson();
     await db().siteSession.update({ where: { id: actor.sessionId }, data: { authenticatedAt: ago(3600) } });
     const change = (by: typeof actor) => changeEmail(by, { email: `new-${id}@example.test` }, fromElsewhere());
@@ -160,7 +160,7 @@ describe("S113 recent authentication", () => {
     await change({ ...actor, authenticatedAt: session?.authenticatedAt as Date });
   });
 
-  test("S115 a stolen session cannot try passwords without end", async () => {
+  test("S115 is out of reach of a stolen session: it cannot try passwords without a limit", async () => {
     const { actor, token } = await signedInPerson();
     for (let i = 0; i < 10; i++) {
       await expect(reauthenticate(actor, "some other words", fromElsewhere())).rejects.toMatchObject({
@@ -172,7 +172,7 @@ describe("S113 recent authentication", () => {
     expect(await findSiteSession(token)).toBeDefined();
   });
 
-  test("an ended session cannot be brought back by the password", async () => {
+  test("cannot bring back an ended session", async () => {
     const { id, actor } = await signedInPerson();
     await endSiteSession(id, actor.sessionId);
     await expect(reauthenticate(actor, PASSWORD, fromElsewhere())).rejects.toMatchObject({ code: "unauthorized" });

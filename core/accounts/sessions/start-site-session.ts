@@ -9,7 +9,8 @@ export type StartedSiteSession = { token: string; expiresAt: Date };
 
 /**
  * Signs a user in: a new session under a new token of 256 bits (S111), never one that the browser sent, which prevents session
- * fixation (S34). Only the token's hash is stored. It requires no second step: sign-ins go through `completeSignIn`.
+ * fixation (S34). Only the token's hash is stored. This function does not ask for the second step: sign-ins go through
+ * `completeSignIn`.
  */
 export async function startSiteSession(
   userId: string,

@@ -28,7 +28,7 @@ export async function appToken(
   return { kind: "token", userId, tokenId, scopes, orgIds, clientId: app };
 }
 
-/** A token that an app exchanged for a member of the organization to which it is bound. */
+/** A token that an app got by token exchange, for a member of the organization to which the app is bound. */
 export async function exchangedToken(userId: string, clientId: string, orgId: string, scopes: Scope[]): Promise<TokenHolder> {
   const tokenId = newId();
   const grant = { id: tokenId, userId, clientId, boundOrgId: orgId, payload: {}, orgIds: [orgId] };

@@ -57,7 +57,7 @@ describe("personal access tokens", () => {
     expect((await auditTrail({ subjectId: person.id })).slice(-1)).toEqual(["personal_access_token.revoke"]);
   });
 
-  test("S136 another user's, an unknown and a malformed token cannot be revoked, with the same response", async () => {
+  test("S136 of another user cannot be revoked: the response is the same as for an unknown or malformed token", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     const { id, token } = await create(person);
@@ -77,7 +77,7 @@ describe("personal access tokens", () => {
     await expect(createPersonalAccessToken(other.actor, person.id, input, from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("S113 making one needs recent authentication; the operator's command may", async () => {
+  test("S113 are created only after a recent authentication, or by the operator's command", async () => {
     const person = await signedInPerson();
     await expect(createPersonalAccessToken(staleActor(person.actor), person.id, input, from)).rejects.toMatchObject({
       code: "reauthentication_required",
@@ -102,7 +102,7 @@ describe("personal access tokens", () => {
     await expect(create(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("an unknown or disabled user gets none, and a hundred is the limit, even for simultaneous requests", async () => {
+  test("are refused to unknown and disabled users, and beyond a hundred, even for simultaneous requests", async () => {
     const person = await signedInPerson();
     await expect(createPersonalAccessToken(operatorCommand, newId(), input, from)).rejects.toMatchObject({ code: "not_found" });
     const row = (n: number) => ({ id: newId(), userId: person.id, name: `${n}`, tokenHash: newId(), last4: "abcd", scopes: [] });
@@ -112,7 +112,7 @@ describe("personal access tokens", () => {
     await expect(createPersonalAccessToken(operatorCommand, person.id, input, from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("an invalid token finds nothing", async () => {
+  test("are not found if they are invalid", async () => {
     for (const token of ["", "kh_", "\0", "\ud800", "x".repeat(100_000)])
       expect(await findPersonalAccessToken(token)).toBeUndefined();
   });

@@ -8,7 +8,7 @@ import { findUser, findUserByUsername } from "./find-user.ts";
 const input = (username = freshName("ada")) => ({ username, email: `${username}@example.test`, password: PASSWORD });
 
 describe("createUser", () => {
-  test("the operator vouches for the address; only the password's hash is stored", async () => {
+  test("treats the address as verified, because the operator vouches for it, and stores only the password's hash", async () => {
     const { id } = await createUser(operatorCommand, { ...input(), fullName: "Ada  Lovelace\u202e" }, from);
     const row = await db().user.findUniqueOrThrow({ where: { id } });
     expect(row).toMatchObject({ fullName: "Ada Lovelace", isOperator: false });
@@ -18,7 +18,7 @@ describe("createUser", () => {
     expect(await auditTrail({ subjectId: id })).toEqual(["user.create"]);
   });
 
-  test("without a full name the username stands for it; the spelling is kept", async () => {
+  test("uses the username if there is no full name, and keeps its spelling", async () => {
     const username = `${freshName("Ada")}.Byron`;
     const { id } = await createUser(operatorCommand, input(username), from);
     expect(await findUserByUsername(username.toLowerCase())).toMatchObject({ id, username, fullName: username });
@@ -48,7 +48,7 @@ describe("createUser", () => {
     expect(await db().handle.count({ where: { handle: { in: names } } })).toBe(1);
   });
 
-  test("is for operators", async () => {
+  test("is only for operators", async () => {
     const person = await signedInPerson();
     const operator = await signedInPerson("op", { isOperator: true });
     await expect(createUser(person.actor, input(), from)).rejects.toMatchObject({ code: "forbidden" });

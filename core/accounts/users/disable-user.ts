@@ -8,8 +8,8 @@ import { revokeInvitationsBy } from "../organizations/invitations.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
 /**
- * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in
- * case they are enabled again; revoked access does not come back. Disabling twice is not an error.
+ * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in case
+ * the user is enabled again; revoked access does not come back. Disabling twice is not an error.
  * @throws ServiceError `not_found`, `conflict` (the last operator)
  */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
@@ -59,8 +59,8 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
 }
 
 /**
- * Signs a user out everywhere, as an operator, for example after a laptop was lost. Tokens, the user's own and apps', stay;
- * disabling ends those too.
+ * Signs a user out everywhere, as an operator, for example after a laptop was lost. The user's own tokens and those of apps stay;
+ * disabling the user ends them too.
  * @throws ServiceError `not_found`, `reauthentication_required`
  */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
@@ -73,16 +73,16 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, which grant
- * nothing without one and stay only until the worker has notified their apps; personal access tokens; publishers whose jobs
- * read as them; consents to apps, which are marked, so that every token of them is invalid, even one being issued at this
+ * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, which grant nothing
+ * without a site session and stay only until the worker has notified their apps; personal access tokens; publishers whose jobs
+ * read as them; consents to apps, which are marked, so that all their tokens are invalid, even one that is being issued at this
  * moment (S43); links in their mailbox; invitations that they sent.
  */
 export async function revokeEverything(tx: Db, userId: string): Promise<void> {
   const revokedAt = new Date();
   await endAllSiteSessions(userId, tx);
   await tx.personalAccessToken.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
-  // The tokens that their jobs got end with them.
+  // The tokens of the publishers' jobs end with the publishers.
   await tx.trustedPublisher.deleteMany({ where: { userId } });
   await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });

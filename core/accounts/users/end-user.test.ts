@@ -71,7 +71,7 @@ describe("S112 disableUser", () => {
     ]);
   });
 
-  test("is for operators; another user is told that there is no such user", async () => {
+  test("is only for operators; others are told that there is no such user", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     for (const target of [person.id, newId(), "\0"]) {
@@ -98,7 +98,7 @@ describe("the last operator", () => {
     await expect(setOperator(operatorCommand, last?.id ?? "", false, from)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("S116 making and unmaking one is in the audit log, and needs recent authentication", async () => {
+  test("S116 can be replaced: giving and removing the role is in the audit log, and needs recent authentication", async () => {
     const operator = await signedInPerson("op", { isOperator: true });
     const person = await signedInPerson();
     await expect(setOperator(staleActor(operator.actor), person.id, true, from)).rejects.toMatchObject({

@@ -40,7 +40,7 @@ describe("forgotPassword and resetPassword", () => {
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
     expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
-    // A refused password is recorded asynchronously, before or after what follows it.
+    // A refused password is recorded asynchronously, before or after the entries that follow.
     await vi.waitFor(async () => expect(await auditTrail({ subjectId: id })).toContain("user.sign_in_failed"));
     expect((await auditTrail({ subjectId: id })).filter((type) => type !== "user.sign_in_failed")).toEqual([
       "user.create",
@@ -80,7 +80,7 @@ describe("forgotPassword and resetPassword", () => {
     expect(works.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("a password that is refused leaves the link as it was", async () => {
+  test("the link still works after a refused password", async () => {
     const { email, username } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
@@ -163,7 +163,7 @@ describe("changePassword", () => {
     expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
   });
 
-  test("S112 one that began with the old password does not undo a reset that ends meanwhile", async () => {
+  test("S112 does not undo a reset that ends while the change runs with the old password", async () => {
     const { id, username, email, actor } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
@@ -215,7 +215,7 @@ describe("changeEmail", () => {
     expect((await auditTrail({ subjectId: id })).slice(-2)).toEqual(["user.request_email_change", "user.change_email"]);
   });
 
-  test("S142 another's mailbox confirms it only for a user who is signed in to the account", async () => {
+  test("S142 the link in another mailbox confirms the change only for a user who is signed in to the account", async () => {
     const [attacker, victim] = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
     await changeEmail(attacker.actor, { email: address }, fromElsewhere());
@@ -270,7 +270,7 @@ describe("changeEmail", () => {
     });
   });
 
-  test("of two accounts that confirm one address at once, one has it", async () => {
+  test("of two accounts that confirm one address at once, one gets it", async () => {
     const people = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
     const links: { actor: Person; token: string }[] = [];

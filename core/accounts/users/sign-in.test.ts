@@ -22,7 +22,7 @@ import { signIn } from "./sign-in.ts";
 const WRONG = { code: "unauthorized", message: "Incorrect username or password.", field: "password" };
 
 describe("signIn", () => {
-  test("by username and by e-mail address, in any spelling, an international domain too", async () => {
+  test("works by username and by email address, in any spelling and with an international domain", async () => {
     const { username, email, id } = await signedInPerson();
     for (const login of [username, ` ${username.toUpperCase()} `, email, email.toUpperCase()]) {
       expect((await signIn({ login, password: PASSWORD }, fromElsewhere())).userId).toBe(id);
@@ -118,7 +118,7 @@ describe("signIn", () => {
     await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toMatchObject({ userId: id });
   });
 
-  test("S115 a hundred guesses from all addresses together are checked, whether or not the account exists", async () => {
+  test("S115 only a hundred guesses from all addresses together are checked, whether or not the account exists", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
       // As if ninety-five had been made: each costs a hash.
@@ -130,7 +130,7 @@ describe("signIn", () => {
   });
 
   describe("S115 a browser that the account's owner has signed in with", () => {
-    /** For an account that strangers have blocked everywhere, including from this address. */
+    /** Creates an account that strangers have blocked everywhere, including from this address. */
     async function underAttack() {
       const person = await signedInPerson();
       const { ip } = fromElsewhere();
@@ -245,7 +245,7 @@ describe("signIn", () => {
       await tx.user.update({ where: { id }, data: { passwordHash: "another" } });
       started = asAnotherClient(() => signIn({ login: username, password: PASSWORD }, fromElsewhere()));
       started.catch(() => undefined);
-      // Long enough for it to have verified the old hash, which others still see.
+      // Long enough for the sign-in to verify the old hash, which it sees until the change is committed.
       await new Promise((resolve) => setTimeout(resolve, 500));
     });
     await expect(started).rejects.toMatchObject(WRONG);

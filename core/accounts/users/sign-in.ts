@@ -78,7 +78,10 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/** A concurrent change of the password, or disabling, ends all sessions and must not miss this one: the lock makes one wait. */
+/**
+ * A concurrent change of the password, or disabling, ends all sessions and must not miss this one: the lock makes one wait for
+ * the other.
+ */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

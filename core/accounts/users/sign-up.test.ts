@@ -68,7 +68,7 @@ describe("signUp", () => {
     for (const time of times) expect(time).toBeGreaterThan(295);
   });
 
-  test("S142 a sign-up with another's address gives its password no account with that address", async () => {
+  test("S142 a user who signs up with somebody else's address gets no account with that address", async () => {
     const victim = someone("victim");
     const attacker = { ...someone("attacker"), email: victim.email, password: "chosen by somebody else" };
     await signUp(attacker, fromElsewhere());
@@ -80,7 +80,7 @@ describe("signUp", () => {
     expect(await db().user.findUnique({ where: { emailCanonical: victim.email } })).toBeNull();
   });
 
-  test("two who want one username both get a link; the second to use theirs chooses another name with it", async () => {
+  test("two people who request one username both get a link; the one who opens theirs second chooses another username there", async () => {
     const first = someone();
     const second = { ...someone(), username: first.username.toUpperCase() };
     await signUp(first, fromElsewhere());

@@ -61,7 +61,7 @@ describe("S116 the chain", () => {
     expect(found.head).toEqual({ seq: 5n, hash });
   });
 
-  test("one spelling for each value (RFC 8785)", () => {
+  test("has one spelling for each value (RFC 8785)", () => {
     const value = { b: [1e21, 0.5, -0, "\u20ac\n\u0001"], a: { "\u{1f600}": null, "\ufb33": true, Z: {} }, "": undefined };
     expect(canonicalJson(value)).toBe('{"a":{"Z":{},"\u{1f600}":null,"\ufb33":true},"b":[1e+21,0.5,0,"\u20ac\\n\\u0001"]}');
   });
@@ -154,7 +154,7 @@ describe("S116 a change of the log outside the service is detected", () => {
     expect((await verifyAuditChain()).flaw).toMatchObject(flaw);
   });
 
-  test("cuts off the end: a head that was stored elsewhere shows it", async () => {
+  test("even if it cuts off the end: a head that was stored elsewhere shows it", async () => {
     await recordSome(5);
     const { head } = await verifyAuditChain();
     await recordSome(2);

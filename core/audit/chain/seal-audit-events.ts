@@ -10,11 +10,11 @@ const SEAL_LOCK = 5_407_227;
 type Head = { seq: string; hash: Buffer };
 
 /**
- * Gives unsealed entries their place in the chain, in the order of their IDs. Only one process does it at a time. Meanwhile another
- * caller does nothing, or waits for its turn if `isWaiting`.
+ * Gives unsealed entries their place in the chain, in the order of their IDs. Only one process does it at a time. Meanwhile
+ * another caller does nothing, or waits for its turn if `isWaiting`.
  *
- * An entry waits in `audit_unsealed`, where its own transaction put it. It becomes visible when that commits, even if that took minutes and
- * later entries were sealed first. So no entry is skipped, and no request waits for the chain.
+ * An entry waits in `audit_unsealed`, where its own transaction put it. It becomes visible when that transaction commits, even if
+ * this took minutes and later entries were sealed first. So no entry is skipped, and no request waits for the chain.
  * @returns how many; fewer than a batch if there were no more
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {

@@ -37,7 +37,7 @@ describe("nothing is cut", () => {
           ground.every((value, index) => Math.abs((data[at + index] ?? 0) - value) < 8),
         );
       const columns = Array.from({ length: widthPx - 8 }, (_, x) => isGround(x + 4));
-      // After the last letter only background, as wide as the padding; and letters right before.
+      // After the last letter there is only background, as wide as the padding; right before it there are letters.
       const right = columns.length - 1 - columns.lastIndexOf(false);
       expect(right).toBeGreaterThanOrEqual(4);
       expect(right).toBeLessThan(24);
@@ -45,7 +45,7 @@ describe("nothing is cut", () => {
   });
 });
 
-test("a name in other letters is written in the reader's font, fitted to the remaining width", () => {
+test("a name in another script is written in the reader's font, fitted to the remaining width", () => {
   const { svg, widthPx } = drawBadge("鍵 <b>", "md", "light");
   expect(svg).toContain("<text");
   expect(svg).toContain("Sign in with 鍵 &lt;b&gt;");

@@ -18,7 +18,7 @@ const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/
 
 const made = new WeakMap<ApiDocument, ReferenceSection[]>();
 
-/** The operations of the document by their tags, in its order. */
+/** The operations of the document by their tags, in the document's order. */
 export function sectionsOf(document: ApiDocument): ReferenceSection[] {
   const known = made.get(document);
   if (known) return known;
@@ -97,7 +97,7 @@ export function splitResponses({ responses }: ApiOperation) {
   return { own: all.filter(([, { $ref }]) => !$ref), shared: all.flatMap(([status, { $ref }]) => ($ref ? [status] : [])) };
 }
 
-/** Who may call it, as a sentence before the scopes. */
+/** Who may call an operation, as a sentence before its scopes. */
 export function typeOfAccess({ security = [], "x-scopes": scopes = [] }: ApiOperation): { sentence: string; scopes: string[] } {
   if (security.length === 0) return { sentence: "No token required.", scopes };
   const isOptional = security.some((one) => Object.keys(one).length === 0);

@@ -24,7 +24,7 @@ export type Collection = {
   description: string | null;
   theme: Theme;
   isPrivate: boolean;
-  /** Among the owner's collections. */
+  /** The position among the owner's collections. */
   position: number;
   createdById: string | null;
   createdByClientId: string | null;
@@ -34,7 +34,7 @@ export type Collection = {
 
 export type CollectionItem = {
   id: string;
-  /** Among the items that the reader may see: a gap would reveal the others. */
+  /** The position among the items that the reader may see: a gap would reveal hidden ones. */
   position: number;
   note: string | null;
   addedAt: Date;

@@ -73,7 +73,7 @@ describe("createCollection", () => {
     await expect(someCollection(await signedInPerson(), input)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("S135 under an organization for its contributors, for nobody outside, and for tokens with the scope", async () => {
+  test("S135 works under an organization for its contributors and for tokens with the scope, but for nobody outside", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { name } = await organizationOf(ada, [
       [bea, "contributor"],
@@ -156,7 +156,7 @@ describe("items", () => {
     expect((await readItemsOf(ada.actor, collection.id)).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  test("S137 twenty missing ones at once take one connection each, and get responses", async () => {
+  test("S137 twenty requests at once for missing ones take one connection each, and get responses", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada);
     const absent = { type: "model", owner: "nobody", name: "none" } as const;
@@ -232,7 +232,7 @@ describe("updateCollection", () => {
     expect(await findCollection(anonymous, collection.id)).toMatchObject({ title: "ebb and flow", description: null });
   });
 
-  test("puts it among its owner's others", async () => {
+  test("changes its position among its owner's collections", async () => {
     const ada = await signedInPerson();
     for (const title of ["a", "b", "c"]) await someCollection(ada, { title });
     const titles = async () => (await listCollections(ada.actor, { owners: [ada.username] })).items.map(({ title }) => title);
@@ -246,7 +246,7 @@ describe("updateCollection", () => {
     expect(await titles()).toEqual(["b", "c", "a"]);
   });
 
-  test("S116 changes of who may read it are in the organization's audit log", async () => {
+  test("S116 records changes of visibility in the organization's audit log", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(ada);
     const { id } = await someCollection(ada, { owner: organization.name });
@@ -332,7 +332,7 @@ test("S137 thousands of private collections that contain a repository hide no pu
   expect(await holders(anonymous)).toEqual([1, "Open"]);
   expect(await holders(ada.actor)).toEqual([2, "Secret", "Open"]);
   expect((await holders(eve.actor))[0]).toBe(LISTED_MAX + 1);
-  // A collection that becomes private leaves the list, and returns.
+  // A collection that becomes private leaves the list, and returns when it is public again.
   for (const isPrivate of [true, false]) {
     await updateCollection(ada.actor, open.id, { isPrivate }, from);
     expect((await holders(anonymous))[0]).toBe(isPrivate ? 0 : 1);

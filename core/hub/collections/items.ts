@@ -42,7 +42,7 @@ export async function addItem(actor: Actor, slug: string, { repo: name, note }: 
 /** Absent properties stay unchanged. */
 type ItemChanges = {
   note?: string | null;
-  /** Among the items that the actor sees, from 0. */
+  /** The new position among the items that the actor sees, from 0. */
   position?: number;
 };
 
@@ -110,8 +110,8 @@ type Row = {
 };
 
 /**
- * The items of collections, in order, with only the repositories that the actor may see: others leave no gap and are not counted
- * (S136). Two queries, however many collections there are.
+ * The items of collections, in order, with only the repositories that the actor may see: hidden ones leave no gap and are not
+ * counted (S136). Two queries, however many collections there are.
  * @param most the maximum per collection
  */
 export async function readItems(

@@ -58,7 +58,10 @@ const CONTRIBUTIONS = {
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;
 
-/** The bytes of descriptions and comments, each of which is also in an event. No quota counts them, and they may be in a stranger's repository. */
+/**
+ * The bytes of descriptions and comments, each of which is also in an event. No quota counts them, and they may be in a
+ * stranger's repository.
+ */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
 /** Counts what a person adds to discussions in all repositories. @throws ServiceError `rate_limited` */

@@ -20,8 +20,8 @@ async function opened() {
   return { ada, bea, repo, at: nameOf(repo, row.num) };
 }
 
-describe("S127 which events of a stranger trigger other users' webhooks", () => {
-  test("only a part of the daily limit, however often the stranger closes, opens and renames", async () => {
+describe("S127 events of a stranger trigger other users' webhooks", () => {
+  test("only up to a part of the daily limit, however often the stranger closes, opens and renames", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "20" });
     const { ada, bea, repo, at } = await opened();
     const webhookId = await watchingWebhook({ kind: "user", id: ada.id }, [repo.id], { domains: ["repo", "discussion"] });
@@ -58,7 +58,7 @@ describe("S127 which events of a stranger trigger other users' webhooks", () => 
     await expect(change(bea, at)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("so do pinning and locking, even by moderators", async () => {
+  test("pinning and locking count as a contribution, even by moderators", async () => {
     const { ada, at } = await opened();
     const key = throttleKey("discussion-comment", ada.id);
     await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);

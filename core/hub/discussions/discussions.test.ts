@@ -43,7 +43,7 @@ test("a user who can no longer see the repository opens no discussion", async ()
 });
 
 describe("a discussion", () => {
-  test("S137 long comments fill a page of it sooner, and each is on one page", async () => {
+  test("S137 has fewer events on a page if comments are long, and each event on one page", async () => {
     const { bea, id } = await opened();
     const createdAt = (each: number) => new Date(Date.now() + 1_000 * each);
     const long = Array.from({ length: 10 }, (_, each) => ({
@@ -88,7 +88,7 @@ describe("a discussion", () => {
     await setLocked(ada.actor, at, false, from);
   });
 
-  test("each change is shown in it, in order, and recorded as one event that is in the contract", async () => {
+  test("shows each change, in order, and each is recorded as one event that follows the contract", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const comment = await addComment(ada.actor, at, { comment: "South\r\nof here.\n" });
     expect(comment).toMatchObject({ content: "South\nof here.", author: { name: ada.username }, isHidden: false });
@@ -139,7 +139,7 @@ describe("a discussion", () => {
     expect(payloads[9] && "comment" in payloads[9] && payloads[9].comment).not.toHaveProperty("content");
   });
 
-  test("a request that changes nothing records no event", async () => {
+  test("gets no event from a request that changes nothing", async () => {
     const { ada, bea, repo, at } = await opened();
     const before = (await eventsOf(repo)).length;
     await setPinned(ada.actor, at, false);
@@ -153,7 +153,7 @@ describe("a discussion", () => {
     expect((await eventsOf(repo)).length).toBe(before);
   });
 
-  test("a hidden comment shows its text to nobody, is hidden once, and accepts neither edits nor reactions", async () => {
+  test("shows nobody the text of a hidden comment, which is hidden once and accepts neither edits nor reactions", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const [first] = await timelineOf(bea, id);
     const commentId = first?.id ?? "";
@@ -171,7 +171,7 @@ describe("a discussion", () => {
     ).toEqual(["conflict", "conflict"]);
   });
 
-  test("reactions are counted once for each person, and can be taken back", async () => {
+  test("counts reactions once for each person, who can remove them", async () => {
     const { ada, bea, id, at } = await opened();
     const commentId = (await timelineOf(bea, id))[0]?.id ?? "";
     const react = (person: TestPerson, reaction: string, isOn = true) =>
@@ -246,7 +246,7 @@ describe("a deleted comment", () => {
   });
 });
 
-describe("S135 who may", () => {
+describe("S135 rights in discussions", () => {
   test("a stranger can open and comment in public, and change only their own", async () => {
     const { ada, bea, id, at } = await opened();
     const cy = await signedInPerson("cy");
@@ -338,7 +338,7 @@ describe("deleteDiscussion", () => {
     expect(row.num).toBe(2);
   });
 
-  test("with simultaneous comments: each was there before, or finds no discussion", async () => {
+  test("with simultaneous comments, each of which was written before or finds no discussion", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const said = Array.from({ length: 8 }, (_, index) => addComment(bea.actor, at, { comment: `${index}` }));
     const ended = await outcomes([...said, deleteDiscussion(ada.actor, at, from)]);
@@ -352,7 +352,7 @@ describe("deleteDiscussion", () => {
   });
 });
 
-test("S137 twenty at once for a missing repository take one connection each, and get responses", async () => {
+test("S137 twenty requests at once for a missing repository take one connection each, and get responses", async () => {
   const { actor } = await signedInPerson();
   const absent = { repo: { type: "model", owner: "nobody", name: "none" }, num: 1 } as const;
   const asked = Array.from({ length: 20 }, () => setPinned(actor, absent, true));

@@ -126,8 +126,8 @@ async function attempt(): Promise<void> {
   }
 }
 
-describe("what git does not find out in time", () => {
-  test("of new commits of a pull request: the push is recorded, nobody waits for its repository, and they are shown later", async () => {
+describe("a question that git does not answer in time", () => {
+  test("about new commits of a pull request: the push is recorded, nobody waits for the repository, and the commits are shown later", async () => {
     const before = await pushes();
     const push = () => setRef(repo, ada, `refs/pr/${num}`, tip);
     const change = () => updateRepoSettings(ada.actor, name(), { hasDiscussions: true, gated: "auto" }, from);
@@ -135,7 +135,7 @@ describe("what git does not find out in time", () => {
     expect(await pushes()).toBe(before + 1);
     expect(await subjects()).toEqual(["One"]);
     await unblock();
-    // By then its base has all of its commits.
+    // By then the base has all commits of the pull request.
     await setRef(repo, ada, "refs/heads/main", tip);
     expect(await status()).toBe("merged");
     await attempt();
@@ -144,14 +144,14 @@ describe("what git does not find out in time", () => {
     await fsck(repo);
   });
 
-  test("of where a base is: the push is recorded, and the commits are shown later", async () => {
+  test("about the commit of a base: the push is recorded, and the commits are shown later", async () => {
     await unblock();
     await setRef(repo, ada, "refs/heads/onto", base);
     num = (await openPullRequest(ada.actor, repo, { title: "Onto", base: "onto", head: { sha: head } })).row.num;
     const before = await pushes();
     const onto = join(await openRepository(repo), "refs/heads/onto");
     await rename(onto, `${onto}.aside`);
-    // Git waits forever for its content.
+    // Git waits forever for the content of this object.
     execFileSync("mkfifo", [onto]);
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     expect(await pushes()).toBe(before + 1);
@@ -164,12 +164,12 @@ describe("what git does not find out in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("of a merge: the push is recorded, and the pull request is merged later", async () => {
+  test("about a merge: the push is recorded, and the pull request is marked as merged later", async () => {
     expect(await setRefLate(repo, ada, "refs/heads/main", tip)).toBe(2_000);
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
     expect(await status()).toBe("open");
     await unblock();
-    // A pull request that is opened after the change has nothing to do with it.
+    // A pull request that is opened after the change is not affected by it.
     const after = (await openPullRequest(ada.actor, repo, { title: "After", head: { sha: head } })).row.num;
     await attempt();
     const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));
@@ -195,7 +195,7 @@ describe("what git does not find out in time", () => {
     expect(await status()).toBe("open");
   });
 
-  test("of one user's waiting rows come one after another", async () => {
+  test("waits for its turn after the same user's earlier questions", async () => {
     const second = await branchWith(repo, ada, "other", { "c.txt": "c" });
     await openPullRequest(ada.actor, repo, { title: "Other", head: { sha: second } });
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -244,7 +244,7 @@ describe("what git does not find out in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("is not decided again when a killed process's push is reconciled", async () => {
+  test("is not asked again when a killed process's push is reconciled", async () => {
     const change = { ref: "refs/heads/main", oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: ada.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(0) } });
@@ -257,7 +257,7 @@ describe("what git does not find out in time", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("of a push that is being checked has a slot for walks", async () => {
+  test("about a push that is being checked has a slot for walks", async () => {
     const path = await openRepository(repo);
     const commands = [{ ref: "refs/heads/main", rawRef: "refs/heads/main", oldSha: head, newSha: tip }];
     await updateRefs(path, [{ ref: "refs/heads/main", oldSha: base, newSha: head }]);
@@ -339,7 +339,7 @@ describe("S137 strangers", () => {
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
     await unblock();
-    // Its process has not recorded it yet.
+    // The process that makes this change has not recorded it yet.
     const change = { ref: `refs/pr/${own}`, oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: bea.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(Date.now() + 60_000) } });
@@ -386,7 +386,7 @@ describe("S137 strangers", () => {
     expect([await status(), await status(own), await status(after)]).toEqual(["merged", "open", "open"]);
   });
 
-  test("do not get merged a draft that was opened during the change", async () => {
+  test("do not get a draft merged that was opened during the change", async () => {
     const path = await openRepository(repo);
     const change = { ref: "refs/heads/main", oldSha: base, newSha: head };
     let draft = 0;
@@ -401,7 +401,7 @@ describe("S137 strangers", () => {
 });
 
 describe("a repository that others keep busy", () => {
-  test("S137 a change waits for it for two seconds, and may then be retried", async () => {
+  test("S137 makes a change wait for two seconds; then the change may be retried", async () => {
     await withRowLocked(async () => {
       const changing = updateRepoSettings(ada.actor, name(), { gated: "auto" }, from);
       await expect(changing).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
@@ -412,7 +412,7 @@ describe("a repository that others keep busy", () => {
   test.each<[string, [string, string], () => string]>([
     ["repository", ["repo", "id"], () => "refs/heads/new"],
     ["pull request", ["discussion", "repo_id"], () => `refs/pr/${num}`],
-  ])("S122 keeps a change of refs that has happened from being told, for as long as its %s is locked", async (_, row, ref) => {
+  ])("S122 delays the record of a change of refs until its %s is no longer locked", async (_, row, ref) => {
     await unblock();
     const before = await pushes();
     let pushing: Promise<unknown> = Promise.resolve();

@@ -66,7 +66,7 @@ export async function followLater(
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // Its owner is disabled: nobody can see the repository now, but the owner may be enabled again.
+    // The repository's owner is disabled: nobody can see it now, but the owner may be enabled again.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: OWNER_DISABLED_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
     const effects = await readRefEffects(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });

@@ -109,9 +109,7 @@ const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 /** The maximum that a merge may add beyond the quota: a few folders. It may delete files, which frees storage. */
 const FREE_BYTES = 64 * 1024;
 
-/**
- * Reserves storage: git writes each file that both sides changed in full. @throws ServiceError `storage_full`
- */
+/** Reserves storage: git writes in full each file that both sides changed. @throws ServiceError `storage_full` */
 async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
   const { bytes } = await countObjects(path);
   return bytes < FREE_BYTES ? undefined : holdStorage(owner, bytes, "this merge");

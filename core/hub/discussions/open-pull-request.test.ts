@@ -84,7 +84,7 @@ describe("openPullRequest", () => {
   });
 });
 
-test("twenty that are opened at once, of both kinds, get the numbers 1 to 20", async () => {
+test("twenty discussions and pull requests that are opened at once get the numbers 1 to 20", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -97,7 +97,7 @@ test("twenty that are opened at once, of both kinds, get the numbers 1 to 20", a
   expect(nums).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
 });
 
-test("switched off, each kind is refused, and nothing is written", async () => {
+test("discussions or pull requests that are switched off are refused, and nothing is written", async () => {
   const ada = await signedInPerson();
   const repo = { ...(await someRepo(ada)), hasDiscussions: false };
   expect(

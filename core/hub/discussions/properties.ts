@@ -84,7 +84,10 @@ export async function setStatus(
   return { row: changed, event: shown as NonNullable<typeof shown> };
 }
 
-/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (same title), `rate_limited` */
+/**
+ * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (same
+ * title), `rate_limited`
+ */
 export async function changeTitle(actor: Actor, name: DiscussionName, input: { title: unknown }): Promise<TimelineEvent> {
   const title = parseTitle(input.title);
   await countContribution(actor, "comment");

@@ -100,7 +100,7 @@ describe("mergePullRequest", () => {
     });
   });
 
-  test("names the files in conflict, before and when it is asked, and leaves everything as it was", async () => {
+  test("names the files in conflict, in the preview and in the refusal, and changes nothing", async () => {
     const { ada, repo, at, row, status } = await proposed({ "a.txt": "theirs", "dir/ü.txt": "x" });
     await commitTo(repo, ada, { "a.txt": "ours" });
     const objects = async () => (await runGit(await openRepository(repo), ["count-objects", "-v"])).toString("utf8");
@@ -125,7 +125,7 @@ describe("mergePullRequest", () => {
     expect(files.toString("utf8")).toBe("a.txt\nb.txt\nc.txt\n");
   });
 
-  test("of several at once one wins; a branch that moves in the meantime is merged in its new state", async () => {
+  test("succeeds once when several run at the same time; a branch that moves in the meantime is merged in its new state", async () => {
     const { ada, repo, at } = await proposed();
     const merges = [1, 2, 3, 4].map(() => mergePullRequest(ada.actor, at));
     const ended = outcomes(merges);
@@ -154,7 +154,7 @@ describe("mergePullRequest", () => {
     expect((await readTimeline(ada.actor, row)).items.filter(({ type }) => type === "commit")).toHaveLength(2);
   });
 
-  test("S135 is for those who may write, and not where the repository is read-only", async () => {
+  test("S135 is only for those who may write, and refused for a read-only repository", async () => {
     const { ada, bea, repo, at } = await proposed();
     await expect(mergePullRequest(bea.actor, at)).rejects.toMatchObject({ code: "forbidden" });
     await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
@@ -186,7 +186,7 @@ describe("the effects of a push on pull requests", () => {
     expect(discussion.status).toBe("draft");
   });
 
-  test("S137 a full one accepts commits without showing them, and is merged without a comment", async () => {
+  test("S137 a full pull request accepts commits without showing them, and is merged without a comment", async () => {
     const { ada, repo, base, at, row, status } = await proposed();
     await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
       SELECT left(md5(random()::text), 24), ${row.id}, 'comment', 'x', now() - make_interval(secs => n) FROM generate_series(1, 9998) n`;
@@ -220,7 +220,7 @@ describe("the effects of a push on pull requests", () => {
     });
   });
 
-  test("its commits can be deleted once it is closed, and are deleted with it", async () => {
+  test("the commits of a pull request can be deleted once it is closed, and are deleted with it", async () => {
     const { ada, bea, repo, at } = await proposed();
     await expect(deletePullRequestRef(bea.actor, at)).rejects.toMatchObject({ code: "conflict" });
     await changeStatus(bea.actor, at, { status: "closed" });
@@ -234,7 +234,7 @@ describe("the effects of a push on pull requests", () => {
   });
 });
 
-test("S137 its author and users who may write can push to it until it is merged; nobody can push to one that does not exist", async () => {
+test("S137 the author of a pull request and users who may write can push to it until it is merged; nobody can push to a missing one", async () => {
   const { ada, bea, repo, at } = await proposed();
   const cy = await signedInPerson("cy");
   const may = async (person: typeof ada, num = 1) => (await pullRequestPushRefusal(person.actor, repo, num)) === null;
@@ -287,7 +287,7 @@ test("S135 a member who is removed while they merge, or delete merged commits, c
   const refs = async () => [await headOf(repo), await headOf(repo, "refs/pr/1")];
   const refused = { code: "forbidden" };
   await expect(whileRefIsRead(() => mergePullRequest(cy.actor, at), remove)).rejects.toMatchObject(refused);
-  // S114: or whose token ended.
+  // S114: the same for a member whose token ended.
   const over = () => Promise.reject(new ServiceError("unauthorized", "The token has ended."));
   await expect(mergePullRequest(ada.actor, at, {}, over)).rejects.toMatchObject({ code: "unauthorized" });
   await changeStatus(ada.actor, at, { status: "closed" });

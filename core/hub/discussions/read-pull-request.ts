@@ -27,7 +27,7 @@ export type PullRequestState = {
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/** Reads it from git, for an open pull request or a draft. It checks no permissions, and reveals only names of files. */
+/** Reads the state from git, for an open pull request or a draft. It checks no permissions, and reveals only names of files. */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,
@@ -37,7 +37,8 @@ export async function readPullRequestState(
   const [headSha, baseSha] = await Promise.all([resolveRef(path, pullRequestRef(num)), resolveRef(path, baseRef)]);
   if (!headSha) return { ...none, baseSha };
   if (!baseSha) {
-    // It may propose the first commit of an empty repository; if a branch that existed is gone, it is closed already.
+    // The pull request may propose the first commit of an empty repository; if its branch existed and is gone, the pull request
+    // is closed already.
     return { ...none, headSha, merge: baseRef === `refs/heads/${repo.defaultBranch}` ? "clean" : "gone" };
   }
   const [ahead, behind] = await countApart(path, headSha, baseSha);

@@ -78,7 +78,10 @@ export async function readRefEffects(
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Pull requests whose head has not changed since then. Meanwhile somebody may have pushed the base's new commits to theirs. */
+/**
+ * Pull requests whose head has not changed since then. Meanwhile somebody may have pushed the base's new commits to their own
+ * pull request.
+ */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 

@@ -23,7 +23,7 @@ export type AccessRequest = {
     username: string;
     fullName: string;
     avatarId: string | null;
-    /** Shared by asking; null for a user who was given access without asking. */
+    /** A user shares it by asking; null for a user who was given access without asking. */
     email: string | null;
   };
   status: AccessRequestStatus;

@@ -175,7 +175,7 @@ describe("access", () => {
     await expect(withdrawAccessRequest(grace.actor, "../x", from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("S135 is decided by those who manage the repository alone", async () => {
+  it("S135 is decided only by those who manage the repository", async () => {
     const [reader, writer] = await Promise.all([signedInPerson("reader"), signedInPerson("writer")]);
     const organization = await organizationOf(ada, [
       [reader, "read"],
@@ -227,7 +227,7 @@ describe("access", () => {
     expect(await findOwnAccessRequest(grace.actor, repo)).toBeUndefined();
   });
 
-  it("of a repository that went out of sight is listed without its name", async () => {
+  it("to a repository that the user can no longer see is listed without the repository's name", async () => {
     const alan = await signedInPerson("alan");
     const [seen, hidden] = [await gatedRepo(), await gatedRepo()];
     await ask(alan, seen);
@@ -254,7 +254,7 @@ describe("access", () => {
   });
 });
 
-it("S137 does not count requests without an email, and takes one connection for each request", async () => {
+it("S137 access requests without an email are not counted, and each takes one connection", async () => {
   const [repo, late] = [await gatedRepo(), await signedInPerson("late")];
   for (let round = 0; round < 3; round++) {
     const asked = Array.from({ length: 20 }, () => ask(late, repo));
@@ -279,7 +279,7 @@ it("S56 changing a decision back and forth cannot fill a mailbox", async () => {
   expect((await emailsTo(victim.email)).length).toBe(20);
   expect(before).toBe(1);
   expect(new Set(codes)).toContain("rate_limited");
-  // The limit counts for these two alone.
+  // The limit applies only to this pair of users.
   await ask(grace, repo);
   await decide(repo, "accepted");
 });
@@ -298,7 +298,7 @@ it("S56 one account can grant unrequested access only to a limited number of peo
   await decideAccessRequest(sender.actor, nameOf(repo), { user: ada.username, status: "accepted" }, from);
 });
 
-it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async () => {
+it("S56 asking, withdrawing and asking again cannot fill an owner's mailbox", async () => {
   const [repo, eager] = [await gatedRepo(), await signedInPerson("eager")];
   const before = (await emailsTo(ada.email)).length;
   for (let at = 0; at < 20; at++) {
@@ -307,6 +307,6 @@ it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async
   }
   await expect(ask(eager, await gatedRepo())).rejects.toMatchObject({ code: "rate_limited" });
   expect((await emailsTo(ada.email)).length - before).toBe(20);
-  // The limit counts for these two alone.
+  // The limit applies only to this requester and this owner.
   await ask(eager, await updateRepoSettings(grace.actor, nameOf(await someRepo(grace)), { gated: "manual" }, from));
 });

@@ -20,8 +20,8 @@ export async function countObjects(
 }
 
 /**
- * The bytes of a repository's objects and refs, for use under the row's lock. Returns `otherwise` when a busy disk does not answer in time; maintenance
- * counts again.
+ * The bytes of a repository's objects and refs, for use under the row's lock. Returns `otherwise` when a busy disk does not
+ * answer in time; maintenance counts again.
  */
 export async function countBytes(path: string, otherwise: number): Promise<number> {
   try {

@@ -20,7 +20,7 @@ let stop: () => void;
 let path: string;
 const before = process.env.TMPDIR;
 beforeAll(async () => {
-  // Its own directory, so that its launchers are alone there.
+  // A directory for this file, so that only the launchers of these tests are there.
   process.env.TMPDIR = await mkdtemp(join(tmpdir(), "launcher-"));
   stop = await startGitLauncher();
   path = await mkdtemp(join(tmpdir(), "launched-"));

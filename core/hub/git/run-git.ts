@@ -128,7 +128,8 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const git = {
     ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
-    // Relative: with an absolute path, the kernel looks up each of its folders for every file, which a shared file system answers over the network.
+    // Relative: with an absolute path, the kernel looks up each of its folders for every file, which a shared file system answers
+    // over the network.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
   const child = await launch(git, signal);

@@ -6,7 +6,7 @@ import { POINTERS_MAX } from "./proposals/proposed-files.ts";
 
 /** Smaller objects cannot be pointers: `version`, `oid` and `size` are longer. */
 const POINTER_MIN_BYTES = 100;
-/** For one run of git, which prints some 2 MB for them. */
+/** The number of objects for one run of git, which prints some 2 MB for them. */
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
 /** As for the push (receive-pack.ts). The hook has examined each object within 20 seconds of processor time. */

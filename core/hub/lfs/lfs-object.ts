@@ -11,7 +11,10 @@ export function isLfsSize(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** A block of the disk, the entry of a directory, and rows of the database. Migration 20261127150000 has the same number. */
+/**
+ * What an object uses besides its content: a block of the disk, the entry of a directory, and rows of the database. Migration
+ * 20261127150000 has the same number.
+ */
 const COUNTED_MIN_BYTES = 5_000;
 
 /** How much a file of Git LFS, or a xorb, uses of its owner's storage. */

@@ -44,7 +44,7 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
     });
     for (const { location } of leftovers) {
       if (stopping.aborted || (await areDeletionsHeld())) return removed;
-      // The next sweep tries again; the others must not wait for this one.
+      // The next sweep tries again; other leftovers must not wait for this one.
       const isRemoved = await removeLeftover(location, before).catch((err: unknown) => {
         log().warn({ err, location }, "a leftover of large files cannot be removed");
         return false;
@@ -59,7 +59,7 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
 /** How long an unreferenced xorb is kept: longer than the three weeks for which clients remember, and resume, uploads. */
 export const UNNAMED_XORB_DAYS = 30;
 
-/** Their content in storage becomes a leftover. */
+/** Deletes the rows of unreferenced xorbs, whose content in storage becomes a leftover. */
 async function forgetUnnamedXorbs(now: Date): Promise<void> {
   const before = new Date(now.getTime() - UNNAMED_XORB_DAYS * 86_400_000);
   for (let count = BATCH; count === BATCH; ) {
@@ -95,7 +95,7 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
   await db().xetRemoval.delete({ where: { repoId } });
 }
 
-/** Under the lock, so that no repository gets it at this moment (record-lfs-object.ts). */
+/** Removes content under the lock, so that no repository gets it at this moment (record-lfs-object.ts). */
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);

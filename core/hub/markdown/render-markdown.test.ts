@@ -28,7 +28,7 @@ const hrefOf = async (address: string) => named(await elementsOf(`<a href="${add
 const imageOf = async (address: string) => named(await elementsOf(`<img src="${address}" alt="x">`), "img")[0]?.properties.src;
 
 describe("Markdown", () => {
-  it("is laid out: headings below the page's own, tables, tasks, footnotes, code in colours; without its front matter", async () => {
+  it("is laid out: headings below the page's own, tables, tasks, footnotes, code in colors; without its front matter", async () => {
     const elements = await elementsOf(
       "---\ntags: [sea]\n---\n# Tides\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\nwhy[^1]\n\n[^1]: so\n\n```js\nlet a = 1\n```\n",
     );
@@ -71,7 +71,7 @@ describe("Markdown", () => {
     "<div is=x-y popover popovertarget=account-menu contenteditable slot=a part=b data-x=1>x</div>",
     "<details ontoggle=alert(1) open>x</details>",
     "<!--[if IE]><script>alert(1)</script><![endif]--><?php x ?><![CDATA[<script>x</script>]]>",
-  ])("lets through neither what runs nor what passes for ours: %s", async (text) => {
+  ])("contains neither code that runs nor elements that pass for ours: %s", async (text) => {
     const elements = await elementsOf(text);
     const harmless = new Set([
       "href",
@@ -104,7 +104,7 @@ describe("Markdown", () => {
     expect(elements.map(textOf).join()).not.toMatch(/display:none/);
   });
 
-  it("uses no ID of the page or the document", async () => {
+  it("creates no ID or name that the page uses or that would shadow a property of `document`", async () => {
     const elements = await elementsOf("# main\n\n## cookie\n\n<p id=main>x</p><p id=account-menu>x</p><a name=location>x</a>");
     const ids = elements.flatMap(({ properties }) => (properties.id ? [properties.id] : []));
     expect(ids).toHaveLength(4);
@@ -115,7 +115,7 @@ describe("Markdown", () => {
     expect(named(comment, "a")[0]?.properties.href).toBe("#md-7-main");
   });
 
-  it("leads relative links and images into the repository, at the revision that is looked at", async () => {
+  it("resolves relative links and images within the repository, at the shown revision", async () => {
     const at = "/datasets/ada/tides/blob/feature%2Fx";
     expect(await hrefOf("a b.md?x=1#usage")).toBe(`${at}/docs/a%20b.md#md-usage`);
     expect(await hrefOf("../LICENSE")).toBe(`${at}/LICENSE`);
@@ -131,7 +131,7 @@ describe("Markdown", () => {
     expect(named(await elementsOf("[x](a.md) ![x](a.png)", {} as typeof place), "a")[0]?.properties.href).toBeUndefined();
   });
 
-  it("loads no image of another site: it is a link instead", async () => {
+  it("shows a link instead of an image of another site", async () => {
     for (const address of [
       "http://evil.test/x.png",
       "//evil.test/x.png",
@@ -148,7 +148,7 @@ describe("Markdown", () => {
     expect(named(badge, "a").map(textOf)).toEqual(["Build"]);
   });
 
-  it("S138 ends, whatever is in it", { timeout: 120_000 }, async () => {
+  it("S138 is rendered or given up in time, whatever is in it", { timeout: 120_000 }, async () => {
     const texts = [
       "[".repeat(1024 * 1024),
       "> ".repeat(100_000),
@@ -165,7 +165,9 @@ describe("Markdown", () => {
     expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
   });
 
-  it("S137 a large text costs the event loop no more than carrying its HTML", { timeout: 60_000 }, async () => {
+  it("S137 costs the event loop less to render than its HTML costs to parse, even if it is large", {
+    timeout: 60_000,
+  }, async () => {
     const costs: number[] = [];
     let html: string | undefined;
     // The garbage collector may run at any time, so the best of three runs counts.
@@ -180,7 +182,9 @@ describe("Markdown", () => {
     expect(Math.min(...costs)).toBeLessThan(parseMs);
   });
 
-  it("S137 twenty hostile READMEs of a stranger delay another repository's by a turn or two", { timeout: 120_000 }, async () => {
+  it("S137 of another repository waits only a turn or two for twenty hostile READMEs of a stranger", {
+    timeout: 120_000,
+  }, async () => {
     await renderMarkdown("# begun");
     const hostile = "*a_".repeat(20_000);
     const gone = new AbortController();
@@ -201,7 +205,7 @@ describe("Markdown", () => {
     );
     expect(await from("192.0.2.2", "# mine", "/ada/tides", "docs")).toContain("mine</h2>");
     expect(finished).toBeLessThan(5);
-    // The stranger leaves, so what still waits is dropped.
+    // The stranger's client disconnects, so the texts that still wait are dropped.
     gone.abort();
     await Promise.all(others);
   });
@@ -217,9 +221,9 @@ describe("Markdown", () => {
     expect(await timeOf("two")).toBeLessThan(first / 10);
   });
 
-  it("S137 a copy in a folder with a very long name does not take away the original", { timeout: 60_000 }, async () => {
+  it("S137 is rendered even if a copy in a folder with a very long name cannot be", { timeout: 60_000 }, async () => {
     const long = { ...place, base: "/datasets/mallory/x", folder: "ü".repeat(1_950) };
-    // Two hundred long addresses are too large for a page; four thousand take longer than is quick as well.
+    // Two hundred long addresses make the page too large; four thousand also take too long.
     for (const links of [200, 4_000]) {
       const text = Array.from({ length: links }, (_, at) => `[a](${at}.md)`).join(" ");
       expect(await renderMarkdown(text, long), `${links}`).toBeUndefined();
@@ -228,7 +232,7 @@ describe("Markdown", () => {
   });
 
   it.each(["li", "dd", "dt", "td", "tr", "summary", "p", "a", "rt"])(
-    "a bare <%s> does not leave the element that the text stands in",
+    "with a bare <%s> does not leave the element that contains the text",
     async (name) => {
       const text = `<${name}>one</${name}>two<div><${name}>three</${name}></div>`;
       for (const [list, item] of [
@@ -244,7 +248,7 @@ describe("Markdown", () => {
     },
   );
 
-  it.each(["", " ", "\0", "\u{feff}# x", "\ud800", "---\n---\n", "---\na: [", "\r\n\r\n# x\r"])("takes %j", async (text) => {
+  it.each(["", " ", "\0", "\u{feff}# x", "\ud800", "---\n---\n", "---\na: [", "\r\n\r\n# x\r"])("accepts %j", async (text) => {
     expect(await renderMarkdown(text)).toBeTypeOf("string");
   });
 });

@@ -9,8 +9,9 @@ const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 export type SafeHtml = string & { readonly brand: unique symbol };
 
 /**
- * A text that ran out of time is remembered by its content alone, so that showing it elsewhere does not try again. "Too large" may depend
- * on where a text is shown (long URLs), and is remembered by both: otherwise a copy in a folder with a long name would hide the original.
+ * A text that ran out of time is remembered by its content alone, so that it is not tried again in another place. "Too large" may
+ * depend on the place (long URLs), and is remembered by content and place: otherwise a copy in a folder with a long name would
+ * hide the original.
  */
 type Verdict = "slow" | "too large" | "too much";
 
@@ -37,7 +38,7 @@ function newMarkdown() {
 
 /**
  * Renders Markdown as HTML that is safe on our pages, whoever wrote it; without its front matter.
- * @returns undefined if it is too long or too deep, or takes too long: show the text as it is
+ * @returns undefined if it is too long or too deep, or takes too long: then show the source text
  */
 export async function renderMarkdown(text: string, context: MarkdownContext = {}): Promise<SafeHtml | undefined> {
   if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
@@ -51,7 +52,7 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
 /**
  * Highlights code, as HTML with classes.
  * @param language one of the common ones of `lowlight`
- * @returns undefined if it takes too long: show it without colors
+ * @returns undefined if it takes too long: then show it without colors
  */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);

@@ -39,7 +39,7 @@ describe("S112 deleteAccount", () => {
     expect((await eventsOf(shared)).map(({ action }) => action)).toEqual(["create"]);
   });
 
-  test("their comments elsewhere stay without their name; their reactions, access requests and inference usage are deleted", async () => {
+  test("leaves comments elsewhere without the author's name; deletes reactions, access requests and inference usage", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(bea);
     const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?", authorId: ada.id };
@@ -66,7 +66,7 @@ describe("S112 deleteAccount", () => {
     expect(await db().accessRequest.count({ where: { userId: ada.id } })).toBe(0);
   });
 
-  test("if the account cannot be deleted, nothing is deleted", async () => {
+  test("deletes nothing if the account cannot be deleted", async () => {
     const ada = await signedInPerson();
     await organizationOf(ada);
     await someRepo(ada);
@@ -80,7 +80,7 @@ describe("S112 deleteAccount", () => {
     expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
   });
 
-  test("a large account is deleted in portions, and the next attempt continues", { timeout: 60_000 }, async () => {
+  test("deletes a large account in portions, and the next attempt continues", { timeout: 60_000 }, async () => {
     const ada = await signedInPerson();
     const ids = Array.from({ length: 1_100 }, () => newId()).sort();
     const about = { type: "model", ownerId: ada.id, ownerKind: "user" };
@@ -111,7 +111,7 @@ describe("S112 deleteAccount", () => {
     expect(await db().event.count({ where: { ownerId: ada.id, action: "delete" } })).toBe(1_100);
   });
 
-  test("a disabled user's repositories are deleted too, however many, and none is created in the meantime", async () => {
+  test("deletes the repositories of a disabled user too, however many, and none can be created in the meantime", async () => {
     const ada = await signedInPerson();
     await db().repo.createMany({
       data: Array.from({ length: 1_100 }, (_, index) => ({

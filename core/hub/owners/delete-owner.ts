@@ -85,8 +85,9 @@ async function forget(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on disk is
- * removed a little later, as for every deleted repository. Of a large one, most goes before, in portions, as with `deleteAccount`.
+ * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on
+ * disk is removed a little later, as for every deleted repository. Most of a large organization is deleted before that, in
+ * portions, as with `deleteAccount`.
  * @throws ServiceError as `removeOrganization`: then nothing is deleted
  */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {
@@ -115,7 +116,7 @@ async function removeOwned(
   const collections = await tx.collection.deleteMany({ where: { ownerId } });
   const webhooks = await removeWebhooksOf(tx, ownerId);
   await tx.scheduledJob.deleteMany({ where: { ownerId } });
-  // A worker that runs one finds its claim gone.
+  // A worker that runs such a job finds its claim gone.
   await tx.jobRun.deleteMany({ where: { ownerId } });
   // There is no foreign key, since an owner is either a user or an organization. People can still read what they used at an
   // organization's expense.
@@ -127,7 +128,7 @@ async function removeOwned(
   return { repos, collections: collections.count, webhooks };
 }
 
-/** Includes those of a disabled account, which others cannot see. */
+/** Includes the repositories of a disabled account, which others cannot see. */
 async function removeOwnedRepos(tx: Db, ownerId: string, actorId: string | null): Promise<number> {
   await tx.repo.deleteMany({ where: { ownerId, proposedToId: { not: null } } });
   let removed = 0;

@@ -65,8 +65,9 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
 export type Occupant = { repoId: string; key: string };
 
 /**
- * Refuses repositories whose wanted name another one keeps. Repositories may exchange names, also in a ring: a name counts as free if its
- * holder gives it up. A refused repository keeps its old name; the repository that was to get that name is then refused too, and so on.
+ * Refuses each repository whose new name belongs to another one that keeps it. Repositories may exchange names, also in a ring: a
+ * name counts as free if its holder gives it up. A refused repository keeps its old name; the repository that was to get that
+ * name is then refused too, and so on.
  * @param leaving ids of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {

@@ -55,7 +55,10 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
   return { id, name, source };
 }
 
-/** How long a token is cached. A revoked one is still refused at once, but until then each use costs as much work as a valid token. */
+/**
+ * How long a token is cached. A revoked one is still refused at once, because each use checks it again; the first refusal removes
+ * it from the cache.
+ */
 const PRESENTED_MS = 30_000;
 const PRESENTED_MAX = 1_000;
 const presented = new Map<string, { platform: PresentedPlatform; until: number }>();

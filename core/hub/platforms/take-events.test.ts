@@ -80,7 +80,7 @@ test("a transaction that one request delays, or makes fail, is repeated for each
   }
 });
 
-test("S112 a token that is revoked or expired after it was presented is refused at once, and no other request of the transaction", async () => {
+test("S112 a token that is revoked or expired after it was presented is refused at once, without the other requests of the transaction", async () => {
   const [valid, revoked, replaced] = (await Promise.all(Array.from({ length: 3 }, somePlatform))) as [
     PresentedPlatform,
     PresentedPlatform,

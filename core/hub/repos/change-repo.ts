@@ -12,9 +12,10 @@ import { removeContributions } from "./remove-contributions.ts";
 import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
- * Deletes a repository for good, with its discussions, its items in collections and its former names. Its name is free at once; its data on
- * disk is removed a little later. A former name is not accepted here: the caller may mean another repository. Of very many discussions, most
- * are deleted before; if that is interrupted, the repository is still there, and the next try continues.
+ * Deletes a repository for good, with its discussions, its items in collections and its former names. Its name is free at once;
+ * its data on disk is removed a little later. A former name is not accepted here: the caller may mean another repository. If
+ * there are very many discussions, most are deleted before the repository; if that is interrupted, the repository is still there,
+ * and the next try continues.
  * @throws ServiceError as `changeRepo`
  */
 export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {

@@ -14,7 +14,7 @@ import { findRepo } from "./find-repo.ts";
 import type { Repo } from "./repo.ts";
 
 describe("createRepo", () => {
-  test("makes a repository that takes commits, and each change is one event", async () => {
+  test("creates a repository that accepts commits; each change is one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "Tide-Tables", type: "dataset" });
     expect(repo).toMatchObject({ fullName: `${ada.username}/Tide-Tables`, headSha: null, isPrivate: false });
@@ -31,7 +31,7 @@ describe("createRepo", () => {
     });
   });
 
-  test("a name can be used once for each type, ignoring case, also for two simultaneous requests", async () => {
+  test("accepts a name once for each type, ignoring case, even in simultaneous requests", async () => {
     const ada = await signedInPerson();
     await someRepo(ada, { name: "Tide" });
     await someRepo(ada, { name: "tide", type: "space" });
@@ -40,7 +40,7 @@ describe("createRepo", () => {
     expect(await outcomes(asked)).toEqual(["conflict", "conflict", "ok"]);
   });
 
-  test("a user can create a thousand repositories an hour", async () => {
+  test("limits a user to a thousand repositories an hour", async () => {
     const ada = await signedInPerson();
     await someRepo(ada);
     const key = throttleKey("repo_create", ada.id);
@@ -49,7 +49,7 @@ describe("createRepo", () => {
     await expect(someRepo(ada)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
   });
 
-  test("S135 under an organization for its contributors, and for nobody outside", async () => {
+  test("S135 works under an organization for its contributors, and for nobody outside", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "contributor"],
@@ -91,7 +91,7 @@ describe("createRepoWithFiles", () => {
     expect((await make({ autoInit: false })).headSha).toBeNull();
   });
 
-  test("S135 does so for an app that may only create repositories and write to its own", async () => {
+  test("S135 works for an app that may only create repositories and write to its own", async () => {
     const ada = await signedInPerson();
     const clientId = await someApp();
     const scopes = ["contribute-repos"] as const;

@@ -129,7 +129,7 @@ export async function createRepoWithFiles(
   const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
-    // Checked first: otherwise, a repository without its files would remain if they exceed the quota.
+    // Checked first: otherwise, if the files exceed the quota, a repository without them would remain.
     await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     await requireRoom(owner, sizeOf(all), "the files of this repository");
   }

@@ -28,7 +28,8 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
   if (!userId) throw new ServiceError("forbidden", "Only a person can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
-    // It holds a connection while it waits for the user's and the repository's rows, so the wait must be short (S137).
+    // The transaction holds a connection while it waits for the user's and the repository's rows, so the wait must be short
+    // (S137).
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);

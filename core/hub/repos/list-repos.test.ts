@@ -36,7 +36,7 @@ describe("listRepos", () => {
     expect(await names(anonymous, { owner: ada.username })).toEqual(["own-public"]);
   });
 
-  test("pages follow one another without a gap and without a repetition, whichever way", async () => {
+  test("returns pages without a gap and without a repetition, in both directions", async () => {
     const ada = await signedInPerson();
     for (let made = 0; made < 13; made++) {
       await someRepo(ada, { name: `r${made}`, isPrivate: made % 3 === 0, type: made % 2 === 0 ? "model" : "space" });
@@ -59,7 +59,7 @@ describe("listRepos", () => {
     }
   });
 
-  test("S137 a page ends where its cards have a megabyte, and the next one continues", async () => {
+  test("S137 ends a page where its cards have a megabyte, and continues on the next one", async () => {
     const ada = await signedInPerson();
     const made: string[] = [];
     for (let each = 0; each < 5; each++) made.push((await someRepo(ada, { name: `r${each}` })).name);
@@ -78,7 +78,7 @@ describe("listRepos", () => {
     expect((await listRepos(anonymous, query)).repos).toHaveLength(1);
   });
 
-  test("S137 a page whose repositories are deleted while it is read leads to the next one", async () => {
+  test("S137 leads to the next page even if all repositories of a page are deleted while it is read", async () => {
     const ada = await signedInPerson();
     const word = freshName("gone");
     for (let made = 0; made < 5; made++) await someRepo(ada, { name: `${word}-${made}` });

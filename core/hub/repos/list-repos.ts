@@ -79,7 +79,7 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
   });
-  // The position as of the search: the last one may have been deleted or moved since, and others still follow.
+  // The position as of the search: the last repository may have been deleted or moved since, and others still follow.
   const last = page.length > shown.length ? shown.at(-1) : undefined;
   return { repos, nextCursor: last ? writeCursor(last) : null };
 }

@@ -32,7 +32,7 @@ describe("moveRepo", () => {
     await expect(findRepo(ada.actor, nameOf(repo))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("there and back again, and to other letters' case, leaves no former name in the way", async () => {
+  test("there and back again, or to the same name in other letter case, leaves no former name in the way", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "tide" });
     for (const name of ["moon", "tide", "Tide"]) await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name }, from);
@@ -45,7 +45,7 @@ describe("moveRepo", () => {
     expect(await eventsOf(repo)).toHaveLength(4);
   });
 
-  test("S100 the next owner does not inherit trusted publishers: a rename keeps them, a new owner removes them", async () => {
+  test("S100 to another owner removes the trusted publishers; to another name keeps them", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "contributor"]]);
     const repo = await someRepo(bea);
@@ -93,7 +93,7 @@ describe("moveRepo", () => {
     });
   });
 
-  test("if twenty repositories are moved to one name at once, one gets it, and the others stay where they were", async () => {
+  test("gives the name to one of twenty repositories that are moved to it at once; the others keep their names", async () => {
     const ada = await signedInPerson();
     const repos = await Promise.all(Array.from({ length: 20 }, () => someRepo(ada)));
     const ends = await outcomes(
@@ -104,7 +104,7 @@ describe("moveRepo", () => {
     expect(await db().event.count({ where: { ownerId: ada.id, action: "move" } })).toBe(1);
   });
 
-  test("of a simultaneous move and deletion, only one happens", async () => {
+  test("does not succeed together with a simultaneous deletion", async () => {
     const ada = await signedInPerson();
     for (let round = 0; round < 5; round++) {
       const repo = await someRepo(ada);
@@ -154,7 +154,7 @@ describe("moveRepo", () => {
 });
 
 describe("deleteRepo", () => {
-  test("a former name finds it for reading, but not for deletion", async () => {
+  test("refuses a former name, which finds the repository only for reading", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const moved = await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "moon" }, from);

@@ -37,8 +37,9 @@ function newCards() {
 }
 
 /**
- * The card of a repository, from the front matter of README.md in a commit; undefined if it was not read recently. Call `readCardAhead`
- * before a transaction, so that nobody waits for a parser while a row is locked. Invalid front matter counts as none.
+ * The card of a repository, from the front matter of README.md in a commit; undefined if it was not read recently. Call
+ * `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked. Invalid front matter counts as
+ * missing.
  */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));

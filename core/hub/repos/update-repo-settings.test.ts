@@ -14,7 +14,7 @@ const nameOf = ({ type, owner, name }: Repo): RepoName => ({ type, owner: owner.
 const payloads = async (repo: Repo) => (await eventsOf(repo)).map(({ payload }) => eventPayloadSchema.parse(payload));
 
 describe("updateRepoSettings", () => {
-  test("S144 a user over the hourly limit can still make a repository private", async () => {
+  test("S144 lets a user over the hourly limit make a repository private", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await fillAuditHour(ada.id);
@@ -23,7 +23,7 @@ describe("updateRepoSettings", () => {
     await expect(set(false)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S144 and close a gate, but not with the change that opens something else", async () => {
+  test("S144 lets a user over the hourly limit close a gate, but not in a change that also opens something", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await fillAuditHour(ada.id);
@@ -33,7 +33,7 @@ describe("updateRepoSettings", () => {
       await expect(set(settings)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("one event names every setting that changed, with its new value; none when nothing did (wire choice 5)", async () => {
+  test("records one event with every changed setting and its new value, and none if nothing changed (wire choice 5)", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { type: "space", sdk: "static" });
     const wanted = {
@@ -71,7 +71,7 @@ describe("updateRepoSettings", () => {
     expect((await payloads(repo))[2]).toMatchObject({ updatedConfig: { gated: false } });
   });
 
-  test("S136 a repository that becomes private disappears for everybody else, and returns when it is public again", async () => {
+  test("S136 hides a repository that becomes private from everybody else, until it is public again", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);
@@ -86,7 +86,7 @@ describe("updateRepoSettings", () => {
     });
   });
 
-  test("the default branch has to be there; HEAD on disk, commit and card follow it", async () => {
+  test("requires that the default branch exists; HEAD on disk, commit and card follow it", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "README.md": "---\ntags: [sea]\n---\n" });
@@ -111,7 +111,7 @@ describe("updateRepoSettings", () => {
     expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ tags: [], card: null });
   });
 
-  test("an empty repository takes any name for the branch that its first push makes", async () => {
+  test("accepts any valid name as the default branch of an empty repository, whose first push creates it", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);
@@ -145,7 +145,7 @@ describe("updateRepoSettings", () => {
     expect(await payloads(repo)).toHaveLength(1);
   });
 
-  test("of twenty equal changes at once, one is applied, and there is one event", async () => {
+  test("applies twenty equal changes at once only once, with one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const asked = Array.from({ length: 20 }, () => updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from));
@@ -153,7 +153,7 @@ describe("updateRepoSettings", () => {
     expect(await payloads(repo)).toHaveLength(2);
   });
 
-  test("an organization's audit log has it; a platform's repository must be changed there", async () => {
+  test("records the change in an organization's audit log, and refuses to change a platform's repository", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(ada);
     const repo = await createRepo(ada.actor, { type: "model", owner: organization.name, name: "tide" }, from);

@@ -20,7 +20,7 @@ const author = {
   GIT_COMMITTER_EMAIL: "ada@example.test",
 };
 
-/** Commits files to a branch with git's own plumbing, and records it as every change of refs. @returns the commit */
+/** Commits files to a branch with git's own plumbing, and records it like every change of refs. @returns the commit */
 export async function commitTo(
   repo: Repo,
   person: TestPerson,

@@ -21,7 +21,8 @@ export const ROWS_AT_ONCE = 1_000;
 const [FILE_ROWS_BYTES, CHUNK_ROW_BYTES] = [600, 400];
 
 /**
- * Adds files to a repository, in a transaction that holds its row. From then on none of their xorbs is removed (sweep-lfs-leftovers.ts).
+ * Adds files to a repository, in a transaction that has locked the repository's row. From then on none of their xorbs is removed
+ * (sweep-lfs-leftovers.ts).
  * @throws ServiceError `invalid_request` for a xorb that is not there, `storage_full`
  */
 export async function addFiles(tx: Db, { id: repoId, owner }: Repo, files: readonly DescribedFile[]): Promise<void> {

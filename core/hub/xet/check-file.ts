@@ -29,7 +29,7 @@ const TERM_COST_BYTES = 1024 * 1024;
 const FILE_COST_BYTES = 1024 * 1024;
 const CHUNKS_PER_TURN = 256;
 
-/** The bytes of one shard that have been checked so far. */
+/** Checks the files of one shard, and counts their bytes. */
 export class ShardCheck {
   readonly #repoId: string;
   readonly #turn: CheckTurn;

@@ -10,7 +10,8 @@ const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60
 /** How long a check may keep its slot while others wait. */
 const TURN_MS = 500;
 /**
- * How long it may keep its place on disk while others wait: the time for 100 GB. The Python client waits for the response without a limit.
+ * How long a check may keep its place on disk while others wait: the time for 100 GB. The Python client waits for the response
+ * without a limit.
  */
 const STAY_MS = 10 * 60_000;
 

@@ -9,7 +9,7 @@ export const XORB_CHUNKS_MAX = 8192;
 export const CHUNK_ENTRY_BYTES = HASH_BYTES + 8;
 
 const FOOTER_MAX_BYTES = 1024 + XORB_CHUNKS_MAX * CHUNK_ENTRY_BYTES;
-/** The hub's clients put 64 MiB of data into one, and add the headers of its chunks. */
+/** The hub's clients put 64 MiB of data into a xorb, and add the headers of its chunks. */
 export const XORB_MAX_BYTES = 64 * 1024 * 1024 + XORB_CHUNKS_MAX * CHUNK_HEADER_BYTES + FOOTER_MAX_BYTES;
 const FOOTER_START = Buffer.from("XETBLOB");
 const isFooter = (first: number): boolean => first === FOOTER_START[0];

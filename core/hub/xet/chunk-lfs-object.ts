@@ -56,7 +56,7 @@ async function chunkObject(object: DueObject): Promise<void> {
   }
 }
 
-/** The row is deleted once nothing is due, unless a file arrived after the claim, which changed the row's time. */
+/** The row is deleted once no file of the owner waits, unless a file arrived after the claim, which changed the row's time. */
 async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<void> {
   const { rows } = await pool().query<{ next: Date | null }>(
     `SELECT min(o.next) AS next FROM repo r CROSS JOIN LATERAL (

@@ -54,6 +54,6 @@ test("S145 data that decompresses to 200 times its size does not block others", 
   const ticking = setInterval(() => void turns++, 1);
   await hashContent(repeated());
   clearInterval(ticking);
-  // 260 MB take a thread a fifth of a second at least. In this thread it would have been one turn for each step.
+  // 260 MB take a thread at least a fifth of a second. If this thread did the work, it would have only one turn for each step.
   expect(turns).toBeGreaterThan(20);
 });

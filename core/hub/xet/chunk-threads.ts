@@ -44,7 +44,10 @@ export async function* checkXorb(
   }
 }
 
-/** The SHA-256 of the content of chunks, which the thread reads itself where they are in a file. @throws ServiceError `invalid_request`, `gone` */
+/**
+ * The SHA-256 of the content of chunks, which the thread reads itself where they are in a file. @throws ServiceError
+ * `invalid_request`, `gone`
+ */
 export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>): Promise<string> {
   const job = new ChunkJob("hash");
   try {
@@ -164,7 +167,7 @@ class ChunkJob {
   }
 }
 
-/** The one with the fewest jobs. Another one is started when all have some. */
+/** The thread with the fewest jobs. Another thread is started when all have jobs. */
 function takeThread(): Thread {
   if (threads.all.size < THREADS && [...threads.all].every(({ jobs }) => jobs > 0)) startThread();
   const thread = [...threads.all].reduce((one, other) => (other.jobs < one.jobs ? other : one));

@@ -16,7 +16,7 @@ describe("a chunk", () => {
     ["one byte", Buffer.from("x")],
     ["a length that four does not divide", text.subarray(0, 10_003)],
     ["the largest", randomBytes(CHUNK_MAX_BYTES)],
-  ])("comes back: %s", (_, data) => {
+  ])("is unpacked unchanged: %s", (_, data) => {
     for (const scheme of ["none", "lz4", "bg4"] as const) expect(unpack(packedChunk(data, scheme)).equals(data)).toBe(true);
   });
 
@@ -39,7 +39,7 @@ describe("a chunk", () => {
     expect(() => unpack(chunk)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
-  /** A frame whose header asks for other blocks. The decoder checks the header's checksum. */
+  /** A frame whose header asks for blocks of another size. The decoder checks the header's checksum. */
   const asking = (frame: Buffer, descriptor: number, checksum: number): Buffer => {
     const changed = Buffer.from(frame);
     [changed[5], changed[6]] = [descriptor, checksum];
@@ -51,7 +51,7 @@ describe("a chunk", () => {
     ["256 KiB", 0x50, 0xfb],
     ["1 MiB", 0x60, 0x51],
     ["4 MiB, as the JavaScript client does,", 0x70, 0x73],
-  ])("S145 whose frame asks for blocks of %s is decompressed with no larger ones than it needs", (_, descriptor, checksum) => {
+  ])("S145 whose frame asks for blocks of %s is decompressed with blocks no larger than it needs", (_, descriptor, checksum) => {
     const small = asking(compressFrameSync(text), descriptor, checksum);
     expect(unpackFrame(small, text.length).equals(text)).toBe(true);
     expect(small[5]).toBe(0x40);
@@ -69,7 +69,7 @@ describe("a chunk", () => {
     expect(() => unpackFrame(asking(compressFrameSync(text), 0x70, 0x74), text.length)).toThrow("not one LZ4 frame");
   });
 
-  test("S145 a frame that would become far larger than a chunk is refused before it is decompressed", () => {
+  test("S145 is refused before it is decompressed if its frame would become far larger than a chunk", () => {
     const bomb = packedChunk(text, "lz4", { packed: compressFrameSync(Buffer.alloc(60_000_000)) });
     expect(bomb.length).toBeLessThan(300_000);
     const before = process.memoryUsage.rss();
@@ -107,7 +107,7 @@ describe("S145 a stream is cut into chunks", () => {
       }
     }
     expect(splitter.rest.equals(footer)).toBe(true);
-    // They are written to disk while they are checked.
+    // The received bytes must stay unchanged, because they are written to disk while they are checked.
     expect(arriving.equals(stream)).toBe(true);
     return found;
   };

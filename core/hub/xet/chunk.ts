@@ -6,7 +6,7 @@ type ChunkHeader = { packedBytes: number; scheme: number; bytes: number };
 
 export const CHUNK_HEADER_BYTES = 8;
 export const CHUNK_MAX_BYTES = 128 * 1024;
-/** Data that does not become smaller is stored uncompressed; other clients may be less careful. */
+/** Careful clients store data uncompressed if it would not become smaller; others may send it larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
 /**
@@ -104,7 +104,7 @@ export class ChunkSplitter {
     }
   }
 
-  /** How many bytes the header still lacks or, if it is complete, the chunk. */
+  /** How many bytes are missing from the header or, if that is complete, from the chunk. */
   #missing(isEnd: (first: number) => boolean): number {
     if (this.#length < CHUNK_HEADER_BYTES) return CHUNK_HEADER_BYTES - this.#length;
     if (isEnd(this.#buffer[0] as number)) return this.#buffer.length;

@@ -19,7 +19,10 @@ const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/** A URL for certain bytes of a xorb; it needs no token. It points directly to storage if clients can reach that and it has these bytes. */
+/**
+ * A URL for certain bytes of a xorb; it needs no token. It points directly to the storage if clients can reach the storage and it
+ * has these bytes.
+ */
 export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,

@@ -28,7 +28,7 @@ const treeOf = (nodes: readonly (readonly [string, number])[]): MerkleTree => {
   return tree;
 };
 
-test("two chunks have a parent", () => {
+test("two chunks have the expected parent", () => {
   const nodes = [
     ["c28f58387a60d4aa200c311cda7c7f77f686614864f5869eadebf765d0a14a69", 100],
     ["6e4e3263e073ce2c0e78cc770c361e2778db3b054b98ab65e277fc084fa70f22", 200],
@@ -37,7 +37,7 @@ test("two chunks have a parent", () => {
 });
 
 test.each(vectors.cases.map((one) => [one.nodes.length, one] as const))(
-  "a tree of %i chunks",
+  "a tree of %i chunks has the hashes of the test vectors",
   (_, { nodes, xorbHash, fileHash }) => {
     const named = nodes.map(([hash, length]) => [vectors.hashes[hash as number] as string, length as number] as const);
     expect(hashText(treeOf(named).xorbHash())).toBe(xorbHash);

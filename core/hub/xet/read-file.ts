@@ -18,7 +18,7 @@ export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
 /**
- * The Xet hashes, by SHA-256, of those of the given objects that clients should read by Xet. Objects that Git LFS uploaded to a bucket are
+ * The Xet hashes, by SHA-256, of the given objects that clients should read by Xet. Objects that Git LFS uploaded to a bucket are
  * left out: clients read them directly from the bucket, while Xet would send them through this service.
  */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {

@@ -15,11 +15,11 @@ import { ENTRY_BYTES } from "./terms.ts";
 const FILES_AT_ONCE = 2_000;
 
 /**
- * Adds the files that a shard describes to a repository: all of them or, if one is wrong, none. They consist only of xorbs that were
- * uploaded to this repository (S145). Each is an object of Git LFS too.
- * @param mayStill checks the right to write again, which may have ended while the files were checked
- * @throws ServiceError `invalid_request` if the shard contradicts the repository's xorbs, `payload_too_large`, `rate_limited`, `not_found`,
- * `forbidden`, `storage_full`, `unavailable`, also when the signal is aborted
+ * Adds the files that a shard describes to a repository: all of them or, if one is wrong, none. They consist only of xorbs that
+ * were uploaded to this repository (S145). Each is an object of Git LFS too.
+ * @param mayStill checks again whether the caller may write: the right may have ended while the files were checked
+ * @throws ServiceError `invalid_request` if the shard contradicts the repository's xorbs, `payload_too_large`, `rate_limited`,
+ * `not_found`, `forbidden`, `storage_full`, `unavailable`, also when the signal is aborted
  */
 export async function registerShard(
   repo: Repo,

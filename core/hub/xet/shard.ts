@@ -134,7 +134,7 @@ class EntryReader {
   }
 }
 
-/** A xorb that a repository has, as its row keeps it. */
+/** A xorb that a repository has, as its row stores it. */
 type KnownXorb = { hash: string; sizeBytes: number; chunks: Uint8Array };
 
 const CHUNKS_PER_TURN = 256;

@@ -6,7 +6,7 @@ import { HASH_BYTES } from "./hashes.ts";
 const BOUNDARY = 0xffff_0000_0000_0000n;
 /** Only the last chunk of a file may be smaller. */
 const MIN_BYTES = 8 * 1024;
-/** The rolling hash depends on this many bytes. The bytes before the last ones of the shortest chunk are not hashed. */
+/** The rolling hash depends on this many bytes, so only the last ones of the shortest possible chunk are hashed. */
 const WINDOW_BYTES = 64;
 const UNHASHED_BYTES = MIN_BYTES - WINDOW_BYTES - 1;
 

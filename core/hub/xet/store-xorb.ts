@@ -12,20 +12,21 @@ import type { Repo } from "../repos/repo.ts";
 import { XORB_MAX_BYTES } from "./check-xorb.ts";
 import { checkXorb } from "./chunk-threads.ts";
 
-/** The size of a row besides its data: a xorb may have a single byte. */
+/** The size of a row besides its data. It counts too, because somebody could store many xorbs of a single byte. */
 const ROW_BYTES = 400;
 
 /** Each upload needs a file or a connection to the bucket, and the time of a thread. A slow sender loses its slot to others (S137). */
 const uploads = fairQueue({ name: "xet_xorbs", slots: 24, waitMaxMs: 90_000 });
 
 /**
- * Receives a xorb, checks every byte of it, and adds it to a repository. It is stored where the objects of Git LFS are. A xorb that is
- * refused or incomplete leaves nothing behind. Each repository has xorbs of its own, so that nobody learns what another one has (S145).
+ * Receives a xorb, checks every byte of it, and adds it to a repository. It is stored where the objects of Git LFS are. A xorb
+ * that is refused or incomplete leaves nothing behind. Each repository has xorbs of its own, so that nobody learns what another
+ * one has (S145).
  * @param size as announced
- * @param mayStill checks the right to write again, which may have ended while the xorb arrived
- * @returns false when the repository has it already; then nothing is read
- * @throws ServiceError `invalid_request`, `payload_too_large`, `not_found`, `forbidden`, `storage_full`, `unavailable` (also when the disk is
- * full)
+ * @param mayStill checks again whether the caller may write: the right may have ended while the xorb arrived
+ * @returns false if the repository already has it; if it had it at the start, nothing is read
+ * @throws ServiceError `invalid_request`, `payload_too_large`, `not_found`, `forbidden`, `storage_full`, `unavailable` (also when
+ * the disk is full)
  */
 export async function storeXorb(
   repo: Repo,
@@ -72,7 +73,8 @@ async function recordXorb(
     const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
     const { count } = await tx.xetXorb.createMany({ data: [row], skipDuplicates: true });
     if (count === 0) return false;
-    // After everything that may wait for locks, since it is done only once (inTransaction).
+    // Last, after everything that may wait for a lock: inTransaction repeats this function after a deadlock, and `keep` cannot be
+    // repeated.
     await received.keep();
     await tx.lfsLeftover.delete({ where: { location } });
     return true;

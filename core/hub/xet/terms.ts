@@ -148,7 +148,7 @@ export class LoadedTerm {
   /** The number of its chunks; fewer than it names if the xorb has fewer. */
   readonly count: number;
   readonly #entries: Buffer;
-  /** 1 when the entries begin with that of the chunk before. */
+  /** 1 if the entries begin with the entry of the preceding chunk. */
   readonly #before: 0 | 1;
 
   constructor(term: Term, entries: Uint8Array) {

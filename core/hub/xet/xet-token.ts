@@ -35,7 +35,8 @@ type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 /**
  * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
- * repository, so that they never mistake one repository's content for another's, or a deleted one's for its successor's.
+ * repository, so that they never mistake the content of another repository, or of a deleted one with the same name, for its
+ * content.
  */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 

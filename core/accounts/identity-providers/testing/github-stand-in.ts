@@ -43,7 +43,7 @@ export async function startGithubStandIn(): Promise<GithubStandIn> {
       return json({ access_token: token, scope: "read:user,user:email", token_type: "bearer" });
     }
     const account = tokens.get((req.headers.authorization ?? "").replace(/^Bearer /, ""));
-    // Its API refuses requests without a user agent (docs: user agent required).
+    // GitHub's API refuses requests without a user agent (docs: user agent required).
     if (!account || !req.headers["user-agent"]) return json({ message: "Bad credentials" }, 401);
     if (req.url === "/api/v3/user") return json({ id: account.id, login: account.login, name: account.name, email: null });
     if (req.url === "/api/v3/user/emails") return json(account.emails);

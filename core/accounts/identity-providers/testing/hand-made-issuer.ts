@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 
-/** How to alter the next response of an honest issuer. */
+/** How to alter the responses of an honest issuer. */
 type Forgery = {
   claims?: (honest: JWTPayload) => JWTPayload;
   /** Replaces the signed token. */

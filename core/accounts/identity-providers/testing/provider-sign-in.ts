@@ -37,11 +37,11 @@ export async function startTestProvider() {
     return outcome.token;
   }
 
-  /** Sets who is signed in there from now on. */
+  /** Sets who is signed in at the issuer from now on. */
   const as = (sub: string, more: Record<string, unknown> = {}) =>
     issuer.behave({ claims: (honest) => ({ ...honest, sub, email: `${sub}@upstream.test`, ...more }) });
 
-  /** Somebody linked to a provider through its own pages. */
+  /** A user who has linked an identity at a provider to their account. */
   async function linked(one: IdentityProvider, sub: string): Promise<TestPerson> {
     as(sub);
     const person = await signedInPerson();

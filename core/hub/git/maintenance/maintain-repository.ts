@@ -23,7 +23,7 @@ const PACKS_MAX = 8;
 /** Unreachable objects are kept for two weeks, and searched for once a week. */
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
-/** Of git, in one visit. */
+/** The time that git may take in one visit. */
 const VISIT_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
 /** The delay after git took too long: other repositories waited meanwhile, and the next visit will not be faster (S137). */
@@ -33,7 +33,7 @@ const LONG_VISIT_MS = 1_000;
 /** The delay when no slot was free. */
 const BUSY_RETRY_SECONDS = 60;
 
-// One core and little memory, and packs of gigabytes are left as they are: clones come first.
+// One core and little memory, and packs of gigabytes stay unchanged: clones come first.
 const config = [
   "pack.threads=1",
   "pack.windowMemory=64m",
@@ -140,8 +140,8 @@ async function finish(id: string, claimId: string): Promise<void> {
 }
 
 /**
- * Combines loose objects and small packs, and packs many loose refs. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in total,
- * and not at every visit; once a week everything is collected.
+ * Combines loose objects and small packs, and packs many loose refs. Packs grow by powers of two (`--geometric`), so that each
+ * object is copied a few times in total, and not at every visit; once a week everything is collected.
  * @returns what was done
  */
 export async function tidy(
@@ -162,7 +162,7 @@ export async function tidy(
     if (timeoutMs <= 0) throw new RanOutOfTime();
     return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
   };
-  // Comes first: what follows reads all refs, and may fail.
+  // Comes first: the next steps read all refs, and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
   if (isFullDue) {

@@ -61,7 +61,7 @@ test("S137 many loose refs are counted, and packed although there are few object
     await runGit(path, ["update-ref", "--stdin"], { input: updates.join("") });
   }
   await recountRepository(repo.id);
-  // With the branch, and two folders.
+  // 501 tags, the branch, and two folders.
   expect((await readRepo(repo.id))?.sizeBytes).toBe(bytes + 504 * 4_096);
   const refs = await listRefs(path);
   expect(await tidy(path)).toBe("packed refs");
@@ -158,7 +158,7 @@ test("S137 a repository that git takes too long to repack is counted, and retrie
   expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
 });
 
-test("S137 the time of a visit is limited, and not only of each of its steps", async () => {
+test("S137 the time of a whole visit is limited, not only that of each step", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const path = await openRepository(repo);
@@ -283,7 +283,7 @@ test("S137 one owner's other repositories wait after a long visit, and others co
   await expect.poll(async () => (await claim()).row?.id).toBe(repos[1]?.id);
 });
 
-test("S137 so do the repositories of all organizations for which one user created them", async () => {
+test("S137 the repositories that one user created in any organization wait too", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const owned = async () => someRepo(ada, { owner: (await organizationOf(ada)).name });
   const repos = [await owned(), await owned(), await someRepo(bea)];

@@ -6,13 +6,14 @@ import { log } from "../../../log.ts";
 import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
-/** Transfers that were running at the deletion end first. */
+/** Gives transfers that were running at the deletion a minute to end. */
 const WAIT_SECONDS = 60;
 
 /**
- * Removes the git data of deleted repositories, one after the other, in one process at a time. A repository's row is deleted when nothing
- * is left: if the process is killed meanwhile, the next one removes the rest. No transaction is open during the removal, which may take
- * minutes: vacuum would wait for it. A repository whose files cannot be removed is tried again later, after the others.
+ * Removes the git data of deleted repositories, one after the other, in one process at a time. A repository's row in
+ * `repo_removal` is deleted when nothing is left: if the process is killed meanwhile, the next one removes the rest. No
+ * transaction is open during the removal, which may take minutes: vacuum would wait for it. A repository whose files cannot be
+ * removed is tried again later, after the others.
  * @returns how many were removed
  */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {

@@ -22,7 +22,7 @@ export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00
 export const COMMIT_FIELDS = 9;
 
 const TITLE_MAX_CHARACTERS = 500;
-/** Of an author or committer, and of their address. */
+/** The maximum length of the name of an author or committer, and of their email address. */
 const NAME_MAX_CHARACTERS = 200;
 const MESSAGE_MAX_CHARACTERS = 64_000;
 const TIME_MAX_MS = 8.64e15;
@@ -45,7 +45,10 @@ export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_
   };
 }
 
-/** A copy of the beginning of a text that may be stored for long: a slice would keep the whole text in memory, which may be megabytes (S137). */
+/**
+ * A copy of the beginning of a text that may be stored for long: a slice would keep the whole text in memory, which may be
+ * megabytes (S137).
+ */
 export const startOf = (text: string, maxCharacters: number): string => Buffer.from(text.slice(0, maxCharacters)).toString();
 
 /** The lines of a message after its first. */

@@ -31,7 +31,7 @@ export type DiffFile = {
 };
 
 export type DiffHunk = {
-  /** The place of the hunk as git names it: the name of a function. */
+  /** The place of the hunk as git reports it, such as the name of a function. */
   heading: string;
   lines: DiffLine[];
 };
@@ -42,7 +42,7 @@ export type DiffLine = {
   oldNumber: number | null;
   newNumber: number | null;
   text: string;
-  /** Whether the line has no line break: the last of a file. */
+  /** Whether the line is the last of a file and has no line break. */
   isUnended?: true;
 };
 

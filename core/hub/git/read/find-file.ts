@@ -133,7 +133,10 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/** The limits with which `findFile` prepares a file for `openFile`: a small file is sent from memory, a larger one is streamed by git (S137). */
+/**
+ * The limits with which `findFile` prepares a file for `openFile`: a small file is sent from memory, a larger one is streamed by
+ * git (S137).
+ */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /**

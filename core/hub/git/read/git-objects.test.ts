@@ -118,21 +118,21 @@ describe("S137 between requests of a process that serves many", () => {
     }
   };
 
-  test("one git process reads for several, one after the other", async () => {
+  test("one git process reads for several requests, one after the other", async () => {
     expect(await processesFor(5, nothing)).toBe(1);
   });
 
-  test("a process that has read much is not kept, because git frees no memory", async () => {
-    // A tree of 1 MB: sixteen are too much for one.
+  test("a git process that has read much is not kept, because git frees no memory", async () => {
+    // A tree of 1 MB: sixteen of them are too much for one process.
     expect(await processesFor(40, (objects) => objects.tree("main"))).toBeGreaterThanOrEqual(2);
   });
 
-  test("one that answered very many requests is not reused", async () => {
+  test("a git process that answered very many requests is not reused", async () => {
     const many = (objects: GitObjects) => Promise.all(Array.from({ length: 2_000 }, () => objects.info(blob)));
     expect(await processesFor(12, many)).toBeGreaterThanOrEqual(3);
   });
 
-  test("one that has grown too old between two requests ends", async () => {
+  test("a git process that has grown too old between two requests ends", async () => {
     const launch = vi.spyOn(gitLauncher() as GitLauncher, "launch");
     onTestFinished(() => {
       vi.useRealTimers();
@@ -146,7 +146,7 @@ describe("S137 between requests of a process that serves many", () => {
     await expect.poll(() => old.signalCode, { timeout: 10_000 }).toBe("SIGKILL");
   });
 
-  test("one with an unanswered question is not kept", async () => {
+  test("a git process with an unanswered question is not kept", async () => {
     expect(await processesFor(3, leaving)).toBe(3);
     await withObjects(path, async (objects) => expect((await objects.info(blob))?.oid).toBe(blob));
   });

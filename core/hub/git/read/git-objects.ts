@@ -79,7 +79,8 @@ export class GitObjects {
   }
 
   /**
-   * The content of a tree, or of the root of a commit; undefined when there is none. Each is read once, however many paths lead through it (S138).
+   * The content of a tree, or of the root of a commit; undefined when there is none. Each is read once, however many paths lead
+   * through it (S138).
    * @throws TooMuchToRead
    */
   async tree(treeish: string): Promise<Buffer | undefined> {

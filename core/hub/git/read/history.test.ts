@@ -207,7 +207,7 @@ describe("readCommit", () => {
 });
 
 describe("compareRevisions", () => {
-  test("three dots show the second's changes since the merge base, two show all differences", async () => {
+  test("shows with three dots the changes of the second revision since the merge base, and with two dots all differences", async () => {
     const base = await commitFiles([], { a: { content: "1\n" } });
     const main = await commitFiles([base], { a: { content: "1\n" }, main: { content: "m\n" } }, "on main");
     const topic = await commitFiles([base], { a: { content: "2\n" } }, "on topic");
@@ -254,7 +254,7 @@ describe("compareRevisions", () => {
 });
 
 describe("listRefs", () => {
-  test("branches with the default one first, tags with the commits they lead to, pull requests by number", async () => {
+  test("lists branches with the default one first, tags with the commits they lead to, pull requests by number", async () => {
     const made = await someRepo(ada);
     expect(await listRefs(made, { withPullRequests: true })).toEqual({ branches: [], tags: [], converts: [], pullRequests: [] });
     const sha = await commitTo(made, ada, { a: "1" });

@@ -8,7 +8,7 @@ import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { isOnBranch } from "./revision.ts";
 
-test("distinguishes a commit that only a pull request reaches from one of a branch or tag, and notices when it is merged", async () => {
+test("isOnBranch distinguishes a commit that only a pull request reaches from one of a branch or tag, and notices when it is merged", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { a: "1" });
@@ -22,7 +22,7 @@ test("distinguishes a commit that only a pull request reaches from one of a bran
   const isOn = async (sha: string | null, ref: string | null = null) => isOnBranch(await now(), { ref, sha });
   for (const sha of [first, second, null]) expect(await isOn(sha)).toBe(true);
   expect(await isOn(pushed)).toBe(false);
-  // Requested as the pull request that it is.
+  // Requested by the ref of the pull request.
   expect(await isOn(pushed, "refs/pr/1")).toBe(true);
   await setRef(repo, ada, "refs/tags/v1", pushed);
   expect(await isOn(pushed)).toBe(true);

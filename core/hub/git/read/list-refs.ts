@@ -84,7 +84,10 @@ async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<
   return commits;
 }
 
-/** Describes the refs that a page shows, by their full names. @param shown few, of `listRefs` @throws as `listRefs` */
+/**
+ * Describes the refs that a page shows, by their full names. @param shown a few of the refs that `listRefs` returned @throws as
+ * `listRefs`
+ */
 export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Promise<ReadonlyMap<string, RefDescription>> {
   const descriptions = new Map<string, RefDescription>();
   if (shown.length === 0) return descriptions;

@@ -71,7 +71,7 @@ describe("listTree", () => {
     expect(await findPaths(empty, { revision: "main", paths: ["a"] })).toEqual([]);
   });
 
-  test("folders come first; files have sizes, a pointer of Git LFS that of its file", async () => {
+  test("folders come first; files have sizes, and a pointer of Git LFS has the size of its file", async () => {
     const oid = "a".repeat(64);
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 123456789\n`;
     await commitTo(repo, ada, {
@@ -213,7 +213,7 @@ describe("listTree", () => {
     expect(Math.max(...(await depths(sha)))).toBe(200);
   });
 
-  test("each entry has the commit that last changed it, a folder the one that last changed anything in it", async () => {
+  test("each entry has the commit that last changed it; a folder has the one that last changed anything in it", async () => {
     const made = await someRepo(ada);
     const first = await commitTo(made, ada, { "a/1": "1", "a/2": "2", "b/3": "3", c: "4" }, { message: "first" });
     const second = await commitTo(made, ada, { "a/1": "one" }, { message: "second\n\nwith more" });

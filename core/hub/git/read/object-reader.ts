@@ -9,7 +9,7 @@ type Pending = {
   isContents: boolean;
   resolve: (found: ObjectInfo | GitObject | undefined) => void;
   reject: (error: Error) => void;
-  /** Set once its first line has arrived. */
+  /** Set once the first line of the answer has arrived. */
   info?: ObjectInfo;
 };
 

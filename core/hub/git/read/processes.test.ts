@@ -131,7 +131,7 @@ test("S137 the search for last commits takes no longer for files in thousands of
   expect(await costOf("a/".repeat(2_000))).toBeLessThan(10 * (await costOf("aa".repeat(2_000))));
 });
 
-test("S137 of an author's name only a short beginning is kept, and of large results of walks only some", async () => {
+test("S137 only a short beginning of an author's name is kept, and only some large results of walks", async () => {
   const directory = await openRepository(await someRepo(ada));
   const commit = (name: string, file: string) =>
     `commit refs/heads/main\nauthor ${name} <${name}> 1 +0000\ncommitter b <a@b.c> 1 +0000\ndata 0\nM 100644 inline ${file}\ndata 0\n\n`;

@@ -33,7 +33,7 @@ type DiffOptions = {
   sinceMergeBase?: boolean;
   /** Whether the lines are read too; otherwise files are only named and counted. */
   withLines?: boolean;
-  /** The time after which it ends with the part that has arrived. */
+  /** The time after which reading ends, with the part that has arrived. */
   maxMs?: number;
 };
 

@@ -64,7 +64,7 @@ export type Readme = {
   /** The name of the file. */
   name: string;
   text: string;
-  /** Whether it is Markdown; other text is shown as it is. */
+  /** Whether it is Markdown; other text is shown unchanged. */
   isMarkdown: boolean;
 };
 

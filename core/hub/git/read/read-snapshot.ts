@@ -5,7 +5,10 @@ import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 import { describeEntry, type Entry } from "./tree-entries.ts";
 
-/** Existing clients consider a longer list incomplete and request the tree page by page, so one more than their limit suffices. */
+/**
+ * Existing clients consider a list of more than 50,000 files incomplete and request the tree page by page, so one more than that
+ * suffices.
+ */
 const FILES_MAX = 50_001;
 /** Including folders. */
 const ENTRIES_MAX = 150_000;

@@ -53,7 +53,7 @@ describe("resolveRevision", () => {
       expect(await resolve(name), name).toMatchObject({ name, sha, ref });
   });
 
-  test("S137 does not treat a name as a ref because git reads it as a described commit", async () => {
+  test("S137 finds nothing for a name that is no ref, even if git would read it as a described commit", async () => {
     const described = `v1.0-1-g${second.slice(0, 12)}`;
     for (const name of [described, `refs/heads/${described}`, `refs/pr/${described}`])
       await expect(resolve(name), name).rejects.toMatchObject({ wireCode: "RevisionNotFound" });

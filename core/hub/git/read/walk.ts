@@ -23,7 +23,7 @@ const EXHAUSTED_MAX = 5_000;
 const REMEMBERED_MAX_BYTES = 16 * 1024 * 1024;
 const ERROR_BYTES = 1_000;
 
-/** A few of them fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
+/** A few walks fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
 const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
 const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core.bigFileThreshold=64m"];
 
@@ -48,8 +48,9 @@ type Walk<T> = {
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
 
 /**
- * Runs walks of one kind, each in its own slot, and remembers the `max` latest results, or fewer if they are large. Results of finished walks do not expire, because
- * commits do not change; with `keepsWhole` false they are not kept. Results of walks that ran out of time are kept for ten minutes.
+ * Runs walks of one kind, each in its own slot, and remembers the `max` latest results, or fewer if they are large. Results of
+ * finished walks do not expire, because commits do not change; with `keepsWhole` false they are not kept. Results of walks that
+ * ran out of time are kept for ten minutes.
  */
 export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
   const known = new Remembered<Known<T>>({ entries: max, characters: REMEMBERED_MAX_BYTES });
@@ -66,7 +67,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const before = recall(name);
     if (before) return resultOf(before);
     const find = async () => {
-      // The walk that this one waited for may have been the same.
+      // While this walk waited for its slot, another one may have found the same result.
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {
@@ -123,7 +124,10 @@ export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
 
-/** `runWalk` that waits and walks until the deadline, for walks that can be repeated. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
+/**
+ * `runWalk` that waits and walks until the deadline, for walks that can be repeated. @throws RanOutOfTime, GitFailed,
+ * ServiceError `unavailable`
+ */
 export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
@@ -164,7 +168,10 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Starts git within a `walker`, for output that is streamed. It is killed `maxMs` after it has started; the wait before that does not count. */
+/**
+ * Starts git within a `walker`, for output that is streamed. It is killed `maxMs` after it has started; the wait before that does
+ * not count.
+ */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

@@ -49,7 +49,10 @@ export async function listRefs(
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
-/** The existing refs among these names, as above, and the numbers of all refs and of pull requests: for a repository that may have very many. */
+/**
+ * The existing refs among these names, as above, and the numbers of all refs and of pull requests: for a repository that may have
+ * very many.
+ */
 export async function findRefs(
   path: string,
   names: ReadonlySet<string>,

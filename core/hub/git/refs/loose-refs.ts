@@ -40,8 +40,8 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
 }
 
 /**
- * What refs take on the disk, which no quota may miss (S137): each one that git has not packed is a file, in folders of its own. If a slow
- * disk has too many of them, it is what was counted in time.
+ * The bytes that refs take on the disk, which must count towards the quota (S137): each one that git has not packed is a file, in
+ * folders of its own. If a slow disk has too many of them, the result includes only those that were counted in time.
  */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;

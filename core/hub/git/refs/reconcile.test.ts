@@ -25,7 +25,7 @@ beforeEach(async () => {
   const first = await commitTo(repo, ada, { "a.txt": "1" });
   const second = await commitTo(repo, ada, { "a.txt": "2" });
   shas = [first, second, await commitTo(repo, ada, { "a.txt": "3" })];
-  // The rest must not start in the same millisecond.
+  // The test must not start in the same millisecond as these commits.
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
@@ -116,7 +116,7 @@ test("a change that did not happen is not recorded, even if the ref got the same
   expect(await recorded()).toHaveLength(3);
 });
 
-test("two changes that were killed one after the other are both reconciled", async () => {
+test("two changes whose processes were killed one after the other are both reconciled", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 2_000) });
   await leaveNote([side(shas[0], shas[1])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
@@ -141,9 +141,9 @@ test("reconciliation waits while a live process is changing the same ref", async
 test("a change that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
-    throw new Error("killed, so to speak");
+    throw new Error("killed");
   });
-  await expect(failing).rejects.toThrow("so to speak");
+  await expect(failing).rejects.toThrow("killed");
   expect(await notes()).toBe(1);
   const expire = () => db().refUpdate.updateMany({ where: { repoId: repo.id }, data: { claimedUntil: new Date(0) } });
   await expire();

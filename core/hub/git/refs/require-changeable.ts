@@ -10,9 +10,9 @@ export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): voi
 }
 
 /**
- * Checks permission again before refs change, for the actor and the repository as they are now, after the waits for git, slots and other
- * changes (S114, S135).
- * @returns the actor as it is now
+ * Checks permission again before refs change, for the actor and the repository as they are now, after the waits for git, slots
+ * and other changes (S114, S135).
+ * @returns the current actor
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `actorNow` and `ask` throw
  */
 export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: PermissionCheck): Promise<Actor> {
@@ -23,7 +23,7 @@ export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: Acto
   return actor;
 }
 
-/** Checks whether the actor may do it in the repository. */
+/** Checks whether the actor may make the change in the repository. */
 export type PermissionCheck = (actor: Actor, repo: Repo) => void | Promise<void>;
 
 /** Whether a ref may neither be deleted nor changed except by a fast-forward. */

@@ -81,7 +81,10 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 
 const NAMED_MAX = 10;
 
-/** Refuses pointers without content, which nobody could check out. Files that the author uploaded for a pull request belong to it from now on. */
+/**
+ * Refuses pointers without content, which nobody could check out. Files that the author uploaded for a pull request belong to it
+ * from now on.
+ */
 async function checkPointers(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,

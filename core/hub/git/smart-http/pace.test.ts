@@ -19,7 +19,7 @@ import { pktLine } from "./pkt-line.ts";
 import { receivePack } from "./receive-pack.ts";
 import { spoolRequest } from "./spool-request.ts";
 
-/** A minute is a second here: slow means slow compared with the grace. */
+/** Shorter than in production, so that the tests are quick: a client that is too slow exhausts this grace. */
 const pace = { graceMs: 600, checkEveryMs: 20, bytesPerSecond: 100 };
 
 const servers: Server[] = [];
@@ -110,7 +110,7 @@ describe("S137 the memory of requests that do not end", () => {
     await new Promise((sent) => socket.write(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`, sent));
   }
 
-  test("counts their content, however small the chunks in which they arrive", async () => {
+  test("includes their content, however small the chunks in which it arrives", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const used = () => {
@@ -177,7 +177,7 @@ describe("S137 a push", () => {
     Buffer.from("0000"),
   ]);
 
-  /** Starts a push of which the test sends as much as it likes. */
+  /** Starts a push whose bytes the test sends itself. */
   async function pushing(asked?: Partial<Watched>) {
     const headers = { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" };
     const req = request(await receiving(asked), { method: "POST", agent: false, headers });
@@ -261,7 +261,7 @@ describe("S137 a push", () => {
   });
 });
 
-test("time in which the client waits for the server does not count", async () => {
+test("a transfer is not charged for the time in which its client waits for the server", async () => {
   let isTooSlow = false;
   const stop = watchPace({ ...pace, graceMs: 50, bytes: () => 0, isWaiting: () => false, onTooSlow: () => (isTooSlow = true) });
   await delay(150);

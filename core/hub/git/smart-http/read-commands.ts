@@ -6,7 +6,7 @@ import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** The memory per byte once it is parsed; measured with short names, which take the most. */
+/** The memory that a byte of the commands takes once it is parsed, measured with short names, which take the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
@@ -25,7 +25,7 @@ export type PushHead = {
   capabilities: Set<string>;
   /** Commits at which the sender's history is cut off; passed on unchanged. */
   shallow: string[];
-  /** Their bytes as `latin1`. */
+  /** The bytes of each option as `latin1`. */
   pushOptions: string[];
   /** The part of the pack that was read already. */
   rest: Buffer;

@@ -176,7 +176,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         ? await checkPush(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
-      // Git has given up on it; a client that cannot send the rest does not read the response.
+      // Git has given up on the push; a client that cannot send the rest does not read the response.
       if (isCutShort) await body.drop();
       const refusal =
         room.refusal ?? full ?? (isCutShort ? await checkAbandonedPack(actor, repo, body.receivedBytes()) : undefined);
@@ -215,9 +215,9 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
 }
 
 /**
- * A push holds its slot while its pack arrives, because a pack is too large to be buffered elsewhere. So it has to keep a minimum pace
- * (pace.ts). A slower push ends as if the client had disconnected, and its client is told why.
- * @returns whether that happened
+ * A push holds its slot while its pack arrives, because a pack is too large to be buffered elsewhere. So it has to keep a minimum
+ * pace (pace.ts). A slower push ends as if the client had disconnected, and its client is told why.
+ * @returns whether the push was too slow
  */
 function endWhenSlow({
   req,

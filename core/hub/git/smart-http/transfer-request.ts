@@ -51,12 +51,13 @@ export type TransferBody = {
   drop(): Promise<void>;
 };
 
-/** How many times the limit is read and dropped, so that the client reads the response. */
+/** How much is read and dropped beyond the limit, as a multiple of the limit, so that the client reads the response. */
 const DROPPED_TIMES = 2;
 
 /**
  * Checks the headers of a request with a body.
- * @throws ServiceError `invalid_request` for a type or an encoding that is not git's; `payload_too_large` if its own length is too large
+ * @throws ServiceError `invalid_request` for a type or an encoding that is not git's; `payload_too_large` if Content-Length is
+ * too large
  */
 export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
   if (req.headers["content-type"] !== `application/x-git-${service}-request`) {

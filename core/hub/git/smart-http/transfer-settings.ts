@@ -54,8 +54,8 @@ export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...memoryConfig,
   ...filters,
-  // Partial clones request single objects later. Protocol version 2 always allows that, so older versions allow it too.
-  // A commit of a pull request is reachable by its ref anyway: pages and the API say so where they show one.
+  // Partial clones request single objects later. Protocol version 2 always allows that, so older versions allow it too. A commit
+  // of a pull request is reachable by its ref anyway: pages and the API say so where they show such a commit.
   "uploadpack.allowAnySHA1InWant=true",
 ];
 

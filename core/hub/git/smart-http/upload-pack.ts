@@ -47,7 +47,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
         niceness: isAnonymous ? "idle" : 19,
         // Many large clones that begin together would otherwise delay everybody else's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // Existing deltas are sent to everybody. Only for accounts git searches for more of them, in each clone again.
+        // Existing deltas are sent to everybody. For accounts, git also searches for more of them, in each clone again.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },

@@ -129,8 +129,8 @@ function closeInputs(child: GitProcess): void {
 }
 
 /**
- * Node reports a process as closed when all of its streams are, and git may leave processes behind that keep them open. So they are closed
- * after git's exit, unless its output still goes to a slow reader, whose pace is watched elsewhere.
+ * Node reports a process as closed when all of its streams are, and git may leave processes behind that keep them open. So the
+ * streams are closed after git's exit, unless git's output still goes to a slow reader, whose pace is watched elsewhere.
  */
 function closeSoon(child: GitProcess, leftOpenMs: number): void {
   closeInputs(child);

@@ -56,7 +56,7 @@ describe("branches", () => {
     await fsck(repo);
   });
 
-  test("of a repository without commits begin with one that its default branch has too", async () => {
+  test("created in a repository without commits begin with a first commit, which the default branch also gets", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await createBranch(ada.actor, nameOf(repo), { branch: "dev" });

@@ -25,10 +25,10 @@ type NewBranch = {
 };
 
 /**
- * Creates a branch. In a repository without commits the default branch gets an empty first commit, so that both have it in common.
+ * Creates a branch. In a repository without commits the default branch gets an empty first commit, which the new branch shares.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (the name), `conflict` (it exists, or there are too many refs), `not_found` (RevisionNotFound: the
- * starting point), `forbidden`, `insufficient_scope`, `unauthorized`
+ * @throws ServiceError `invalid_request` (the name), `conflict` (it exists, or there are too many refs), `not_found`
+ * (RevisionNotFound: the starting point), `forbidden`, `insufficient_scope`, `unauthorized`
  * @returns the commit that the branch is at
  */
 export async function createBranch(
@@ -100,7 +100,7 @@ export async function deleteBranch(
   ask(actor, repo);
   const ref = `refs/heads/${branch}`;
   const oldSha = await resolveRef(path, ref);
-  // Scripts match this text of the public hub, and those above.
+  // Scripts match this text and those above, which are the public hub's.
   if (!oldSha)
     throw new ServiceError("not_found", `Invalid rev id: ${branch} is not a branch.`, { wireCode: "RevisionNotFound" });
   return (await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: null }])).repo;
@@ -159,11 +159,11 @@ export async function deleteTag(
 }
 
 /**
- * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default branch this
- * requires the permission to remove the protection, which exists to prevent it.
+ * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default
+ * branch this requires the permission to remove the protection, which exists to prevent this.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile), `storage_full`
- * (the message), `forbidden`, `insufficient_scope`, `unauthorized`
+ * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile),
+ * `storage_full` (the message), `forbidden`, `insufficient_scope`, `unauthorized`
  * @returns the commit, and the ref in full
  */
 export async function superSquash(
@@ -189,7 +189,8 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
-    // A squash can free storage, so it is allowed when none is left, but only with the usual message, and only if there is a history.
+    // A squash can free storage, so it is allowed when no storage is left, but only with the usual message, and only if there is
+    // a history.
     if (message?.trim() || !(await hasHistory(path, oldSha)))
       await requireRoom(repo.owner, Buffer.byteLength(text), "this commit's message");
     const sha = await writeRootCommit(path, { tree, message: text, signature: await signatureOf(actor) });

@@ -51,7 +51,7 @@ test("others' changes of other files stay, and their changes of this file are re
     });
   }
   expect((await eventsOf(repo)).length).toBe(before);
-  // A user who has seen their version may go on.
+  // A user who has seen the newer version may replace it.
   const again = await changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "mine" }, { seen: head }));
   expect(again.outcome).toBe("committed");
   expect(await show(repo, "main:a.txt")).toBe("mine");
@@ -73,7 +73,7 @@ describe("S137 who changed a file meanwhile", () => {
     const stopWatching = watchProcesses((child) => {
       child.once("spawn", () => child.spawnargs.includes("log") && logs.push(child));
     });
-    // All that one account may have in one repository.
+    // All slots that one account may have in one repository.
     const slots = await takeAll(repo);
     const asked = ask();
     await expect.poll(() => walks.counts.waiting).toBe(1);

@@ -16,7 +16,7 @@ export type Collected = {
   hasContent: boolean;
   /** The paths whose content is in Git LFS. */
   lfsPaths: string[];
-  /** Those whose content is in the author's store of proposals. */
+  /** The pointers whose content is in the author's store of proposals. */
   proposed: ProposedPointer[];
   /** The commit's own `.gitattributes`. */
   rootAttributes: Uint8Array | undefined;

@@ -75,7 +75,7 @@ describe("createCommit", () => {
     expect(await leftInQuarantine(repo)).toEqual([]);
   });
 
-  test("that changes nothing returns the current commit, without an event", async () => {
+  test("returns the current commit, without an event, if nothing changes", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt", "a")]);
@@ -98,7 +98,7 @@ describe("createCommit", () => {
     expect(await git(repo, "ls-tree", "--format=%(objectmode) %(path)", "main")).toBe("100755 copy.sh\n100755 run.sh\n");
   });
 
-  test("of 2,000 files takes one process and is complete", async () => {
+  test("needs one process for a commit of 2,000 files, which is complete", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const operations = Array.from({ length: 2_000 }, (_, index) => file(`data/${index % 100}/part-${index}.txt`));
@@ -182,7 +182,7 @@ test("a repository that becomes read-only, or whose committer loses the right, d
   expect(await resolveRef(await openRepository(repo), "refs/heads/main")).toBeNull();
 });
 
-describe("two at once", () => {
+describe("concurrent commits", () => {
   test("of 20 commits on the same parent exactly one is created, with one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -234,7 +234,7 @@ describe("two at once", () => {
   });
 });
 
-describe("a refusal names the path, and changes nothing", () => {
+describe("a refusal changes nothing, and names the path if it has one", () => {
   const bad: [string, Operation[], string][] = [
     ["a way out", [file("../x")], "invalid_request"],
     ["a way out within", [file("a/../../x")], "invalid_request"],
@@ -272,7 +272,7 @@ describe("a refusal names the path, and changes nothing", () => {
     ["a large file", [file("large.txt", "x".repeat(11 * 1024 * 1024))], "payload_too_large"],
   ];
 
-  test("S137", async () => {
+  test("S137 for an invalid path or operation", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt"), file("folder/b.txt")]);
@@ -287,7 +287,7 @@ describe("a refusal names the path, and changes nothing", () => {
     await fsck(repo);
   });
 
-  test("S137 more folders than the limit", async () => {
+  test("S137 for more folders than the limit", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const deep = Array.from({ length: 300 }, (_, index) => file(`${index}/${"x/".repeat(198)}y`, "x"));
@@ -295,7 +295,7 @@ describe("a refusal names the path, and changes nothing", () => {
     expect(await leftInQuarantine(repo)).toEqual([]);
   });
 
-  test("S51 odd text in a message", async () => {
+  test("S51 for text that a message cannot have", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     for (const more of [
@@ -319,18 +319,18 @@ describe("a refusal names the path, and changes nothing", () => {
     });
     expect(await git(repo, "log", "-1", "--format=%B", sha)).toBe("committer x <y> 1 from refs/heads/other\n\ndata 5\n\n");
   });
+});
 
-  test("composed letters: a decomposed (NFD) path is the same file", async () => {
-    const ada = await signedInPerson();
-    const repo = await someRepo(ada);
-    await commit(ada, repo, [file("é.txt".normalize("NFD"), "1")]);
-    await commit(ada, repo, [file("é.txt".normalize("NFC"), "2")]);
-    expect(await filesOf(repo)).toEqual(["é.txt".normalize("NFC")]);
-  });
+test("a path in decomposed letters (NFD) names the same file as in composed ones", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commit(ada, repo, [file("é.txt".normalize("NFD"), "1")]);
+  await commit(ada, repo, [file("é.txt".normalize("NFC"), "2")]);
+  expect(await filesOf(repo)).toEqual(["é.txt".normalize("NFC")]);
 });
 
 describe("S135 who may commit", () => {
-  test("writers of the owner, not those who only read, and nobody where it is read-only", async () => {
+  test("writers of the owner, not those who only read, and nobody if the repository is read-only", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "write"],
@@ -350,7 +350,7 @@ describe("S135 who may commit", () => {
     });
   });
 
-  test("only branches, and the user's own open pull requests", async () => {
+  test("users commit only to branches, and to their own open pull requests", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
@@ -371,7 +371,7 @@ describe("S135 who may commit", () => {
   });
 });
 
-test("files of Git LFS are pointers, and .gitattributes says so for those it did not cover", async () => {
+test("files of Git LFS are stored as pointers, and the commit adds the lines that .gitattributes lacks for them", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const oid = createHash("sha256").update("content").digest("hex");

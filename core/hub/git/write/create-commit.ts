@@ -45,7 +45,7 @@ export type NewCommit = {
 
 export type Committed = {
   repo: Repo;
-  /** The commit; if nothing was different, the current one. */
+  /** The commit; if nothing was different, the branch's current one. */
   sha: string;
   ref: string;
   isNew: boolean;

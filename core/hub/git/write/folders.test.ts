@@ -13,7 +13,7 @@ test("each folder is new once, and again after a file has replaced it", () => {
   expect(folders.add("a/b/d")).toEqual(["a/b", "a"]);
 });
 
-test("S137 the most files fit, each in two folders of its own; deep paths, and folders that are replaced forever, do not", () => {
+test("S137 the maximum number of files fits, each in two folders of its own; deep paths, and folders that are replaced again and again, do not", () => {
   const many = new Folders();
   for (let index = 0; index < 25_000; index++) many.add(`samples-${index}/images/picture.png`);
   const refused = expect.objectContaining({

@@ -13,7 +13,7 @@ test.each([".git/x", "a/.GIT", "a/git~1/b", ".g\u200cit", "x/.gitmodules", "gitm
   (path) => expect(() => parsePath(path)).toThrow("reserved for git"),
 );
 
-test.each(["digit/legit.txt", "gitmodules", ".gitattributes", ".github/x"])("%j is not", (path) =>
+test.each(["digit/legit.txt", "gitmodules", ".gitattributes", ".github/x"])("%j is not reserved", (path) =>
   expect(parsePath(path)).toBe(path),
 );
 

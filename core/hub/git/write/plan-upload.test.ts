@@ -91,7 +91,7 @@ test("S137 paths with too many folders are refused before git looks them up", as
 });
 
 describe("S137 patterns can keep git busy for as long as their author likes", () => {
-  test("those that are sent have a limit, and the line is named", async () => {
+  test("patterns in a request have a limit, and the error names the line", async () => {
     const slow = `**/${"a*a*a/**/".repeat(5)}b`;
     await expect(plan({ gitIgnore: `fine\n${slow}\n` })).rejects.toMatchObject({
       code: "invalid_request",
@@ -106,7 +106,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     ]);
   });
 
-  test("running ones end with a deadline, and are not started again", async () => {
+  test("matching ends at a deadline, and is not started again", async () => {
     const hostile = await someRepo(ada);
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];
@@ -128,7 +128,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     stop();
   });
 
-  test("of many at once, as many run as there are slots, all of them with limits", async () => {
+  test("of many requests at once, only as many as there are slots match patterns, all of them with limits", async () => {
     const seen = watchMatching();
     await Promise.all(Array.from({ length: 12 }, () => plan()));
     seen.stop();

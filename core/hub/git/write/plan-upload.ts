@@ -54,9 +54,10 @@ const MATCHING_MAX_MS = 5_000;
 
 /**
  * Decides how each file of a coming commit is to be sent.
- * @throws ServiceError as createCommit for the permission, the branch and the paths; `payload_too_large` for too many files or too large
- * folders; `storage_full` for new files if no storage is left at all (how much they need is not known yet: their content may exist under
- * other names); `invalid_request` for patterns that would take git too long, and `unavailable` if they did
+ * @throws ServiceError as createCommit for the permission, the branch and the paths; `payload_too_large` for too many files or
+ * too large folders; `storage_full` for new files if no storage is left at all (how much they need is not known yet: their
+ * content may exist under other names); `invalid_request` for patterns that would take git too long, and `unavailable` if they
+ * took too long
  */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;

@@ -16,7 +16,10 @@ export type Import = {
 
 const ARGS = ["fast-import", "--quiet", "--done"] as const;
 const STDERR_MAX_CHARACTERS = 16_000;
-/** Git keeps the folders of a commit in memory, and reads those of the repository again for each question; pushed folders can be large (S137). */
+/**
+ * Git keeps the folders of a commit in memory, and reads those of the repository again for each question; pushed folders can be
+ * large (S137).
+ */
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 

@@ -112,7 +112,7 @@ function stillUsed(paths: readonly string[]) {
   );
 }
 
-/** The blobs in git that are pointers to these objects: by their names in git, the objects' SHA-256. */
+/** Finds the blobs in git that are pointers to these objects. Returns the objects' SHA-256 by the blobs' names. */
 function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string, string>> {
   return walks.run(
     async () => {

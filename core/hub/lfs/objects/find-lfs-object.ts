@@ -19,7 +19,7 @@ export async function findLfsObject(repoId: string, oid: string, tx: Db = db()):
 
 const OIDS_PER_QUERY = 1_000;
 
-/** The objects of a repository among these hashes; of several repositories, of which the first has precedence. */
+/** The objects with these hashes that a repository has; of several repositories, the first has precedence. */
 export async function findLfsObjects(
   repoIds: string | readonly string[],
   oids: readonly string[],

@@ -27,8 +27,8 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * Adds an object, whose hash was verified, to a repository. Code that adds or removes the last reason to keep the content of a location
- * holds its lock, so that the sweep never deletes content that was just added.
+ * Adds an object, whose hash was verified, to a repository. Code that adds or removes the last reason to keep the content of a
+ * location holds the location's lock, so that the sweep never deletes content that was just added.
  * @param keep moves the content to its location
  * @param options.holdId the reservation of storage, which ends now
  * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for a read-only one, `storage_full`
@@ -46,7 +46,8 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // Last, after all statements that may wait for others' locks, since it is not repeated (inTransaction).
+    // Last, after everything that may wait for a lock: inTransaction repeats this function after a deadlock, and `keep` cannot be
+    // repeated.
     await keep?.();
     // If the same object was uploaded twice at once, the content of this upload may be the leftover.
     await tx.$executeRaw(

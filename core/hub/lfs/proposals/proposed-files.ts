@@ -99,7 +99,7 @@ export async function adoptFiles(
       wanted.filter((oid) => stores.get(oid) === storeId),
     );
   }
-  // Their author may have deleted the account meanwhile.
+  // The author of these files may have deleted their account meanwhile.
   if (wanted.length > 0) requireStored(wanted, await findLfsObjects(repo.id, wanted));
   await forgetMerged(repo.id, merged);
 }

@@ -31,7 +31,7 @@ export type LfsStorage = {
    * leaves nothing to the garbage collector. A storage without it uses `open`.
    */
   scan?(location: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined>;
-  /** For a storage of files: the path of one, for a thread that reads it. */
+  /** Only for a storage in files: the path of an object's file, for a thread that reads it. */
   pathOf?(location: string): string;
   /** Deletes the content and an incomplete upload in parts, if there are any. */
   remove(location: string, uploadId?: string | null): Promise<void>;

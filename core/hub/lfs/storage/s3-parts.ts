@@ -4,7 +4,7 @@ import { keyOf } from "./s3-location.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/** Already completed or aborted; or the service does not know the operation and cleans up by itself. */
+/** The upload is already completed or aborted, or the service does not know the operation and cleans up by itself. */
 const NOT_THERE = new Set([404, 405, 501]);
 /** S3 allows 10,000, but one response contains a URL for each. */
 const PARTS_MAX = 1_000;

@@ -55,9 +55,9 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 const running = new Map<string, Promise<void>>();
 
 /**
- * Finishes an upload unless the repository has the object. Concurrent requests for it share one result: each would have
- * the whole object read from the bucket, up to 50 GB (S137).
- * @param ifPresent runs instead if it has
+ * Finishes an upload unless the repository has the object. Concurrent requests for it share one result: otherwise each would read
+ * the whole object, up to 50 GB, from the bucket (S137).
+ * @param ifPresent runs instead if the repository already has the object
  */
 async function finishOnce(
   { repoId, oid, location }: Transfer,
@@ -103,7 +103,8 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // Not left to the sweep two days later: until then the content would use storage, and a new upload would have to start over.
+    // Not left to the sweep two days later: the content would use storage until then, although a new upload has to start over
+    // anyway.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -116,9 +117,10 @@ async function recordVerified(
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes uploads that
- * cannot be deleted now.
- * @param options.isFinal whether the URLs have expired: then the reservation of storage ends; otherwise it continues
+ * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes
+ * uploads that cannot be deleted now.
+ * @param options.isFinal whether the upload's URLs have stopped working: then the reservation of storage ends; otherwise it
+ * continues
  */
 async function removeUnlessNeeded(
   location: string,
