@@ -75,7 +75,10 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/** Calls `handler` for each notification on a channel, with an empty payload after a reconnection. Idempotent. */
+/**
+ * Calls `handler` for each notification on a channel, with an empty payload after a reconnection. A second call with the same handler has
+ * no effect.
+ */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);

@@ -11,7 +11,7 @@ type Relay = {
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
   isUsageWanted: boolean;
-  /** Aborted when the client has left: nobody needs a message then. */
+  /** Aborted when the client has left: nobody would read an error message then. */
   signal: AbortSignal;
 };
 
@@ -33,8 +33,8 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
   const decoder = new TextDecoder();
   try {
     for await (const piece of body) {
-      // Counted before parsing, because an event in it resets the count. Comments do not reset it; otherwise an event could grow without
-      // limit behind them.
+      // The size is checked before parsing, because a complete event in the chunk resets the count. Comments do not reset it; otherwise an
+      // event of any size could follow them.
       pending += piece.length;
       parser.feed(decoder.decode(piece, { stream: true }));
       const text = ready.splice(0).join("");

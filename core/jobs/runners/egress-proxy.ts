@@ -82,7 +82,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 
   const open: Open = async (target, inside) => {
-    // Outgoing connections that the program has abandoned also count: they are still closing, or waiting for a name server.
+    // Outgoing connections that the program has abandoned also count: they may still be closing, or waiting for a name server.
     if (outside >= CONNECTIONS_MAX) throw FULL;
     outside++;
     const left = new AbortController();

@@ -23,7 +23,7 @@ export type RunnerReport =
   /** No worker has reported recently: jobs wait. */
   | { kind: "silent" };
 
-/** For pages: their processes may be on another machine than the workers, and load none of the runners. */
+/** For pages: the web process may be on another machine than the workers, and loads none of the runners. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

@@ -158,7 +158,7 @@ describe("a run", () => {
     expect(end.join("")).toContain("Output beyond 8 MiB is not stored.");
   });
 
-  it("can be followed while it runs, and ends when everything was delivered", async () => {
+  it("can be followed while it runs; the log ends when everything was delivered", async () => {
     const id = await newRun(sh("echo one; sleep 1; echo two; printf three"));
     const seen: { text: string; stage: string }[] = [];
     const following = (async () => {
@@ -201,7 +201,7 @@ describe("a run", () => {
 });
 
 describe("a run whose files are still being written", () => {
-  it.each(["cancelled", "stopping", "lost"])("has no more of them laid out when it is %s, and leaves none", async (why) => {
+  it.each(["cancelled", "stopping", "lost"])("gets no more files once it is %s, and leaves none behind", async (why) => {
     const ada = await signedInPerson();
     const owner = { kind: "user", id: ada.id } as const;
     const id = await newRun(sh("true", { spaceId: "ada/tides" }), { owner });
@@ -270,8 +270,8 @@ describe("the user who started a run of an organization", () => {
   });
 });
 
-describe("a worker that is lost", () => {
-  it("leaves a run that is not started again, and ends as the runner's failure", async () => {
+describe("a worker", () => {
+  it("that is lost leaves a run that is not started again, and ends as the runner's failure", async () => {
     const id = await newRun(sh("echo again"));
     await pool().query(
       "update job_run set stage = 'RUNNING', started_at = now(), claimed_until = now() - interval '1 second', claim_id = 'gone'",
@@ -287,7 +287,7 @@ describe("a worker that is lost", () => {
     expect(await logOf(id)).toContain("was not run again");
   });
 
-  it("ends runs at once that another worker has taken over, and records nothing about them", async () => {
+  it("whose runs another worker has taken over ends them at once, and records nothing about them", async () => {
     const id = await newRun(sh("true"));
     const { runner, tasks, kill } = runnerThat(untilEnded);
     const working = claimAndRun({ runner });
@@ -299,7 +299,7 @@ describe("a worker that is lost", () => {
     expect(await logOf(id)).toBe("");
   });
 
-  it("that is stopped ends its runs as interrupted, soon", async () => {
+  it("that is stopped soon ends its runs as interrupted", async () => {
     const id = await newRun(sh("sleep 30"));
     const stopping = new AbortController();
     const { runner, tasks } = runnerThat(untilEnded);

@@ -86,7 +86,7 @@ test("S137 schedules of long jobs fill a page sooner, and each is on one page", 
   expect(pages).toEqual([latest.slice(0, 3), latest.slice(3)]);
 });
 
-test("each due time runs once, however many workers look, and missed ones run once", async () => {
+test("each due time runs once, however many workers there are, and several missed ones run once in total", async () => {
   const { id, ada } = await scheduled();
   await work();
   expect(await runsOf(id)).toHaveLength(0);

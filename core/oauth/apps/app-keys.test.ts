@@ -112,7 +112,7 @@ describe("an app's keys", () => {
 });
 
 describe("the URL of a key set", () => {
-  test("is read once when it is saved, and its keys are not stored", async () => {
+  test("is fetched once when it is saved, and the keys there are not stored", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);

@@ -238,7 +238,7 @@ test("S34 a request without openid starts over too, though it cannot carry max_a
 });
 
 describe("prompt=consent", () => {
-  test("asks again, everything, with the earlier answers ticked", async () => {
+  test("asks about everything again, with the earlier answers ticked", async () => {
     const all = { scope: "openid profile email" };
     await world.signInWith(at.app, at.session, at.browser, all, { scopes: ["openid", "profile"] });
     expect(await ask(at, all)).toMatchObject(passes);
@@ -250,7 +250,7 @@ describe("prompt=consent", () => {
     ]);
   });
 
-  test("with login asks for a sign-in, then for consent", async () => {
+  test("together with login asks for a sign-in, then for consent", async () => {
     await signInWith();
     const asked = await ask(at, { prompt: "consent login" });
     await signInAgain();
@@ -281,7 +281,7 @@ test("login_hint reaches the sign-in page, and has no effect for a signed-in use
 });
 
 describe("id_token_hint", () => {
-  test("of the person who is signed in passes; of another is login_required, or a sign-in with that one", async () => {
+  test("of the signed-in user passes; one of another user is login_required, or leads to a sign-in with that user's account", async () => {
     const mine = (await signInWith()).tokens.id_token ?? "";
     expect(await ask(at, { prompt: "none", id_token_hint: mine })).toMatchObject(passes);
 
@@ -299,7 +299,7 @@ describe("id_token_hint", () => {
     expect(await resume(at, step.url)).toMatchObject(passes);
   });
 
-  test("that is none, or of another app, is invalid_request", async () => {
+  test("that is not an ID token, or that another app got, is invalid_request", async () => {
     const other = await prepare(world, { isConfidential: true });
     const { tokens } = await world.signInWith(other.app, other.session, other.browser);
     for (const id_token_hint of ["x", "a.b.c", tokens.id_token]) {

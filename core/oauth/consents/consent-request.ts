@@ -70,7 +70,7 @@ export type RequestedScope = {
   note?: string;
   group: ScopeGroup;
   isDangerous: boolean;
-  /** Whether it also covers the ticked organizations (docs/specification/oauth.md#scopes). */
+  /** Whether the scope also covers the ticked organizations (docs/specification/oauth.md#scopes). */
   coversOrganizations: boolean;
   /** Cannot be unticked. */
   isRequired: boolean;

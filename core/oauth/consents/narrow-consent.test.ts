@@ -50,7 +50,7 @@ test("S30 S31 unticked items are revoked and remembered; the rest stays, and not
   expect(events.filter(({ type }) => type === "oauth_consent.revoke_organization")).toMatchObject([{ orgId: second }]);
 });
 
-test("S32 all organizations become those that are ticked, also one that was joined later", async () => {
+test("S32 the answer 'all organizations' becomes the ticked ones, including one that the user joined later", async () => {
   const { orgIds, read, narrow, at } = await allowed(1, true);
   const later = await world.organization(`org-${newId()}`, { [at.person.id]: "read" });
   await narrow({ orgIds: [later] });
@@ -81,7 +81,7 @@ async function allowedLess(before: string, after: string) {
   return { at, scopesOf };
 }
 
-test("S30 S36 after a change of the app, a smaller consent limits earlier tokens, and their user stays signed in", async () => {
+test("S30 S36 after a change of the app, a smaller consent limits earlier tokens, and the user stays signed in", async () => {
   const all = "openid profile manage-repos webhooks offline_access";
   const { at, scopesOf } = await allowedLess(all, "openid profile email webhooks");
   expect(await scopesOf(at.tokens.access_token)).toEqual(["openid", "profile", "webhooks"]);

@@ -87,7 +87,7 @@ describe("S80 fetches are limited", () => {
     while (running.length < CONCURRENCY.unknown + CONCURRENCY.knownOnHost) running.push(open(ofKnown));
     await expect(withinFetchLimits(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
-    // Nor do documents that nobody uses, on whatever host they are.
+    // Nor do documents that nobody uses get more slots, whatever their hosts.
     const unused = (hostname?: string) => ({ ...unknown({ hostname }), use: "unused" as const });
     const before = running.length;
     while (running.length < before + CONCURRENCY.unused)

@@ -23,7 +23,7 @@ export async function endEngineSessions(): Promise<boolean> {
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
     // The row no longer signs anybody in (site-session.ts). It still shows whose interactions are open in the browser, so that another user
-    // who signs in there sees that, and not that the interaction has expired (S25, S34). Housekeeping deletes it.
+    // who signs in there gets an error about the other account, and not about an expired interaction (S25, S34). Housekeeping deletes it.
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -70,7 +70,7 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
 }
 
 /**
- * The maximum number of open notices of one user: more than anybody has apps. Users who sign in and out all day lose their own oldest ones.
+ * The maximum number of open notices of one user: nobody has that many apps. Users who sign in and out all day lose their own oldest ones.
  */
 export const OPEN_OF_USER_MAX = 1_000;
 

@@ -6,7 +6,7 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { RESOURCE_METADATA } from "../protocol-routes.ts";
 import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** Our API as the audience of a token (RFC 8707): one spelling, whether or not the client's URL class added a slash. */
+/** Our API as the audience of a token (RFC 8707): in one spelling, whether or not the client's URL class added a slash. */
 export const apiAudience = (): string => env().ORIGIN;
 
 /** Another service that accepts our tokens, as the operator registered it. */

@@ -32,7 +32,7 @@ describe("S105 revocation", () => {
     expect(await isAlive(other.tokens.access_token)).toBe(true);
   });
 
-  test("of a refresh token that was rotated away ends the family", async () => {
+  test("of a refresh token that rotation replaced ends the family", async () => {
     const at = await signIn(world, confidential);
     const { body } = await refresh(at, at.tokens.refresh_token);
     await asApp(world, at.app, REVOKE, { token: at.tokens.refresh_token });

@@ -57,7 +57,7 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap ends with its parent, except in its first moments. After them, the command asks here whether its worker still exists, and does not
+ * bwrap ends with its parent, except in its first moments. So the command then asks here whether its worker still exists, and does not
  * start without an answer: no run continues without its worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
@@ -168,7 +168,7 @@ class Sandboxed {
         this.#read("stdout", this.#process.stdout),
         this.#read("stderr", this.#process.stderr),
       ]);
-      // If it is rejected while the command runs, nobody awaits it yet, which would end the worker. It ends this command instead.
+      // Nobody awaits this promise while the command runs, so a rejection would end the worker. Here it ends this command instead.
       output.catch(() => this.#kill());
       const error = await ended;
       this.#isOver = true;
@@ -211,7 +211,9 @@ class Sandboxed {
     }
   }
 
-  /** Checks repeatedly, with pauses proportional to the effort: a task with many processes must not keep the worker busy. */
+  /**
+   * Checks repeatedly, with pauses in proportion to the time that a check takes: a task with many processes must not keep the worker busy.
+   */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {

@@ -14,20 +14,21 @@ type Settings = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSet
 export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Settings): Docker.ContainerCreateOptions {
   const inMemory = (bytes: number, mode: string) =>
     `rw,nosuid,nodev,size=${bytes},mode=${mode},${
-      // Podman would copy the image's files there, and has no limit for the number of files: there they count as the container's memory.
+      // `notmpcopyup`: otherwise Podman would copy the image's files there. It cannot limit the number of files, but counts them as the
+      // container's memory.
       isForPodman ? "notmpcopyup" : `nr_inodes=${Math.ceil(bytes / BYTES_PER_FILE)}`
     }`;
   return {
     User: user,
     AttachStdout: true,
     AttachStderr: true,
-    // Otherwise the engine would run the image's own check as long as the container exists.
+    // Otherwise the engine would run the image's own health check as long as the container exists.
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       Mounts: mounts,
       Tmpfs: {
         ...Object.fromEntries(tmpfs.map((path) => [path, inMemory(Math.floor(limits.scratchBytes / 2), "1777")])),
-        // Podman mounts these in a read-only container, without a size limit.
+        // Podman mounts these directories in a read-only container, without a size limit.
         ...(isForPodman && { "/run": inMemory(MEBIBYTE, "755"), "/var/tmp": inMemory(MEBIBYTE, "1777") }),
       },
       NetworkMode: "none",

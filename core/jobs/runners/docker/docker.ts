@@ -210,7 +210,7 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
-    // A Space that cannot be reached any more is useless: it ends, and is restarted.
+    // A Space that can no longer be reached is useless: it ends, and is restarted.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {

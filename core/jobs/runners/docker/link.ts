@@ -74,7 +74,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     if (name === EGRESS && proxy) {
       stream.respond({ ":status": 200 });
       stream.setTimeout(IDLE_MS, () => stream.close());
-      // In between, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
+      // Connected through a pair of streams, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
       const [near, far] = duplexPair();
       near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
       stream.once("close", () => near.destroy());

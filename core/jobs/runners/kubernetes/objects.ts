@@ -89,7 +89,7 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        // In memory, and counted as memory: on the node's disk a size is checked only now and then, and a pod evicted afterwards.
+        // In memory, and counted as memory: on the node's disk, the size is checked only now and then, and the pod is evicted afterwards.
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
         { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
