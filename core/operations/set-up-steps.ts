@@ -14,7 +14,7 @@ const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
 /**
- * Which of them are done, according to the settings and the processes' reports. The service knows of backups by its own command and of
+ * Which of the steps are done, according to the settings and the processes' reports. The service knows of backups by its own command and of
  * Postgres's log archiving; an operator confirms others.
  * @returns null once all are done, or an operator has dismissed the list
  * @throws ServiceError `forbidden`

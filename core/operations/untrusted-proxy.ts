@@ -10,7 +10,10 @@ import { log } from "../log.ts";
  */
 export type UntrustedProxy = {
   address: string;
-  /** On this machine or in a private network, where proxies are. Elsewhere it may be a client that sends a false header. */
+  /**
+   * Whether an address is on this machine or in a private network, where proxies are. Any other may be a client's that sends a false
+   * header.
+   */
   isNear: boolean;
   seenAt: Date;
 };

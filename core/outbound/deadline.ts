@@ -28,7 +28,7 @@ export class Deadline {
     this.#silence = setTimeout(this.#timeOut, silenceMs);
   }
 
-  /** The other side has sent something and owes nothing for now. */
+  /** Ends the limit on silence: the other side has sent something, and nothing is expected of it for now. */
   stopSilence(): void {
     clearTimeout(this.#silence);
   }

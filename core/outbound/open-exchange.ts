@@ -119,7 +119,8 @@ export async function openExchange(
 
 /**
  * All addresses of a host, if requests may go to each of them.
- * @param level of the log line about one that is not allowed. At `info`, a program that repeats requests would fill the disk.
+ * @param level of the log line about an address that is not allowed: `debug` if a program can repeat requests (openTunnel), because at
+ * `info` it would fill the disk
  */
 export async function vettedAddresses(
   { host }: Target,
@@ -174,7 +175,7 @@ const decoders = new Map([
 
 /**
  * Reads the body up to its limit, which counts decompressed bytes (S74, S120): decompression stops with the piece that exceeds it. A body
- * in several encodings, or in one that was not requested, stays as received.
+ * in several encodings, or in another one than gzip, deflate and br, stays as received.
  */
 export async function readBody(
   incoming: Readable,

@@ -36,7 +36,7 @@ describe("the embedded database", () => {
     const dataDir = directory();
     const first = await start(dataDir);
     await ask(first.ownerUrl, "create table kept (id int)");
-    // As left by an earlier version, or by a backup without that file.
+    // The role is missing after an earlier version, or in a backup without the service's password file.
     await ask(first.superuserUrl, "drop role keyhook_service");
     await first.stop();
     await first.exited;
@@ -69,7 +69,7 @@ describe("the embedded database", () => {
 
   it("recovers after SIGKILL, on the same port", async () => {
     const dataDir = directory();
-    const killed = await startEmbedded(dataDir); // Like the connections of a service, which stay open.
+    const killed = await startEmbedded(dataDir);
     await ask(killed.ownerUrl, "create table kept as select 42 as answer");
     process.kill(killed.pid, "SIGKILL");
     await killed.exited;
@@ -154,7 +154,7 @@ describe("an embedded database that runs", () => {
 
   it("has no capability where it needs none", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    // Everybody can read the files that root's tests need only if everybody can read the checkout.
+    // The server needs the capability only if other users may not enter the directories above the checkout.
     const { pid } = server;
     const effective = readFileSync(`/proc/${pid}/status`, "utf8").match(/^CapEff:\s+(\w+)$/m)?.[1];
     const isCheckoutOpen = import.meta.dirname

@@ -94,11 +94,11 @@ const NEWCOMERS_MAX = 64;
 
 /**
  * Claims rows in turn: first those of the parties that hold the fewest slots, among them the party that was served longest ago, then the
- * longest due. The number of slots is those held everywhere plus those free here. Claims are serialized, so that two workers do not give
- * the same party its last slot twice.
+ * longest due. The total number of slots is the number held everywhere plus the number free here. Claims are serialized, so that two
+ * workers do not give the same party its last slot twice.
  *
- * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would take
- * time for each party, and read a hundred thousand rows of as many accounts.
+ * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would
+ * take time for each party, and read a hundred thousand rows of as many accounts.
  */
 async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {

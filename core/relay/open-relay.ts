@@ -28,7 +28,10 @@ import {
 
 type OpenedRelay = {
   relay: Relay;
-  /** Its URL until it expired; requests that still go there are lost. Null if the URL stays. */
+  /**
+   * The URL that the relay had until it expired or was taken over; requests that still go there are lost. Null if the URL stays, or if
+   * there was none.
+   */
   previousUrl: string | null;
 };
 
@@ -49,11 +52,11 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // Otherwise the app would keep listening where the user expects to be the only listener, and anybody with the URL from
-    // the app could reach the user's program.
+    // A user who takes a relay over from an app gets a new URL. Otherwise the app would keep listening where the user expects to be the
+    // only listener, and anybody with the URL from the app could reach the user's program.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
-      // It stays bound to the token that opened it, and is closed with it.
+      // The relay stays bound to the token that opened it, and is closed with it.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }

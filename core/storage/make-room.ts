@@ -220,7 +220,7 @@ async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
 }
 
 /**
- * Under the row's lock. Every change updates the count last: it has either committed, or waits for the lock and then adds to the value
+ * Runs under the row's lock. Every change updates the count last: it has either committed, or waits for the lock and then adds to the value
  * written here.
  */
 async function correct(client: pg.PoolClient, key: [ownerId: string, kind: string, part: string], real: string): Promise<number> {
@@ -236,7 +236,7 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** In one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
+/** Runs in one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

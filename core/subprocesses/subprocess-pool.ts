@@ -9,7 +9,9 @@ import type { SubprocessMessage } from "./answer-in-subprocess.ts";
 export type SubprocessPoolOptions = SubprocessLimits & {
   /** Of its queue, for metrics; in snake_case. */
   name: string;
-  /** The most subprocesses. For fairness: one caller gets half at most, and so do all anonymous ones (core/fair-queue). */
+  /**
+   * The maximum number of subprocesses. One caller gets at most half of them, and so do all anonymous callers together (core/fair-queue).
+   */
   subprocesses: number;
 };
 
@@ -96,7 +98,7 @@ const START_MAX_MS = 30_000;
 const CLOCK_PER_CPU_TIME = 20;
 /** The shortest pause between two checks of the CPU time of a question. */
 const CHECK_MS = 20;
-/** For all questions of a subprocess. The kernel kills it after twice as much, even if this process is gone. */
+/** The CPU time of a subprocess for all its questions. The kernel kills it after twice as much, even if this process is gone. */
 const LIFETIME_CPU_SECONDS = 60;
 
 // It yields the CPU to others, and the kernel kills it before the service when the machine runs out of memory.
@@ -113,7 +115,7 @@ exec nice -n "$0" "$@"`;
 class Subprocess {
   readonly #child: ChildProcess;
   readonly #cpuMaxMs: number;
-  /** Used CPU time as of its last message. */
+  /** The CPU time that it had used at its last message. */
   #cpuMs = 0;
   #isEnded = false;
 

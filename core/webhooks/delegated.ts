@@ -120,7 +120,7 @@ function disableOutOfReach(tx: Db): Promise<number> {
 
 type Disabled = { id: string; ownerId: string; ownerKind: "user" | "organization"; url: string | null; clientId: string | null };
 
-/** @returns how many */
+/** @returns how many it disabled */
 async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
   const disabled = await tx.$queryRaw<Disabled[]>`
     UPDATE webhook w SET disabled_at = now(), disabled_reason = 'grant_ended', updated_at = now() FROM delegation d

@@ -71,7 +71,7 @@ describe("slots for jobs", () => {
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
     expect(await claim(2)).toEqual([]);
-    // Nor if this worker has only one free slot, and another worker has the second.
+    // Nor if it claims only one of its two free slots.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);

@@ -77,7 +77,7 @@ const COUNTED_MAX = 50_000;
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {
-    // For a day that has just begun the planner has no statistics, and would read and sort all of it.
+    // For a day that has just begun the planner has no statistics, and would read and sort the whole day.
     await tx.$executeRaw`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
       set_config('enable_bitmapscan', 'off', true)`;
     return tx.$queryRaw<{ outcome: AttemptOutcome; count: number; oldest: Date }[]>`

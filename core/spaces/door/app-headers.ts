@@ -72,7 +72,7 @@ export function answerHeaders(
   return {
     ...others,
     ...sandboxHeaders,
-    // Several policies apply together: theirs can only restrict further.
+    // Several policies apply together: the app's can only restrict further.
     ...(typeof theirs === "string" && { "Content-Security-Policy": `${own}, ${theirs}` }),
     ...(typeof location === "string" && { location: withinApp(location, base) }),
     // A cache must not give a private response to anybody else.

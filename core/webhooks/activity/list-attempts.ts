@@ -119,7 +119,7 @@ function timingsOf(row: Row): Attempt["timings"] {
     connectMs: row.connect_ms,
     tlsMs: row.tls_ms,
     firstByteMs: row.first_byte_ms,
-    // Each is rounded separately.
+    // Each duration is rounded separately.
     bodyMs: row.first_byte_ms === null ? null : Math.max(0, row.total_ms - before),
     totalMs: row.total_ms,
   };

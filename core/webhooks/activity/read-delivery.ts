@@ -78,7 +78,7 @@ function secretsOf({ secret, previousSecret }: Webhook): string[] {
     try {
       return sealed ? [unseal("webhook secret", sealed)] : [];
     } catch {
-      // If it was sealed under another SECRET_KEY it is lost, but the list must still be readable.
+      // A secret that was sealed under another SECRET_KEY is lost, but the list must still be readable.
       return [];
     }
   });

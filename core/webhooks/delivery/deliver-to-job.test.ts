@@ -55,8 +55,8 @@ const broken: Runner = {
   start: async () => ({ exited: Promise.resolve({ kind: "failed", reason: "No sandbox today." }), kill: () => undefined }),
 };
 
-describe("a webhook with a job", () => {
-  it("S133 gets the payload of its event, once, with two workers; its run is the attempt", async () => {
+describe("a delivery to a job", () => {
+  it("S133 runs the job once with the payload of its event, even with two workers; the run is the attempt", async () => {
     const webhookId = await webhookWithJob('echo "$WEBHOOK_PAYLOAD"; echo $GREETING $WEBHOOK_ID $TOKEN $WEBHOOK_SECRET | rev');
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();

@@ -102,7 +102,7 @@ export type Step =
 
 export type Done = { delivery: ClaimedDelivery; step: Step };
 
-/** The hour in which a trigger over the limit was counted, and from which it is subtracted again. */
+/** The hour in which a trigger over the limit was counted; the trigger is taken back out of this hour. */
 export type OverLimit = { hour: string; isByOutsider: boolean };
 
 export type Decision = {

@@ -135,7 +135,7 @@ export class DeliverySlots {
     return ofOwner < total - this.#taken && ofWebhook < perWebhook && sending < perHost[rating];
   }
 
-  /** A delivery no longer waits: it is sent, or given back. */
+  /** A delivery no longer waits: it is sent, or released. */
   endWaiting({ webhookId, ownerId, host }: ClaimedDelivery): void {
     this.#waiting--;
     this.#taken++;
@@ -152,7 +152,7 @@ export class DeliverySlots {
     this.#sending[found.rating]++;
   }
 
-  /** Its request is over: the target's slot is free, the worker's is not yet. */
+  /** A delivery's request has ended: the target's slot is free, the worker's is not yet. */
   endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostRating | null, milliseconds?: number): void {
     for (const [holders, id] of this.#holders(webhookId, ownerId)) {
       const held = holders.get(id);
