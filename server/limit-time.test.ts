@@ -31,7 +31,7 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
-    // Time taken after all has arrived is not the sender's.
+    // The time limit for the sender does not include the time after the whole body has arrived.
     req.on("end", () => setTimeout(() => res.end(received), 800));
   });
   const port = await listening(server);
@@ -49,7 +49,7 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
   return answered;
 }
 
-test("a request has to arrive within its time limit, which ends when it has arrived", async () => {
+test("a request has to arrive within its time limit, which no longer applies once it has arrived", async () => {
   const [quick, slow] = await Promise.all([drip("whole", 10), drip("whole", 300)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);

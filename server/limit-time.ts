@@ -54,7 +54,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // After that, Node would close a socket that times out, even while its request is being processed.
+    // Once the body has arrived, Node would close a socket that times out, even while its request is being processed.
     req.once("end", () => req.setTimeout(0));
     return;
   }

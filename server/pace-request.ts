@@ -160,7 +160,7 @@ function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // Both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
+  // Hashes both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
   return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 

@@ -22,8 +22,8 @@ const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Tra
 
 /**
  * Replaces Next's response if a page failed or does not exist. Next leaves it to scripts to render one (app/global-error.tsx,
- * app/not-found.tsx), so that without them the page is blank; and a form left open during an update gets a line of plain text. Requests of Next's own scripts
- * are left alone: they read the response, and the open page renders it.
+ * app/not-found.tsx), so that without them the page is blank; and a form left open during an update gets a line of plain text. Responses to
+ * Next's own scripts are not replaced: the scripts read them, and the open page renders them.
  * @param next renders the not-found page
  */
 export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {

@@ -162,7 +162,7 @@ test("requests without a listener are kept, and handed over in order to the next
   ).toBe(0);
 });
 
-test("two hundred at once are each handled once", async () => {
+test("two hundred requests at once are each handled once", async () => {
   const ada = await someone();
   const handled: string[] = [];
   const { url } = await listening(

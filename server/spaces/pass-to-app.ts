@@ -80,7 +80,7 @@ export async function passToApp(
       why = reason;
     });
     const passed = await relay(req, res, passing);
-    // An app that just ended has consumed nothing of a request without a body: the request goes to its successor.
+    // An app that just ended has consumed nothing of a request without a body: the request goes to the app's next run.
     const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
     return { passed, why: why === "refused" && !hasBody ? "absent" : why };
   });
@@ -145,7 +145,7 @@ async function untilAnswered(
     await noteRequest(repo.id);
     const { passed, why } = await attempt(now.address);
     if (passed === "answered") return undefined;
-    // The row was read while it changed, or its worker has died: another one takes it over.
+    // The runtime's row was read while it changed, or the worker has died and another one takes the Space over.
     const isGone = passed === "refused" || (passed === "declined" && why === "absent");
     if (!isGone || performance.now() >= until) return failed(passed, why);
     const { address, startedAt } = now;

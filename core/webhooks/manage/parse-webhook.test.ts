@@ -79,7 +79,7 @@ describe("the secret of a webhook", () => {
     },
   );
 
-  test("of ours is 256 random bits that the rule takes", () => {
+  test("of ours has 256 random bits and passes the check", () => {
     const [one, other] = [newWebhookSecret(), newWebhookSecret()];
     expect(one).not.toBe(other);
     expect(Buffer.from(one.slice("whsec_".length), "base64")).toHaveLength(32);

@@ -42,7 +42,7 @@ export function parseWebhookUrl(value: unknown): string {
       "Remove the username and password from the URL: anybody who sees it could read them. Use the secret instead.",
     );
   }
-  // Requests to it never use the network (core/webhooks/delivery/deliver-to-relay.ts).
+  // Deliveries to a relay never use the network (core/webhooks/delivery/deliver-to-relay.ts).
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
   if (/^\.*$/.test(host)) throw refuse("url", "The URL has no host.");

@@ -108,7 +108,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   if (!isReadable)
     throw new ServiceError("invalid_request", "There is no job with this ID that you can see.", { field: "jobSourceId" });
   await requireOwnWorkOf(tx, actor, run.delegationId, "job");
-  // Under another owner, the secrets would stay with a user who has left the first one.
+  // Under another owner, the secrets would stay with a user who may have left the run's owner.
   if (run.secrets && run.ownerId !== owner.id) {
     const sentence =
       "This job has secrets, which stay with its owner. Create the webhook for that owner, or send the job with its secrets.";
