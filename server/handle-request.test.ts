@@ -149,7 +149,7 @@ describe("every page", () => {
   });
 });
 
-describe("S110 what a request says about its address", () => {
+describe("S110 a request's own statement about its sender and its host", () => {
   const spoofed = {
     "x-forwarded-host": "evil.example",
     "x-forwarded-proto": "https",
@@ -164,7 +164,7 @@ describe("S110 what a request says about its address", () => {
   it("is trusted only in a request that Next sends on behalf of another request", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
-    // As Next passes an action on to its page, and requests the page that an action leads to: with the original headers.
+    // With the original headers, as Next passes an action on to its page, and requests the page that an action leads to.
     for (const method of ["POST", "GET"]) expect((await ask("/", { method, headers: seen.headers })).seen.ip).toBe("127.0.0.2");
     const proof = Object.keys(seen.headers).filter((name) => /^x-keyhook-/.test(name));
     for (const name of proof) {

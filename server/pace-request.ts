@@ -47,7 +47,7 @@ export function paceRequest(
   // On protocol endpoints, mostly sites authenticate, in many ways. On a relay, only its handler knows the caller.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
-  if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/require-platform.ts).
+  if (account && isPlatform(account)) return undefined; // A platform has a limit of its own (api/require-platform.ts).
   if (credentials) {
     whenClosed(connection, () => {
       if (context.party && !context.party.isAnonymous) remember(credentials, context.party);

@@ -58,7 +58,7 @@ export function startSessionEnds(): Promise<Loop> {
   });
 }
 
-/** Each returns what it deleted, by name, if it counts that. */
+/** Each function returns how much it deleted, by name, if it counts that. */
 const houseWork: [what: string, work: (stopping: AbortSignal) => Promise<unknown>][] = [
   ["rows", sweep],
   ["large files", async (stopping) => counted("large files", await sweepLfsLeftovers(stopping))],

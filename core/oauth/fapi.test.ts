@@ -186,7 +186,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
       .toBe(201);
   });
 
-  test("are checked at the token endpoint too, where a refusal leaves the code valid", async () => {
+  test("are checked at the token endpoint too, where a refused assertion does not consume the code", async () => {
     const [at, other] = [await site("PS256"), await site()];
     const code = redemption(await codeOf(at));
     for (const credentials of [
@@ -194,7 +194,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
       await proven(at, { aud: [world.origin, "https://evil.example"] }),
       { client_assertion_type: ASSERTION_TYPE, client_assertion: await signedWithRs256(at) },
       { client_id: at.app.clientId },
-      // By another app, with its own key.
+      // An assertion with another app's key.
       await proven({ app: at.app, pair: other.pair }),
     ]) {
       const refused = await token(at, code, null, credentials);
@@ -349,7 +349,7 @@ describe("the token endpoint", () => {
     expect((await userinfo(at, refreshed.body.access_token)).status).toBe(401);
   });
 
-  test("takes no other grant", async () => {
+  test("accepts no other grant", async () => {
     const at = await site();
     const refused = await token(at, { grant_type: DEVICE_CODE_GRANT, device_code: "x" });
     expect([refused.status, refused.body.error]).toEqual([400, "unauthorized_client"]);

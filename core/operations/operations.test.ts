@@ -103,7 +103,7 @@ test("the overview shows live processes, waiting work and problems, and no probl
   provideSettings({ SMTP_URL: "" });
 });
 
-test("the overview shows webhooks and jobs: what waits, what is late, and how the last hour's attempts ended", async () => {
+test("the overview shows waiting and late work of webhooks and jobs, and how the last hour's attempts ended", async () => {
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
   const queued = (dueAt: Date | string, isClaimed = false) =>
     pool().query(

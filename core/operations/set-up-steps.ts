@@ -57,7 +57,7 @@ async function areJobsSandboxed(): Promise<boolean> {
   return report.kind === "runs" && report.runner !== "unsandboxed";
 }
 
-/** Backups made by other means than `admin backup`. */
+/** Backups that are not made with `admin backup`. */
 export async function areBackupsKnown(): Promise<boolean> {
   return (await readStored()).backupsConfirmedAt !== undefined || isLogArchived();
 }

@@ -127,7 +127,7 @@ describe("a name", () => {
     expect(inside.seen.connections).toBe(0);
   });
 
-  test("S117 whose connection leads to an address other than the checked one is abandoned", async () => {
+  test("S117 whose connection leads to an address that was not checked is abandoned", async () => {
     const accepted = createServer();
     const port = await listening(accepted);
     for (const [allowed, vetted] of [

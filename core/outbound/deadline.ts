@@ -17,7 +17,7 @@ export class Deadline {
 
   readonly #timeOut = () => this.end(OutboundFailure.timedOut(this.#reason));
 
-  /** Aborts the request for a reason other than time. */
+  /** Aborts the request for a reason that is not a timeout. */
   end(reason: OutboundFailure): void {
     this.#abort.abort(reason);
   }

@@ -49,7 +49,7 @@ describe("S118 no request may reach", () => {
   });
 
   test.each(ranges.flatMap(({ range, outside }) => outside.map((address) => [address, range])))(
-    "but %s, beside %s",
+    "in contrast to %s, beside %s",
     (address) => {
       expect(isAllowedAddress(address)).toBe(true);
     },

@@ -31,7 +31,7 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(2);
   });
 
-  test("number as many as simultaneous requests, and are never shared", async () => {
+  test("are as many as there were simultaneous requests, and are never shared", async () => {
     const ports: (number | undefined)[] = [];
     const { url, seen } = await site((req, res) => {
       ports.push(req.socket.remotePort);
@@ -115,7 +115,7 @@ describe("connections that are kept", () => {
     expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
   });
 
-  test("that take a request with them are reported as stale and the request is not sent again; other kept connections are closed too", async () => {
+  test("that end with a request unanswered are reported as stale, without sending the request again; other kept connections are closed too", async () => {
     let requests = 0;
     const port = await listening(
       createServer((socket) => {

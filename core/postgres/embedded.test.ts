@@ -118,14 +118,14 @@ describe("an embedded database that runs", () => {
     };
   });
 
-  it("sorts alike on every machine, in UTC", async () => {
+  it("sorts in the same way on every machine, and uses UTC", async () => {
     const { url } = server;
     expect(await ask(url, "select datlocale from pg_database where datname = current_database()")).toBe("C.UTF-8");
     expect(await ask(url, "show timezone")).toBe("UTC");
     expect(await ask(url, "select upper('ä')")).toBe("Ä");
   });
 
-  it("lets the service in with its password only, as a role that cannot reach files or programs", async () => {
+  it("admits the service only with its password, as a role that cannot read files or start programs", async () => {
     const { url, superuserUrl } = server;
     await expect(ask(url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow("password authentication failed");
     await expect(ask(superuserUrl.replace(/:[^:@]+@/, "@"), "select 1")).rejects.toThrow();
@@ -146,7 +146,7 @@ describe("an embedded database that runs", () => {
     expect(refused).toBe("ECONNREFUSED");
   });
 
-  it("keeps its password from other users of the machine", async () => {
+  it("does not let other users of the machine read its password", async () => {
     for (const file of ["postgres-password", "postgres-service-password"])
       expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
     expect(statSync(join(dataDir, "postgres")).mode & 0o077).toBe(0);

@@ -113,8 +113,8 @@ export async function isOwnRelay(tx: Db, token: string, userId: string): Promise
 }
 
 /**
- * Whether an actor may use only the relays that it opened itself, as apps do: webhooks' secrets arrive in plain text at the
- * others, and an app may not read those (decision 077). A user can use all of theirs, on the pages and with their own programs.
+ * Whether an actor may use only the relays that it opened itself, as apps do: webhooks' secrets arrive in plain text at the user's other
+ * relays, and an app may not read those secrets (decision 077). A user can use all their relays, on the pages and with their own programs.
  */
 export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
   actor.kind === "token" && !isOwnProgram(actor);

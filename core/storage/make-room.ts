@@ -94,7 +94,10 @@ async function removeRuns(
   return removed;
 }
 
-/** Deletes receivers' responses, day by day from the oldest. The page says that they were removed, and shows the rest. */
+/**
+ * Deletes receivers' responses, day by day from the oldest. The page says that they were removed, and still shows everything else about the
+ * attempts.
+ */
 async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
   const { rows: days } = await client.query<{ part: string }>(
     `select part from storage_use where owner_id = $1 and kind = 'attempts' and bytes > 0 order by part`,

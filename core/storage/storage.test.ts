@@ -41,7 +41,7 @@ async function withSettings(settings: Record<string, string>, act: () => Promise
   }
 }
 
-describe("what is counted", () => {
+describe("stored data that is counted", () => {
   test("is git and Git LFS by repository, after every change; an object in two repositories counts twice", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
@@ -102,7 +102,7 @@ describe("what is counted", () => {
     expect((await bytesOf(ada)).lfs).toBe(0);
   });
 
-  test("is deleted with the account, and by cascades", async () => {
+  test("has no count left once the account is deleted", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -116,7 +116,7 @@ describe("what is counted", () => {
     expect(await db().storageQuota.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("is corrected where it is wrong, while others keep changing it", async () => {
+  test("has its count corrected if it is wrong, even while uploads change the count", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await lfsObject(repo, 100);

@@ -101,7 +101,7 @@ const CHECK_MS = 20;
 /** The CPU time of a subprocess for all its questions. The kernel kills it after twice as much, even if this process is gone. */
 const LIFETIME_CPU_SECONDS = 60;
 
-// It yields the CPU to others, and the kernel kills it before the service when the machine runs out of memory.
+// The subprocess yields the CPU to other processes, and the kernel kills it before the service when the machine runs out of memory.
 const LAUNCH = `ulimit -t ${2 * LIFETIME_CPU_SECONDS}
 echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
@@ -137,7 +137,7 @@ class Subprocess {
 
   private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
     this.#cpuMaxMs = cpuMaxMs;
-    // By name, so that bundlers ignore it: Node runs the source file.
+    // The program is named by its path, so that bundlers ignore it: Node runs the source file.
     const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
       env: {} as NodeJS.ProcessEnv,

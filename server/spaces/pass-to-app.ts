@@ -24,8 +24,8 @@ const AGAIN_MS = 200;
 
 /**
  * Limits of one Space's concurrent requests through this process. A slot is for a request with its whole response, or for a WebSocket;
- * these last, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process never fills
- * it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
+ * WebSockets last long, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process
+ * never fills it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
  */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 

@@ -60,7 +60,7 @@ export type EgressProxy = {
  * requests may reach (S117, S118) and this service itself, but never anything else that listens on this machine, whatever the operator
  * allows for webhooks (S132).
  * @param task gets a note if it is cut off
- * @param socketPath where it listens in the file system; without it, it serves what is given to `take`
+ * @param socketPath where it listens in the file system; without it, the proxy serves only connections that are given to `take`
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
   const sockets = new Set<Duplex>();

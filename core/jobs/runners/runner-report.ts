@@ -5,7 +5,7 @@ export const RUNNER_REPORT_KEY = "jobs_runner";
 /** A worker reports every minute: one that was silent for longer is gone. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
-/** What users read where no job can run. The operator reads the reason and what to do about it (`NoRunner`). */
+/** The text that users read if no job can run. The operator reads the reason and what to do about it (`NoRunner`). */
 export const JOBS_OFF = "Jobs are disabled on this server. The operator can enable them.";
 
 /** How tasks are limited, for runners where that depends on the machine. */

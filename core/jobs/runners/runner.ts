@@ -8,7 +8,7 @@ export type Runner = {
   start(task: Task): Promise<Execution>;
   /** How it limits tasks here, for the operator. Only for runners where that depends on the machine. */
   report?(): Promise<LimitsReport>;
-  /** Ends what is left of a lost worker's task. Only for runners whose commands outlive a worker. Throws if it cannot end it now. */
+  /** Ends what is left of a lost worker's task. Only for runners whose commands outlive a worker. Throws if it cannot end the task now. */
   endLeftovers?(id: string): Promise<void>;
   /**
    * Removes what killed workers left of any task, and what the runner caches beyond its limits. Only for runners that leave such things

@@ -77,7 +77,7 @@ async function logOf(id: string): Promise<string> {
   return (await wholeLog(id)).map(({ stream, text }) => (stream === "stdout" ? text : `${stream}: ${text}`)).join("");
 }
 
-/** A runner that records its tasks and ends as it is told: for endings that no real runner produces on demand. */
+/** A runner that records its tasks and ends them as the test says: for endings that no real runner produces on demand. */
 function runnerThat(end: (task: Task) => Promise<Exit>) {
   const tasks: Task[] = [];
   const kill = vi.fn();

@@ -166,7 +166,7 @@ test("a suspended schedule does not run; when resumed, it does not make up for m
   await makeDue(id);
   expect((await suspendSchedule(ada.actor, of, from)).schedule).toMatchObject({ isSuspended: true, nextRunAt: null });
   await work();
-  // It can still be run by hand.
+  // The suspended schedule can still be run by hand.
   await runScheduleNow(ada.actor, of, from);
   expect(await runsOf(id)).toHaveLength(1);
   await deleteSchedule(ada.actor, of, from);
@@ -189,7 +189,7 @@ test("S135 a schedule has its creator's rights, as they are when it is due", asy
   });
   expect(await db().auditEvent.count({ where: { orgId: org.id, type: "scheduled_job.suspend", actorId: null } })).toBe(1);
   await expect(resumeSchedule(writer.actor, of, from)).rejects.toMatchObject({ code: "not_found" });
-  // It now runs in the administrator's name, until they are disabled.
+  // The schedule now runs in the administrator's name, until the administrator is disabled.
   await resumeSchedule(admin.actor, of, from);
   await makeDue(schedule.id);
   await work();

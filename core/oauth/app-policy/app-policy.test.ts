@@ -249,7 +249,7 @@ describe("asking for an app", () => {
     expect(await db().auditEvent.count({ where: { orgId: organization.id, type: "organization.request_app" } })).toBe(2);
   });
 
-  test("nobody can ask for an app that is blocked or unknown, or in an organization that is not theirs", async () => {
+  test("nobody can ask for an app that is blocked or unknown, or in an organization of which they are not members", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [member, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];

@@ -11,7 +11,7 @@ export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
   consumed_at: Date | null;
-  /** The scopes that its tokens may still have: what the user's consent contains now or, for an exchanged token, what its app has. */
+  /** The scopes that tokens of the Grant may still have: those in the user's consent now or, for an exchanged token, those of the app. */
   scopes_left: string[] | null;
   grant_payload: Payload | null;
   account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;

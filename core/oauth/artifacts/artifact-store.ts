@@ -139,7 +139,7 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
 /** The data of an artifact that is used a second time. */
 type UsedArtifact = {
   grantId: string | null;
-  /** By the database's clock, which is the same for every process. */
+  /** Measured by the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 

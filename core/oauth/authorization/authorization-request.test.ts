@@ -91,7 +91,7 @@ test("S8 a confidential app must send a code_challenge until its owner turns the
   expect(response.status).toBe(200);
 });
 
-test("S9 another method than S256, no method, and a method without a challenge are invalid_request", async () => {
+test("S9 a method that is not S256, no method, and a method without a challenge are invalid_request", async () => {
   const methods = [
     { code_challenge_method: "plain" },
     { code_challenge_method: undefined },
@@ -343,7 +343,7 @@ test("a user who presses the button twice continues where the first press leads,
   expect(await findAnsweredUrl(at)).toBeUndefined();
 });
 
-test("S25 only the browser that gave an answer learns where it leads", async () => {
+test("S25 only the browser that gave an answer gets the URL at which it continues", async () => {
   const { at, allow } = await openQuestion(await prepare(world));
   await allow();
   const other = await openQuestion(await prepare(world));

@@ -9,7 +9,7 @@ export type LoginStep =
       step: "sign-in";
       /** The user is signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** The user is signed in with an account other than the one in the app's `id_token_hint`. */
+      /** The user is signed in with an account that differs from the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }

@@ -28,7 +28,7 @@ export type ConsentRequest = {
   resources: RegisteredResource[];
   /** The next destination of the browser: a host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
   redirectTarget: string | null;
-  /** The answer goes to a host other than the one that serves the app's metadata document (S88). */
+  /** The answer does not go to the host that serves the app's metadata document (S88). */
   isRedirectToOtherHost: boolean;
   /** The answer goes to a program on the user's own device; it could be any program there (S27). */
   isOnDevice: boolean;

@@ -108,7 +108,7 @@ describe("S25 who may answer a question", () => {
   });
 });
 
-describe("S30 what is unticked", () => {
+describe("S30 an unticked scope", () => {
   test("S30 is missing from the token's scope and from userinfo", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["read-repos"] });
     expect(tokens.scope).toBe("openid profile read-repos");
@@ -124,7 +124,7 @@ describe("S30 what is unticked", () => {
     expect(tokens.scope).toBe("openid profile read-repos");
   });
 
-  test("S30 cannot be a scope that every sign-in needs", async () => {
+  test("S30 is granted anyway if every sign-in needs it", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: [] });
     expect(tokens.scope).toBe("openid profile");
   });
@@ -157,7 +157,7 @@ describe("S30 what is unticked", () => {
     expect((await world.userinfo(second.tokens.access_token)).status).toBe(200);
   });
 
-  test("S30 means access_denied for the app if it is everything", async () => {
+  test("S30 leads to access_denied for the app if all scopes are unticked", async () => {
     const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...pkce, scope: "email" }), at.session, {
       scopes: [],
     });
@@ -168,7 +168,7 @@ describe("S30 what is unticked", () => {
 const pkce = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
 
 describe("an app that asks for more later", () => {
-  test("is asked about the new scope only, and keeps the others", async () => {
+  test("is asked about the new scope only, and keeps its earlier scopes", async () => {
     const before = await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" });
     const question = await openQuestion(at, { scope: ALL });
     expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["email", "read-repos"]);

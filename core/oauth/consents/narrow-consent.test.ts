@@ -32,7 +32,7 @@ async function allowed(orgs: number, isAllOrgs = false) {
   return { at, orgIds, id, read, narrow };
 }
 
-test("S30 S31 unticked items are revoked and remembered; the rest stays, and nothing can be added", async () => {
+test("S30 S31 unticked items are revoked and remembered; ticked items stay, and nothing can be added", async () => {
   const { orgIds, read, narrow, at } = await allowed(2);
   const [first = "", second = ""] = orgIds;
   const foreign = await world.organization(`org-${newId()}`, {});
@@ -98,7 +98,7 @@ test("S30 S36 after a change of the app, a smaller consent limits earlier tokens
   expect(await scopesOf(body.access_token)).toBeUndefined();
 });
 
-test("S36 a new consent without openid leaves earlier sign-ins what they need", async () => {
+test("S36 a new consent without openid does not take the scopes that they need from earlier sign-ins", async () => {
   const { at, scopesOf } = await allowedLess("openid profile email read-repos offline_access", "webhooks");
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   const { status, body } = await refresh(at, at.tokens.refresh_token);

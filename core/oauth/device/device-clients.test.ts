@@ -42,7 +42,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     await expect(client.fetchUserInfo(config, renewed.access_token, person.id)).rejects.toMatchObject({ status: 401 });
   });
 
-  test("learns of a denial", async () => {
+  test("reports a denial", async () => {
     const { config, started, waiting, session } = await device();
     await denyDevice(session, started.user_code, noOrigin);
     await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     });
   });
 
-  test("learns of the expiry", async () => {
+  test("reports that the code has expired", async () => {
     const { config, started, waiting } = await device();
     await expireDevice(started as DeviceAuthorization);
     await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({ error: "expired_token" });

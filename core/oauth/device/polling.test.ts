@@ -53,7 +53,7 @@ describe.each([
     expect(await errorOf()).toBe("authorization_pending");
   });
 
-  test("a poll within the interval is answered 400 slow_down, and the interval is five seconds longer each time, for good", async () => {
+  test("a poll within the interval is answered 400 slow_down, and makes the interval five seconds longer, permanently", async () => {
     expect(await errorOf()).toBe("authorization_pending");
     await wait(4);
     expect(await poll(at, started.device_code)).toMatchObject({

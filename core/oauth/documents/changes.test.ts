@@ -70,17 +70,20 @@ describe("S36 users are asked again when the app looks different from what they 
 test.each([
   ["another name", { client_name: "Kite Flyer" }],
   ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }],
-])("S36 %s while a person reads the page: what they saw is not what they would allow", async (_, changes) => {
-  const at = await visit();
-  const outcome = await ask(at, { redirect_uri: ONE });
-  const { allow } = await openInteraction(at, outcome);
-  await change(at, changes);
-  await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
-  await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
-  expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
-  // When it can be read again, requests work as before.
-  expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
-});
+])(
+  "S36 %s while a person reads the page: the answer is refused, because it was about the earlier document",
+  async (_, changes) => {
+    const at = await visit();
+    const outcome = await ask(at, { redirect_uri: ONE });
+    const { allow } = await openInteraction(at, outcome);
+    await change(at, changes);
+    await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
+    await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
+    expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
+    // Once the user opens the page again, the answer is accepted.
+    expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
+  },
+);
 
 describe("S86 a redirect URI that is removed", () => {
   test("stops at once, with a page and no redirect", async () => {
@@ -89,7 +92,7 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     const { status, location, page } = await ask(at, { redirect_uri: TWO });
     expect([status, location]).toEqual([400, undefined]);
-    // What the document lists is public: its developer need not sign in to see what is missing
+    // The content of the document is public: its developer need not sign in to see which URI is missing
     // (docs/specification/oauth.md#authorization-request).
     expect(page).toContain(`<dt>Redirect URI sent</dt><dd><code>${TWO}</code></dd>`);
     expect(page).toContain(`<dt>Registered redirect URIs</dt><dd><code>${ONE}</code></dd>`);

@@ -290,7 +290,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await db().auditEvent.count({ where })).toBe(ENTRIES_ABOUT_IN_APP);
   });
 
-  test("within the hour is given up", async () => {
+  test("within an hour is abandoned", async () => {
     const { at, receiver } = await signedIn(Array(20).fill(503));
     await endAllSiteSessions(at.person.id);
     let waitedSeconds = 0;
@@ -369,7 +369,7 @@ describe("S109 an app that answers slowly", () => {
       const delivering = Promise.all(rows.map((row) => deliverLogoutNotice(row, claimId)));
       await expect.poll(() => other.receiver.told).toHaveLength(1);
       await expect.poll(() => slow.waiting).toHaveLength(SENT_OF_APP_MAX);
-      // The rest is not even claimed.
+      // The remaining notices are not even claimed.
       const free = SLOTS - SENT_OF_APP_MAX;
       expect((await claimRows(logoutNoticeTable, free)).rows).toEqual([]);
       expect(await db().oAuthLogoutNotice.count({ where: { sentAt: null, claimId: null, attempts: 0 } })).toBe(3);

@@ -15,7 +15,7 @@ afterAll(() => world.stop());
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
 const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** Every page: made by the engine's error handler, by ours before the engine, and by the engine itself. */
+/** Every page: from the engine's error handler, from our own handler before the engine, and from the engine itself. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],
@@ -111,7 +111,7 @@ describe("a redirect URI that is not registered", () => {
     expect(await seen(member)).toBeUndefined();
   });
 
-  test("unprintable characters are shown as such", async () => {
+  test("unprintable characters are shown as visible replacements", async () => {
     const { page } = await ask(at, { redirect_uri: `${REDIRECT_URI}\u202e\u200b` });
     expect(page).toContain(`<code>${REDIRECT_URI}\ufffd\ufffd</code>`);
   });

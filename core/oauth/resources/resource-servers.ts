@@ -11,7 +11,7 @@ export const apiAudience = (): string => env().ORIGIN;
 
 /** Another service that accepts our tokens, as the operator registered it. */
 export type RegisteredResource = {
-  /** Its URL, which is the audience of its tokens. */
+  /** The service's URL, which is the audience of its tokens. */
   identifier: string;
   name: string;
   scopes: string[];

@@ -222,7 +222,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect((await db().throttle.findUniqueOrThrow({ where: { key: counter } })).count).toBe(before + 1);
   });
 
-  test("because a hash of it is stored, which housekeeping deletes when the proof has expired (S55)", async () => {
+  test("and only its hash is stored, which housekeeping deletes when the proof has expired (S55)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const jti = "a jti to look for";
@@ -294,7 +294,7 @@ describe("RFC 9449 §5 refresh tokens", () => {
 });
 
 describe("RFC 9449 §7 userinfo", () => {
-  test.each(["GET", "POST"])("takes a bound token with its proof, by %s", async (method) => {
+  test.each(["GET", "POST"])("accepts a bound token with its proof, by %s", async (method) => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const proof = await key.proof(method, world.origin + USERINFO, access_token);

@@ -256,7 +256,7 @@ describe("S49 a refresh fails", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   });
 
-  test("for an organization once the user has left it; the rest continues", async () => {
+  test("for an organization once the user has left it; other access continues", async () => {
     const [admin, prepared] = [await world.user(`admin-${Date.now()}`), await prepare(world, withRefresh)];
     const { person } = prepared;
     const members = { [person.id]: "write", [admin.id]: "admin" };

@@ -35,7 +35,7 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
       const tables = await lockAgainstWrites(source);
       await target.query("begin");
       await applyMigrations(target);
-      // The migrations set a timeout for their locks; without it for the rest of the transaction.
+      // The migrations set a timeout for locks, which must not apply to the copy.
       await target.query("set local lock_timeout to 0");
       const rows = await copyContents({ source, target, tables, copied });
       await target.query("commit");

@@ -188,7 +188,7 @@ async function writeSmall(objects: GitObjects, files: readonly File[], { directo
 async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): Promise<void> {
   signal?.throwIfAborted();
   const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
-  // The object's real size is measured: a pointer's size is only what its author wrote.
+  // The object's real size is measured: the size in a pointer is only a claim of its author.
   let left = file.size;
   const measure = new Transform({
     transform(chunk: Buffer, _, done) {

@@ -43,7 +43,7 @@ export async function runSpace(
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There are no commits yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
-  // Its files are served from git by the process that gets the request.
+  // The files of a static Space are served from git by the process that gets the request.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
   if ("refusal" in runner || !canRunSpaces(runner)) {

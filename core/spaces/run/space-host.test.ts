@@ -112,7 +112,7 @@ test("a Space of the owner with the most slots yields its slot to another owner'
   expect((await work()).sort()).toEqual(adas.toSorted());
   const fourth = await waiting(ada);
   tenMinutesLater();
-  // Ada's Spaces are busy, so none has to end for another of hers.
+  // Ada's Spaces are busy, so none has to end for another Space of ada's.
   await check();
   expect(await stages(...adas)).toEqual(["APP_STARTING", "APP_STARTING", "APP_STARTING"]);
 

@@ -422,7 +422,7 @@ describe("many at once", () => {
   });
 });
 
-describe("what goes wrong on our side", () => {
+describe("failures on our side", () => {
   it("S122 a worker that was unresponsive too long records nothing that another has taken over", async () => {
     const receiver = await startReceiver();
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();
@@ -431,7 +431,7 @@ describe("what goes wrong on our side", () => {
     // The lease lasts as long as the test needs, however slow this machine is.
     await pool().query("update delivery_queue set claimed_until = now() + interval '1 hour' where id = any ($1)", [ids]);
     expect((await claimDeliveries(new DeliverySlots().room())).rows).toEqual([]);
-    // The lease of one of them expired.
+    // The lease of one delivery has expired.
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [ids[0]]);
     const { rows: taken } = await claimDeliveries(new DeliverySlots().room());
     expect(taken.map(({ id }) => id)).toEqual([ids[0]]);

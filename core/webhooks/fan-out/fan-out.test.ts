@@ -52,7 +52,7 @@ beforeEach(async () => {
   await pool().query("delete from delivery_queue");
 });
 
-describe("S122 fanning out", () => {
+describe("S122 a fan-out", () => {
   it("creates one delivery for each webhook, however it watches, with a row in the queue", async () => {
     const ada = await person();
     const repo = { id: newId(), ownerId: ada.id };
@@ -96,7 +96,7 @@ describe("S122 fanning out", () => {
     expect(await count("webhook_hour where triggered = 1")).toBe(1);
   });
 
-  it("that was killed in between creates the rest, and nothing twice", async () => {
+  it("that was killed in between is continued: the remaining deliveries are created, and none twice", async () => {
     const ada = await person();
     const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -224,7 +224,7 @@ describe("S122 fanning out", () => {
   });
 });
 
-describe("S129 what is private", () => {
+describe("S129 a private event", () => {
   let [ada, member, contributor, gone, stranger, disabled]: TestPerson[] = [];
   let tidepool: { id: string };
   let hooks: Record<string, string>;
@@ -270,7 +270,7 @@ describe("S129 what is private", () => {
   const readers = ["admin", "contributor", "member", "organization"];
   const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
 
-  it("is delivered to those who may read it, and public events to all but deleted owners", async () => {
+  it("is delivered to those who may read it, whereas public events go to all except deleted owners", async () => {
     expect(await receivers(someEvent(repo))).toEqual(everyone);
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });

@@ -47,7 +47,7 @@ describe("the address of a webhook", () => {
     "http://localhost/",
     "http://LOCALHOST./",
     "http://my.app.localhost:3000/",
-  ])("S117 is refused at once where it names what is not on the public internet: %s", (url) => {
+  ])("S117 is refused at once if its host is not on the public internet: %s", (url) => {
     expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
     expect(() => parseWebhookUrl(url)).toThrow("OUTBOUND_ALLOW_CIDRS");
   });

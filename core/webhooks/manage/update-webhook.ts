@@ -95,7 +95,7 @@ export async function updateWebhook(
  * server and sending a test. So changing the receiver requires giving the secret too; GitHub's API does the same (docs/decisions/077).
  */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
-  // Hosts that receive for many people give each a path: an app may keep the URL, but not change any part of it.
+  // A host that receives for many people gives each of them a path: an app may keep the URL, but not change any part of it.
   if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;
   if (before.url !== null && after.url !== null) {
     const schemeOf = (url: string) => URL.parse(url)?.protocol;

@@ -172,7 +172,7 @@ describe("a replay of one", () => {
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
 
-  it("S136 is refused alike for missing deliveries and other users' deliveries; an impossible replay says why", async () => {
+  it("S136 is refused in the same way for missing deliveries and other users' deliveries; an impossible replay says why", async () => {
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
     const other = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
@@ -324,13 +324,13 @@ describe("a replay of many", () => {
     const replay = await startReplay(ada.actor, webhookId, { deliveryIds: ids }, from);
     await workOnce();
     expect(await statesOf(ids)).toEqual({ waiting: 6 });
-    // One is being sent.
+    // One of the deliveries is being sent.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: "x", claimedUntil: new Date(Date.now() + 60_000) } });
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 2, rate_limited: 1, withheld: 1, waiting: 1 });
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
-    // It failed, and would be retried, but not as part of the cancelled replay.
+    // That delivery failed, and would be retried, but not as part of the cancelled replay.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: null, claimedUntil: null, kind: "retry" } });
     await workOnce();
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 3, rate_limited: 1, withheld: 1 });

@@ -227,7 +227,7 @@ class Sandboxed {
           }
           seenAt = performance.now();
         } catch {
-          // Its first process may just have ended. A sandbox that cannot be watched is ended.
+          // The sandbox's first process may just have ended. A sandbox that cannot be watched is ended.
           if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
             this.#failure = "its memory use cannot be measured";
             this.#kill();
@@ -273,6 +273,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

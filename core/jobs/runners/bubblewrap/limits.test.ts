@@ -139,7 +139,7 @@ describe("L7 a cgroup", () => {
     worker.kill("SIGKILL");
     await once(worker, "exit");
     expect(groupsOf(parents, worker.pid)).not.toEqual([]);
-    // As the next worker does when it starts.
+    // The next worker does this when it starts.
     const next = await startWorker();
     expect(groupsOf(parents, worker.pid)).toEqual([]);
     next.kill();
@@ -173,7 +173,7 @@ describe("L5 a task's user", () => {
 });
 
 describe.each(["auto", "off"] as const)("processes, with JOBS_CGROUP=%s", (setting) => {
-  it("a fork bomb takes no processes from the task beside it", async (context) => {
+  it("a fork bomb does not prevent the task beside it from starting processes", async (context) => {
     if (setting === "auto") needsCgroup(context);
     provideSettings({ JOBS_CGROUP: setting });
     const bomb = await start(

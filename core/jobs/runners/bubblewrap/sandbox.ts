@@ -44,12 +44,12 @@ export type Sandbox = {
   writable: readonly string[];
   /** bwrap's arguments, without the command. */
   arguments: string[];
-  /** Removes the files that the sandbox was made from once it has opened them, so that no secret outlives a killed process. */
+  /** Removes the files from which the sandbox is created, once the sandbox has opened them, so that no secret outlives a killed process. */
   forget(): Promise<void>;
   remove(): Promise<void>;
 };
 
-/** Prepares a task's sandbox: a directory of its own for what is mounted from it, and bwrap's arguments. */
+/** Prepares a task's sandbox: a directory with the files that are mounted into it, and bwrap's arguments. */
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
   const directory = await makeTaskDirectory("run", task.id);
   let lease: UidLease | undefined;

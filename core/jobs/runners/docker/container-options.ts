@@ -10,7 +10,7 @@ const BYTES_PER_FILE = 2_048;
 
 type Settings = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
 
-/** The restrictions of every container here. */
+/** The restrictions of every container that this service creates. */
 export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Settings): Docker.ContainerCreateOptions {
   const inMemory = (bytes: number, mode: string) =>
     `rw,nosuid,nodev,size=${bytes},mode=${mode},${
@@ -51,7 +51,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
         { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: "nproc", Soft: USER_PROCESSES, Hard: USER_PROCESSES },
       ],
-      // Its output goes to us, not into a growing file of the engine's.
+      // The output goes to us, not into a growing file of the engine.
       LogConfig: { Type: "none", Config: {} },
       RestartPolicy: { Name: "no" },
     },

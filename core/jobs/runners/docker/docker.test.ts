@@ -191,7 +191,7 @@ describe("connections out of a container", () => {
   });
 
   // An exception on the worker's side of the link would end the worker: Vitest then fails the file.
-  it("S132 a job that resets its connections to the proxy ends nobody else's", async () => {
+  it("S132 a job that resets its connections to the proxy does not end those of other jobs", async () => {
     const reset = `import { connect } from "node:net";
       const once = () => new Promise((done) => {
         const socket = connect(3128, "127.0.0.1", () => socket.resetAndDestroy()).on("error", () => {}).on("close", done);

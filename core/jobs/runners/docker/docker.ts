@@ -170,7 +170,7 @@ class ContainerRun {
       name: `${nameOf(this.#task.id)}-link`,
       Image: nodeImageId,
       Labels: labelsOf(this.#task.id),
-      // Its sockets are in a volume owned by root. Root is needed only to write there; without capabilities it can do nothing more.
+      // The link's sockets are in a volume owned by root. Root is needed only to write there; without capabilities it can do nothing more.
       ...containerOptions(LINK_LIMITS, {
         isForPodman,
         tmpfs: ["/tmp"],

@@ -206,7 +206,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // It was just used, so it stays until the next cleanup.
+      // An image that a container uses (409) stays until the next cleanup.
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

@@ -106,7 +106,9 @@ export function imageOf({ image }: Task): string {
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/** Pods that did not request the network get none; the others reach none of the addresses that our own requests must not reach (S118). */
+/**
+ * Pods that did not request network access get none; pods that did reach none of the addresses that our own requests must not reach (S118).
+ */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },
