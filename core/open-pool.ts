@@ -71,7 +71,7 @@ async function prepare(client: pg.Client): Promise<void> {
 class PooledClient extends pg.Client {
   isNaming = false;
 
-  // biome-ignore lint/suspicious/noExplicitAny: it has eight signatures, and passes all of them on.
+  // biome-ignore lint/suspicious/noExplicitAny: `query` has eight signatures, and this passes all of them on.
   override query(...[query, ...rest]: any[]): any {
     const { name } = query;
     return super.query(name && !this.isNaming ? { ...query, name: undefined } : query, ...(rest as []));

@@ -316,7 +316,7 @@ describe("S51 S138 an invalid URL", () => {
     "/x/../interaction/y",
     "/./login",
     "/login/..",
-  ])("%s would be another page for Next than for the checks before it, and answers 400", async (path) => {
+  ])("%s, which would be another page for Next than for the checks before it, gets 400", async (path) => {
     expect((await ask(path)).status).toBe(400);
   });
 

@@ -146,7 +146,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
   } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
     ctx.body = { ...body, error_description: `${body.error_description}; the app may request ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
-    // An ID token, for example. RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
+    // The token is, for example, an ID token. RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
     ctx.status = 200;
     ctx.body = { active: false };
   }

@@ -28,7 +28,7 @@ test("a person's first steps are derived from what exists, and the list disappea
   expect(done(await readFirstSteps(ada.actor))).toEqual(["repository", "token", "webhook"]);
   await db().totp.update({ where: { userId: ada.id }, data: { confirmedAt: new Date() } });
   expect(await readFirstSteps(ada.actor)).toBeNull();
-  // An object that another member created is not a step of hers.
+  // An object that another member created does not count as a step of this user.
   expect(done(await readFirstSteps(grace.actor))).toEqual([]);
 });
 

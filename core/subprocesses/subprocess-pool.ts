@@ -7,7 +7,7 @@ import { sourcePath } from "../source-path.ts";
 import type { SubprocessMessage } from "./answer-in-subprocess.ts";
 
 export type SubprocessPoolOptions = SubprocessLimits & {
-  /** Of its queue, for metrics; in snake_case. */
+  /** The name of the pool's queue in metrics, in snake_case. */
   name: string;
   /**
    * The maximum number of subprocesses. One caller gets at most half of them, and so do all anonymous callers together (core/fair-queue).

@@ -115,7 +115,7 @@ export class AnswerCounter {
     this.#promptEstimate = promptEstimate;
   }
 
-  /** Takes a whole response, or one event of a stream. */
+  /** Counts a whole response, or one event of a stream. */
   take(data: Record<string, unknown>): void {
     const response = Object(data.response) as Record<string, unknown>;
     this.#reported = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#reported;

@@ -120,7 +120,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** Instead of the whole prepared body, which may have many megabytes and would be kept until the response ends. */
+  /** Kept instead of the whole prepared body, which may have many megabytes and would be kept until the response ends. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;

@@ -91,7 +91,7 @@ describe("the whole log of a run", () => {
 const readsSince = (startedAt: number) => 30 + (10 * (performance.now() - startedAt)) / 1_000;
 
 describe("followers of a run", () => {
-  it("query the database as often as one, a few times a second, and all get everything", async () => {
+  it("together query the database as often as one follower, a few times a second, and all get everything", async () => {
     const id = await someRun();
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
     const startedAt = performance.now();
@@ -177,7 +177,7 @@ it("S137 the end of a log contains only the last lines, even if these consist on
   expect(await readLogEnd(short, { lines: 1 })).toMatchObject({ chunks: [{ seq: 2, text: "two\n" }], isCut: true });
 });
 
-it("followers of a Space's log ask the database as often as one does", async () => {
+it("followers of a Space's log together query the database as often as one follower", async () => {
   const { id } = await someRepo(await signedInPerson(), { type: "space", sdk: "node" });
   await appendSpaceLog(id, "before\n");
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n}\n`);

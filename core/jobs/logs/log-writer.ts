@@ -146,7 +146,7 @@ export class LogWriter {
     }
   }
 
-  /** Discards the rest, because another worker has the run. */
+  /** Discards the remaining output, because another worker has the run. */
   abandon(): void {
     this.#isLost = true;
     clearTimeout(this.#timer);

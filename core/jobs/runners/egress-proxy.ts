@@ -20,8 +20,8 @@ import type { Task } from "./runner.ts";
 /** The maximum number of open connections from a sandbox, and of outgoing connections opened for them. */
 const CONNECTIONS_MAX = 64;
 /**
- * How many connections are served within `SERVED_MS`. The others wait for their turn: each takes up to a millisecond of the worker's event
- * loop, and a program that opens them in a loop would use it up (S132).
+ * How many connections are served within `SERVED_MS`. Other connections wait for their turn: each takes up to a millisecond of the worker's
+ * event loop, and a program that opens them in a loop would use it up (S132).
  */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;

@@ -132,7 +132,7 @@ describe("a run", () => {
     expect((await rowOf(over)).stage).toBe("COMPLETED");
   });
 
-  it("S134 may have secrets of as many lines as a job's text may, each of them masked", async () => {
+  it("S134 may have secrets with the maximum number of lines, each of which is masked", async () => {
     let count = 0;
     const line = () => ((count++ * 7919 + 1e7) % 9e7).toString(36).padStart(8, "x");
     const lines = Array.from({ length: 43_600 }, line);
@@ -258,7 +258,7 @@ describe("the user who started a run of an organization", () => {
     const by = (person: TestPerson | undefined, more: Partial<NewRun> = {}) =>
       newRun(sh("true"), { owner, createdById: person?.id ?? null, ...more });
     const refused = [await by(left), await by(disabled), await by(demoted)];
-    // A webhook belongs to the organization, whoever created it; whether it may receive its event was checked.
+    // A webhook belongs to the organization, whoever created it, and its right to receive the event was already checked.
     const begun = [await by(stays), await by(left, { webhookId: newId(), deliveryId: newId(), deliveryTry: 1, payload: "{}" })];
     await db().membership.deleteMany({ where: { userId: left?.id ?? "" } });
     await db().user.update({ where: { id: disabled?.id ?? "" }, data: { disabledAt: new Date() } });
@@ -299,7 +299,7 @@ describe("a worker", () => {
     expect(await logOf(id)).toBe("");
   });
 
-  it("that is stopped soon ends its runs as interrupted", async () => {
+  it("that is stopped ends its runs as interrupted within a short time", async () => {
     const id = await newRun(sh("sleep 30"));
     const stopping = new AbortController();
     const { runner, tasks } = runnerThat(untilEnded);

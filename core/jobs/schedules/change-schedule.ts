@@ -129,10 +129,10 @@ export async function updateSchedule(
       data: {
         ...when,
         mayOverlap,
-        // From now on it acts for the user who changed it, as with a webhook.
+        // From now on the schedule acts for the user who changed it, as with a webhook.
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
-        // A worker that holds it for an outdated due time finds its claim gone.
+        // A worker that holds the schedule for an outdated due time finds its claim gone.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
       },
     });

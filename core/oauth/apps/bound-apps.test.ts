@@ -30,7 +30,7 @@ async function scene() {
   return { owner, admin, member, stranger, orgId, app };
 }
 
-test("S136 the same number of statements finds that an app is hidden and that it does not exist", async () => {
+test("S136 a hidden app and a missing one take the same number of statements", async () => {
   const { owner, admin, member, stranger, orgId, app } = await scene();
   const elsewhere = await organizationWith({ [admin.userId]: "admin" });
   const { app: theirs } = await createApp(admin, settings({ owner: { orgId: elsewhere } }), noOrigin);

@@ -79,7 +79,7 @@ describe("S143 a Grant", () => {
     expect((await asApp(world, at.app, "/oauth/token", redemption(code))).status).toBe(200);
   });
 
-  test("of one user at all apps together is deleted when there are more than a total of newer ones", async () => {
+  test("of one user at all apps together is deleted beyond a maximum number of all Grants", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const total = () => db().oAuthGrant.count({ where: { userId: at.person.id } });
     await copies(at, 199, 2 * REFRESH_TOKEN_IDLE_SECONDS);

@@ -58,7 +58,7 @@ async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promi
     }
   }
   // The account of a refresh token comes from this request's rows: the engine sets the token's Grant only after it has checked the proof.
-  // Without it, the proof would count for the app's owner, whose limit any user could use up.
+  // Without these rows, the proof would count for the app's owner, whose limit any user could use up.
   const [accountOfToken] = requestRows().accounts.keys();
   const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
   if (accountId) await countOrRefuse(ctx, "proofs", [rememberedCounter(accountId)]);

@@ -198,26 +198,29 @@ describe("another account signs in while a request waits", () => {
     ["prompt=select_account", { prompt: "select_account" }],
     ["max_age=0", { max_age: "0" }],
     ["nothing of the kind", {}],
-  ])("S34 with %s the request starts over, and asks it nothing twice", async (_, parameters: Record<string, string>) => {
-    if (Object.keys(parameters).length > 0) await signInWith();
-    const startedAt = Math.floor(Date.now() / 1000);
-    const asked = await ask(at, parameters);
-    const other = await world.user(`other-${at.person.username}`.slice(0, 30));
-    await signInAgain(other);
-    const step = await loginStep(at, asked, at.session);
-    if (step.step !== "restart") throw new Error(step.step);
-    const again = await resume(at, step.url);
-    const question = await openInteraction(at, again);
-    expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
-    const passed = await resume(at, await question.allow());
-    expect(passed).toMatchObject(passes);
-    expect(passed.answer.state).toBe("a state");
-    if ("max_age" in parameters || parameters.prompt === "login") {
-      expect(await authTimeOf(passed.answer.code)).toBeGreaterThanOrEqual(startedAt);
-    }
-    const consents = await db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, userId: other.id } });
-    expect(consents).toHaveLength(1);
-  });
+  ])(
+    "S34 with %s the request starts over, and asks that account nothing twice",
+    async (_, parameters: Record<string, string>) => {
+      if (Object.keys(parameters).length > 0) await signInWith();
+      const startedAt = Math.floor(Date.now() / 1000);
+      const asked = await ask(at, parameters);
+      const other = await world.user(`other-${at.person.username}`.slice(0, 30));
+      await signInAgain(other);
+      const step = await loginStep(at, asked, at.session);
+      if (step.step !== "restart") throw new Error(step.step);
+      const again = await resume(at, step.url);
+      const question = await openInteraction(at, again);
+      expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
+      const passed = await resume(at, await question.allow());
+      expect(passed).toMatchObject(passes);
+      expect(passed.answer.state).toBe("a state");
+      if ("max_age" in parameters || parameters.prompt === "login") {
+        expect(await authTimeOf(passed.answer.code)).toBeGreaterThanOrEqual(startedAt);
+      }
+      const consents = await db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, userId: other.id } });
+      expect(consents).toHaveLength(1);
+    },
+  );
 
   test("S15 prompt=login also applies to a user who had signed in before the request", async () => {
     const other = await prepare(world);

@@ -85,7 +85,7 @@ describe("S39 bad client authentication", () => {
     expect(await byCode.json()).toMatchObject({ error: "invalid_client" });
   });
 
-  test("a request without a client is refused the same way", async () => {
+  test("a request without a client is refused in the same way", async () => {
     expect(await outcome({})).toBe(REFUSED);
     expect(await outcome({}, { client_id: "" })).toBe(REFUSED);
   });

@@ -9,7 +9,7 @@ import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./client-keys.ts";
 
-/** Client metadata (RFC 7591 §2) of a document or a registration. Only what this service uses; the rest is ignored (S84). */
+/** Client metadata (RFC 7591 §2) of a document or a registration. Only the members that this service uses; others are ignored (S84). */
 export type ClientMetadata = {
   client_name: string;
   /** At least one, if present. */

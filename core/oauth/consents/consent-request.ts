@@ -20,7 +20,7 @@ export type ConsentRequest = {
   scopes: RequestedScope[];
   /** The scopes that were granted earlier and are not requested again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** All of the user's organizations: first those requested, then those granted earlier, then the rest, each group by name. */
+  /** All of the user's organizations: first those requested, then those granted earlier, then the remaining ones, each group by name. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;

@@ -98,7 +98,7 @@ test("S30 S36 after a change of the app, a smaller consent limits earlier tokens
   expect(await scopesOf(body.access_token)).toBeUndefined();
 });
 
-test("S36 a new consent without openid does not take the scopes that they need from earlier sign-ins", async () => {
+test("S36 a new consent without openid leaves earlier sign-ins the scopes that every sign-in needs", async () => {
   const { at, scopesOf } = await allowedLess("openid profile email read-repos offline_access", "webhooks");
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   const { status, body } = await refresh(at, at.tokens.refresh_token);

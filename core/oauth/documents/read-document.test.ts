@@ -47,12 +47,12 @@ test.each([
   ["redirect_uris", undefined],
   ["redirect_uris", []],
   ["redirect_uris", null],
-])("S71 %s is required, and %j is none", (field, value) => {
+])("S71 %s is required, and %j is not a valid one", (field, value) => {
   expect(refusal(() => readWith({ [field]: value }))).toMatch(new RegExp(`^${field}: `));
 });
 
 test.each(["http://app.example.com/cb", "http://localhost.example.com/cb", "http://192.168.1.4/cb"])(
-  "S6 %s is no redirect URI of a document either",
+  "S6 %s is not a redirect URI of a document either",
   (uri) => {
     expect(refusal(() => readWith({ redirect_uris: [uri] }))).toMatch(/^redirect_uris: .*Use https/);
   },

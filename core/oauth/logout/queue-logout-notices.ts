@@ -112,6 +112,6 @@ export type QueuedLogoutNotice = {
   /** The `sid` of the session at this client, as in its ID tokens. */
   sid: string | null;
   created_at: Date;
-  /** This one included. */
+  /** The number of attempts, with the current one. */
   attempts: number;
 };

@@ -246,7 +246,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test("S136 nobody learns it from the time: an issuer is asked for new keys whatever the resource", async () => {
+  test("S136 nobody learns this from the response time: an issuer is asked for new keys whatever the resource", async () => {
     const slow = await startCiIssuer();
     const hidden = await privateRepo("reef");
     await trust({ repoId: hidden.id }, { issuer: slow.issuer });

@@ -594,7 +594,7 @@ describe("S56 limits", () => {
     await clearThrottle(throttleKey("registration", "everybody"), throttleKey("registration_change-all", ""));
   });
 
-  test("for all registrations together count no invalid requests", async () => {
+  test("for all registrations together do not count invalid requests", async () => {
     const everybody = throttleKey("registration", "everybody");
     const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [everybody])).rows[0]?.count ?? 0;
     await pool().query("DELETE FROM throttle WHERE key = $1", [everybody]);

@@ -29,7 +29,7 @@ describe("S37 the token endpoint", () => {
     "/oauth/%74oken",
     "/oauth",
     "/oauth/nothing",
-  ])("is at one address only, not at %s", async (path) => {
+  ])("is at one URL only, not at %s", async (path) => {
     const response = await world.post(path, { grant_type: "refresh_token" });
     expect(response.status).toBe(404);
   });
@@ -64,7 +64,7 @@ describe("S37 the token endpoint", () => {
     '{"grant_type":1}',
     '{"grant_type":["a"]}',
     '{"a":{"b":"c"}}',
-  ])("refuses JSON that is no flat object of strings: %s", async (body) => {
+  ])("refuses JSON that is not a flat object of strings: %s", async (body) => {
     const response = await fetch(world.origin + TOKEN, {
       method: "POST",
       headers: { "content-type": "application/json" },

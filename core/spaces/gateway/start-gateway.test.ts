@@ -6,7 +6,7 @@ import { newId } from "../../ids.ts";
 import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER, startGateway } from "./start-gateway.ts";
 
 // An error event without a listener ends the process: Vitest then fails the file.
-it("S138 a WebSocket that leaves while its Space is not there does not end the worker", async () => {
+it("S138 a WebSocket that disconnects while its Space is not running does not end the worker", async () => {
   const gateway = await startGateway();
   onTestFinished(() => gateway.stop());
   const { hostname, port } = new URL(gateway.address);

@@ -240,7 +240,7 @@ test("S137 a Space that a visitor woke waits for a slot as long as the visitor d
   expect(await work()).toEqual([eves]);
   expect((await stages(...adas)).toSorted()).toEqual(["APP_STARTING", "SLEEPING"]);
 
-  // It waits, but no Space has to end for it: each owner has one slot.
+  // The woken Space waits, but no Space has to end for it: each owner has one slot.
   tenMinutesLater();
   await visit(someAddress(), () => wakeSpace(left));
   await pool().query("update space_runtime set due_at = now() - interval '1 hour' where repo_id = $1", [left]);

@@ -101,7 +101,7 @@ describe("S122 a first attempt", () => {
     expect(row).toMatchObject({ kind: "retry", lane: 2, tries: 1, claimId: null });
     expect(await of(event)).toMatchObject([{ id: row?.id, state: "waiting", attempts: 1, lastStatus: 500, finishedAt: null }]);
     expect(await attempts(row?.id ?? "")).toMatchObject([{ nextDueAt: row?.dueAt }]);
-    // After some five seconds, without an announcement.
+    // The retry follows after some five seconds, without an announcement.
     await vi.waitFor(async () => expect(await of(event)).toMatchObject([{ state: "delivered", attempts: 2 }]), SOON);
     expect(receiver.ids).toEqual([row?.id, row?.id]);
   });

@@ -30,7 +30,7 @@ const user = ({ id }: { id: string }): Owner => ({ kind: "user", id });
 const organization = ({ id }: { id: string }): Owner => ({ kind: "organization", id });
 const someone = () => ({ kind: "user" as const, id: newId() });
 
-/** A user as a row, where nobody has to sign in. */
+/** A user as a row, for tests in which nobody has to sign in. */
 async function person(): Promise<Owner> {
   const id = newId();
   const name = freshName("p");

@@ -33,7 +33,7 @@ describe("the address of a webhook", () => {
     "https://user@example.com/",
     "https://:password@example.com/",
     "https://.../",
-  ])("is refused where nobody could send to it, or another one than is shown: %j", (url) => {
+  ])("is refused if nothing can be sent to it, or if it is not the one that a reader sees: %j", (url) => {
     expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
   });
 
@@ -68,12 +68,12 @@ describe("the secret of a webhook", () => {
     expect(parseWebhookSecret(secret)).toBe(secret);
   });
 
-  test("is none when it is empty", () => {
+  test("is absent if the text is empty", () => {
     expect(parseWebhookSecret("")).toBeNull();
   });
 
   test.each([" x", "x ", "é", "a\tb", "a\nb", "a\x7f", ofBytes(15), "whsec_", "whsec_not base64 at all!!", `${ofBytes(16)}=`])(
-    "S123 must arrive as it was sent, and be what libraries take: %j",
+    "S123 is refused if it would not arrive unchanged, or if libraries would not accept it: %j",
     (secret) => {
       expect(() => parseWebhookSecret(secret)).toThrow(refused("secret"));
     },

@@ -124,7 +124,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(found.environments).not.toMatch(/DATABASE_URL|SECRET_KEY/);
     expect(found.processes).toBeLessThan(10);
     expect([found.namespace, found.mount]).not.toContain(0);
-    // All writable directories together.
+    // The limit is for all writable directories together.
     for (const place of [found.tmp, found.work, found.memory]) expect(place).toBeGreaterThan(0);
     expect(found.tmp + found.work + found.memory).toBeLessThanOrEqual(smallLimits.scratchBytes / MEBIBYTE);
   });
@@ -185,7 +185,7 @@ describe("S132 a job in bubblewrap", () => {
           const { said } = await startTask(bubblewrap, ["sh", "-c", "echo begun; exec sleep ${time}"]);
           setInterval(() => said.stdout && process.stdout.write("begun"), 20);`;
         const worker = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
-        // While bwrap makes the sandbox, or once the command runs.
+        // The worker is killed while bwrap creates the sandbox, or once the command runs.
         if (wait === undefined) await once(worker.stdout, "data");
         else {
           await vi.waitFor(() => expect(isStarted(time)).toBe(true), { timeout: 15_000, interval: 25 });

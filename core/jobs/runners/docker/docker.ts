@@ -65,7 +65,7 @@ async function removeAll(engine: Docker, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const { containers, volumes } = await listLeftovers(engine, id);
-      // The link last: an engine does not remove a container whose network another one uses.
+      // The link is removed last: an engine does not remove a container whose network another one uses.
       containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
       for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
       for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());

@@ -178,7 +178,7 @@ async function markUsed(engine: Docker, id: string): Promise<void> {
 }
 
 /**
- * Removes our least recently used images, until the rest and the reserved pulls fit into JOBS_IMAGE_CACHE_MB.
+ * Removes our least recently used images, until the remaining images and the reserved pulls fit into JOBS_IMAGE_CACHE_MB.
  * @throws ImageRefused if images in use leave no room
  */
 export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {

@@ -260,7 +260,7 @@ describe("rules", () => {
     "a!b.example",
     "\0",
     7,
-  ])("%j is no host", (typed) => {
+  ])("%j is not a host", (typed) => {
     expect(() => parseHostName(typed)).toThrow(expect.objectContaining({ code: "invalid_request", field: "host" }));
   });
 });
