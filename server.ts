@@ -78,7 +78,7 @@ const stopGitLauncher = await startGitLauncher();
 keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
-// For the supervisor, which prints it.
+// The supervisor gets this link and prints it.
 const setupLink = process.argv.includes("--setup-link") ? await ensureSetupLink() : undefined;
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);

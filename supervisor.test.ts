@@ -135,7 +135,7 @@ describe("a web process and a worker that are started separately, on the operato
     const healthPort = await freePort();
     health = `http://127.0.0.1:${healthPort}`;
     shared = {
-      // Both roles, for an operator who wants the service to own nothing in the database.
+      // The URLs of both roles, for an operator who wants the service to own nothing in the database.
       DATABASE_URL: database.url,
       DATABASE_OWNER_URL: database.ownerUrl,
       SECRET_KEY: "a key for this test, at least 32 characters",

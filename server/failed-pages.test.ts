@@ -142,7 +142,7 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
       expect(body.match(/<\/html>/g)).toHaveLength(1);
       expect(answer.headers.get("cache-control")).toBe("no-store");
       const [, nonce] = answer.headers.get("content-security-policy")?.match(/'nonce-([^']+)'/) ?? [];
-      // Its scripts run like those of any page, if scripts run at all.
+      // If scripts run on pages at all, those of this page do too.
       if (nonce) expect(body).toContain(`nonce="${nonce}"`);
       else expect(answer.headers.get("content-security-policy")).toContain("script-src 'none'");
     },

@@ -161,7 +161,7 @@ test("a response that is read slowly but steadily is sent whole, and so is one w
   stopping.push(() => vi.useRealTimers());
   const graceMs = 3_000;
   const steadily = async (socket: Socket) => {
-    // This takes much longer than the grace.
+    // Reading the whole response takes much longer than the grace.
     for (let read = 0; !socket.destroyed && socket.bytesRead < LARGE.length; ) {
       while (socket.read() !== null);
       if (socket.bytesRead >= read + 1024 * 1024) {

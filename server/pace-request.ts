@@ -16,7 +16,7 @@ import { doorOf } from "./request-door.ts";
 
 /** How long the process works for a request of each door, roughly, in milliseconds. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
-/** For a request that is mostly passed on: to an app or a relay, and the transfers of Git LFS. */
+/** The cost of a request that is mostly passed on: to an app or a relay, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
 
 /** How long the account of credentials is cached after they were last valid, and for how many credentials. */

@@ -27,7 +27,7 @@ test("a page written in pieces arrives whole, without its scripts, with a policy
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
     res.flushHeaders();
-    // Also through the middle of a character.
+    // The page is cut in the middle of a character.
     const middle = bytes.indexOf("é") + 1;
     res.write(bytes.subarray(0, middle));
     res.end(bytes.subarray(middle));

@@ -108,7 +108,7 @@ type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
 /** The route at which Next renders app/global-not-found.tsx. Elsewhere it leaves app/not-found.tsx to scripts, and sends an empty page. */
 const NOT_FOUND = "/_not-found";
 
-/** Headers about the request's own body, or that ask for something other than the whole page. */
+/** Headers that describe the request's own body, or ask for only a part of the page. */
 const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
 
 /** Renders app/global-not-found.tsx for the sender of this request. @returns undefined if that fails, which is logged */

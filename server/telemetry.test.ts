@@ -81,7 +81,7 @@ describe("GET /metrics", () => {
     for (const token of [undefined, TOKEN, ""]) expect((await scrape(token)).status).toBe(404);
   });
 
-  test("reports the queue, attempts and requests, of this process and of the others", async () => {
+  test("reports the queue, attempts and requests, of this process and of all others", async () => {
     const answers = [200, 500];
     const hook = await site((req, res) => void req.resume().on("end", () => res.writeHead(answers.shift() ?? 200).end()));
     await pushed(hook.url);

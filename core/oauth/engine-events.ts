@@ -90,7 +90,7 @@ async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // In the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
+  // `token_type` gets the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {

@@ -71,7 +71,7 @@ async function isLogArchived(): Promise<boolean> {
 /** @throws ServiceError `forbidden` */
 export const confirmBackups = (actor: Actor) => store(actor, { backupsConfirmedAt: new Date().toISOString() });
 
-/** For all operators. @throws ServiceError `forbidden` */
+/** Dismisses the steps for all operators. @throws ServiceError `forbidden` */
 export const dismissSetUpSteps = (actor: Actor) => store(actor, { dismissedAt: new Date().toISOString() });
 
 async function store(actor: Actor, change: Stored): Promise<void> {

@@ -24,7 +24,7 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 
 const quietUntil = { near: 0, far: 0 };
 
-/** For the outermost door, before it removes the forwarding headers. It costs nothing if no such header was sent. */
+/** The outermost door calls this before it removes the forwarding headers. It costs nothing if no such header was sent. */
 export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
   if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || sentOnBehalfOf(req) !== undefined) return;

@@ -132,7 +132,7 @@ export async function vettedAddresses(
   const addresses = await resolve(host, signal);
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
-  // For the operator, who may want to allow it. The person who chose the host learns only that it is not public.
+  // This is for the operator, who may want to allow the address. The person who chose the host learns only that it is not public.
   log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not contain this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }

@@ -6,7 +6,7 @@ import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { recordsLimit } from "./limits.ts";
 
-// Any number that no other lock of ours uses.
+// The key of an advisory lock: any number that no other lock of ours uses.
 const LOCK = 5_407_276;
 /** The part of the limit that is left after a deletion, so that not every new record causes another one. */
 const DOWN_TO = 0.9;

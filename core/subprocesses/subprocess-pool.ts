@@ -107,10 +107,10 @@ echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * A process that answers one question at a time, each with a limit of CPU time. A limit of elapsed time would refuse harmless texts on a busy
- * machine: a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
+ * A process that answers one question at a time, each with a limit of CPU time. A limit of elapsed time would refuse harmless texts on a
+ * busy machine: a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
  *
- * Not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
+ * It is not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
  */
 class Subprocess {
   readonly #child: ChildProcess;

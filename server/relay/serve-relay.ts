@@ -176,7 +176,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number, person: s
         release();
         return "too large";
       }
-      // In steps, so that many small chunks do not each change the count.
+      // Memory is taken in steps, so that many small chunks do not each change the count.
       const wanted = Math.ceil(size / SMALL_BODY_BYTES) * SMALL_BODY_BYTES;
       if (wanted > heldBytes) held.push(budget.take(wanted - heldBytes, { key: person, isAnonymous: false }));
       heldBytes = Math.max(heldBytes, wanted);

@@ -32,7 +32,7 @@ const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 type Slots = Record<"requests" | "sockets", FairQueue>;
 /** How long a WebSocket keeps its slot though others wait for it. Apps' clients connect again, and then come after those who waited (S137). */
 const SOCKET_KEPT_MS = 60_000;
-/** For each Space with requests at this moment. */
+/** The slots of each Space that has requests at this moment. */
 const slotsOf = new Map<string, Slots>();
 
 /** @returns the response if there is no slot: nobody can take a Space away from all others (S137). */
@@ -156,7 +156,7 @@ async function untilAnswered(
   }
 }
 
-/** For a visitor who wakes one Space after the other: each takes a slot from others. */
+/** The response to a visitor who wakes one Space after the other, each of which takes a slot from others. */
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;

@@ -100,7 +100,7 @@ function written({ event, id }: EventSourceMessage, data: string): string {
   return `${event ? `event: ${event}\n` : ""}${id ? `id: ${id}\n` : ""}${lines.join("")}\n`;
 }
 
-/** In the form in which clients of this API expect failures within a stream. */
+/** A failure in the form in which clients of this API expect it within a stream. */
 function failure(code: string, message: string): string {
   return `data: ${JSON.stringify({ error: { message, type: code === "server_error" ? code : "upstream_error", code, param: null } })}\n\n`;
 }

@@ -46,7 +46,7 @@ type Answered = Extract<StreamedResult, { outcome: "answered" }>;
  */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
-  // Before the body is read: parsing it is most of the cost of an invalid request.
+  // The request is counted before its body is read: parsing is most of the cost of an invalid request.
   await countRequest(account, await readRates());
   const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);

@@ -9,7 +9,10 @@ const SHARE = 0.25;
 const STEP_WINDOWS = 1_000;
 /** Shorter values occur in too many words to mask them everywhere. */
 const SHORTEST = 4;
-/** For base64 and the like: the remainder of a short value would mask unrelated text. */
+/**
+ * Shorter values are not searched for in base64 and similar encodings, where the searched part of such a value would occur in unrelated
+ * text.
+ */
 const SHORTEST_ENCODED = 8;
 /** A longer value is searched for in adjacent windows of this length: if all of them match, the whole value is there. */
 const LONGEST = 64;

@@ -14,7 +14,7 @@ const YEARS = 41;
 const FIVE_FIELDS = /^\S+( \S+){4}$/;
 
 /**
- * A schedule as it is stored: single spaces between its fields, its time zone spelled as in the IANA list.
+ * A schedule in its stored form: single spaces between its fields, its time zone spelled as in the IANA list.
  * @throws ServiceError `invalid_request` if it is not a schedule, not a time zone, or never due (the 30th of February)
  */
 export function parseSchedule(input: { schedule: string; timezone?: string | null }): { schedule: string; timezone: string } {

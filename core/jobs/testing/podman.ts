@@ -51,7 +51,7 @@ export async function startPodman(hub: string) {
   };
   // Podman's monitor leaves files in the directory in which it was started.
   const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
-  // Not synchronously: Podman pulls from a registry that runs in this process.
+  // Podman must not run synchronously: it pulls from a registry that runs in this process.
   const podman = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)("podman", [...options, ...words], given)).stdout;
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);

@@ -13,7 +13,7 @@ import { getApp } from "./get-app.ts";
 import { updateApp } from "./update-app.ts";
 
 describe("changing an app", () => {
-  test("changes the given settings and keeps the others", async () => {
+  test("changes the given settings and keeps all others", async () => {
     const person = await someone();
     const { app } = await someApp(person, { homepageUrl: "https://app.example.com" });
     const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true }, noOrigin);

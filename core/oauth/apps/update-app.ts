@@ -14,7 +14,7 @@ import { assertFapi } from "./fapi-profile.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** With these, a stolen session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
+/** By changing these, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
 /** Absent fields stay unchanged; a null logo is removed. */

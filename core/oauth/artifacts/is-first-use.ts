@@ -13,7 +13,10 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/** For one account: 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten minutes. */
+/**
+ * The limit of one account, 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten
+ * minutes.
+ */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
 /** The counter of the assertions and proofs that are remembered for an account (S143). */

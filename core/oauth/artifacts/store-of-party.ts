@@ -59,7 +59,7 @@ export async function storeOfParty(
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
-  // By /48, as in core/fair-queue/party.ts: one customer may have a whole /48.
+  // Addresses count by /48, as in core/fair-queue/party.ts: one customer may have a whole /48.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
   // A self-registered client has no owner. Nor does one with a metadata document, whose host can have any number of names.

@@ -17,7 +17,7 @@ export type LoginStep =
   | { step: "restart"; url: string }
   /** Signed in: the browser continues at this URL. */
   | { step: "continue"; url: string }
-  /** No step: the user can be asked for consent now. */
+  /** The sign-in needs no further step: the user can be asked for consent now. */
   | { step: "none" };
 
 /** Decides whether the user is sufficiently signed in for the request, and if so tells the engine (S15, S34). */

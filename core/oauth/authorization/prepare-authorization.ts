@@ -115,7 +115,7 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
 /** Limits for anonymous requests that store something, per address, per app and in total (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** For client assertions, and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
+/** Limits of client assertions, and of proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 

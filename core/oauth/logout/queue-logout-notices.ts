@@ -48,7 +48,7 @@ function withoutDuplicates(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }
 
-/** Only the notices for clients with a back-channel logout URI. */
+/** The notices, only for clients with a back-channel logout URI. */
 async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
   const clientIds = [...new Set(notices.map(({ clientId }) => clientId))];
   const rows = await tx.$queryRaw<{ id: string }[]>`

@@ -311,7 +311,7 @@ describe("S87 a host that the operator has blocked", () => {
 });
 
 describe("RFC 7592 management", () => {
-  test("is read with its token, without what is shown only once", async () => {
+  test("is read with its token, without the secrets that are shown only once", async () => {
     const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(client_secret).toBeTruthy();
     const answer = await manage(registered, "GET");

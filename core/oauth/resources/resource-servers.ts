@@ -77,7 +77,7 @@ export function resourceMetadata() {
   return {
     resource: apiAudience(),
     authorization_servers: [ORIGIN],
-    // Without offline_access: the resource has nothing to do with how long a client stays signed in.
+    // `offline_access` is left out: the resource has nothing to do with how long a client stays signed in.
     scopes_supported: [...scopes],
     bearer_methods_supported: ["header"],
     dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],

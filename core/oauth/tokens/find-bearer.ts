@@ -24,7 +24,7 @@ export type Bearer = {
   kind: "oauth" | "personal";
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
-  /** Its form in the audit log. */
+  /** The holder as the audit log names it. */
   auditToken: AuditToken;
   /** Unix seconds; null for a personal access token that does not expire. */
   expiresAt: number | null;

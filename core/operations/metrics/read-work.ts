@@ -6,15 +6,15 @@ import type { AttemptOutcome } from "../../webhooks/vocabulary.ts";
 export type Work = {
   events: { waiting: number; oldestAt: Date | null };
   deliveries: {
-    /** To be sent now. */
+    /** Number of deliveries to be sent now. */
     due: number;
-    /** Due for longest; null if nothing is due. */
+    /** When the delivery that has been due for longest became due; null if none is due. */
     oldestDueAt: Date | null;
-    /** Being sent. */
+    /** Number of deliveries being sent. */
     claimed: number;
-    /** To be retried later. */
+    /** Number of deliveries to be retried later. */
     later: number;
-    /** On hold until their webhook is enabled. */
+    /** Number of deliveries on hold until their webhook is enabled. */
     held: number;
   };
   runs: { waiting: number; running: number };

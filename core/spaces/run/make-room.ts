@@ -11,7 +11,7 @@ export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> }
 
 /**
  * Puts one Space of this worker to sleep for one that waits for a slot, if `choose` finds one. Only one worker does so at a time, and none
- * while a slot is becoming free: otherwise each worker would end one for the same Space.
+ * while a slot is becoming free: otherwise each worker would end a Space for the same waiting one.
  * @returns the run to stop
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {

@@ -23,7 +23,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** Commands that run until told to end, and the Spaces of the running ones. */
 const commands: string[] = [];
-/** When the commands that were told to end do so. */
+/** Settles when the commands that were told to end have ended. */
 let untilEnded = Promise.resolve();
 const runner: Runner = {
   name: "bubblewrap",

@@ -11,7 +11,7 @@ export type DeliveryConditions = {
   sourceValues: unknown[];
   /** Conditions for a match. No index answers them, so the number of rows that they look at must be bounded. */
   matching: string[];
-  /** All values, starting with those of `source`. */
+  /** The values of all conditions, starting with those of `source`. */
   values: unknown[];
 };
 

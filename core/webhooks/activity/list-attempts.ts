@@ -169,7 +169,7 @@ function hiding(secrets: readonly string[]): (text: string) => string {
 type Content = { text: string | null; base64: string | null; bytes: number; isCut: boolean };
 
 /** Control characters that do not occur in text: a body with one is shown as bytes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for these
 const NOT_IN_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
 
 /**

@@ -129,7 +129,7 @@ type Row = {
   disabled_reason: DisabledReason | null;
   failing_since: Date | null;
   may_receive: boolean;
-  /** Only in the first row. */
+  /** Set only in the first row. */
   over_limit: (Triggers & { webhookId: string })[] | null;
   undecided: number;
 };

@@ -76,7 +76,7 @@ export function parseWebhookSecret(value: unknown): string | null {
   return text;
 }
 
-/** It is followed by the key in base64 (Standard Webhooks); libraries fail on anything else. */
+/** After this prefix the key follows in base64 (Standard Webhooks); libraries fail on anything else. */
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const SECRET_MIN_BYTES = 16;

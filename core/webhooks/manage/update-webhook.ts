@@ -29,7 +29,7 @@ type WebhookChanges = TargetInput & {
 };
 
 /**
- * Changes only what is given. A job instead of a URL, or the reverse, replaces it.
+ * Changes only the given fields. A job instead of a URL, or the reverse, replaces it.
  * @param of the organization or user that must own it, if the URL names them
  * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see; `forbidden` for another app's
  */

@@ -129,7 +129,7 @@ class Sandboxed {
       );
     });
     const exited = this.#run().finally(async () => {
-      // In this order: no other task gets the uid while a process of this one may still run.
+      // The cgroup is removed first: no other task gets the uid while a process of this one may still run.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });

@@ -40,7 +40,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
       Init: true,
       PidsLimit: limits.processes,
       Memory: limits.memoryBytes,
-      // No swap in addition.
+      // Memory and swap together, so the command gets no swap.
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.round(limits.cpus * 1e9),
       ShmSize: 64 * MEBIBYTE,

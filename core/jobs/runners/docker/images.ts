@@ -144,7 +144,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     limit.throwIfAborted();
   } catch (error) {
     log().warn({ err: error, image: name }, "an image could not be pulled");
-    // No engine answers at the socket: that error has its own message.
+    // An error without a status means that no engine answers at the socket; it has its own message.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
     // The message omits the registry's response: an attacker who chose its address could otherwise read from hosts that they cannot reach.
     throw new ImageRefused(

@@ -26,7 +26,7 @@ for (const [name, address] of endpoints) {
   if (where.path) chmodSync(where.path, 0o666);
 }
 
-// Only now: the opening of this connection tells the worker that the endpoints are ready. This process ends when the worker ends.
+// This connection is opened last: it tells the worker that the endpoints are ready. This process ends when the worker ends.
 const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
 session = connect("http://worker", { createConnection: () => worker });
 session.on("error", () => process.exit(1)).on("close", () => process.exit(0));

@@ -89,7 +89,8 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        // In memory, and counted as memory: on the node's disk, the size is checked only now and then, and the pod is evicted afterwards.
+        // These are in memory, and count as memory: on the node's disk, the size would be checked only now and then, and the pod evicted
+        // afterwards.
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
         { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
