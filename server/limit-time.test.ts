@@ -93,7 +93,7 @@ async function reading(
   return over.promise;
 }
 
-/** More than the kernel buffers for a client that reads nothing. */
+/** A response that is larger than what the kernel buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
 
 test("S137 an answer that nobody reads is ended, from memory or piece by piece", async () => {

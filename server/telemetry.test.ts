@@ -132,7 +132,7 @@ describe("GET /metrics", () => {
     // Each metric is described once, as the format requires.
     const described = text.split("\n").filter((line) => line.startsWith("# TYPE "));
     expect(new Set(described).size).toBe(described.length);
-    // No name that users chose, and no secret.
+    // The metrics contain no name that users chose, and no secret.
     expect(text).not.toMatch(/tide-|127\.0\.0\.1|whsec_/);
   });
 });

@@ -299,7 +299,7 @@ test("an ID token in the token endpoint's own answer is checked, and no error co
       String(input).endsWith("/oauth/token") ? Promise.resolve(Response.json(answer)) : fetch(input, init);
     const error = await refreshTokens({
       ...appOf(at),
-      // Not the app for which the ID token was issued.
+      // This is not the app for which the ID token was issued.
       clientId: "another",
       fetch: answering,
       refreshToken: `${refreshToken}-${what}`,
@@ -318,7 +318,7 @@ test("a wrong clock loses no token: once the response has arrived, the old refre
   const { refreshToken = "" } = await finish(at, login, callback);
   const wrongClock: typeof fetch = async (input, init) => {
     const answer = await fetch(input, init);
-    // Longer than an ID token lives.
+    // The clock is then ahead by more than the lifetime of an ID token.
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 2 * 3_600_000);
     return answer;
   };
@@ -633,7 +633,7 @@ describe("an exchange", () => {
         code,
       );
     }
-    // With an acting party.
+    // The next exchange has an acting party.
     const actorToken = (await exchangeToken({ ...app, email: at.admin.email })).accessToken;
     expect((await exchangeToken({ ...app, email: at.writer.email, actorToken })).accessToken).toBeTruthy();
   });

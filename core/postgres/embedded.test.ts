@@ -54,7 +54,7 @@ describe("the embedded database", () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(status).not.toMatch(/^Uid:\s+0\s/m);
-    // Only CAP_DAC_OVERRIDE, and no way to gain more.
+    // The server has only CAP_DAC_OVERRIDE, and cannot gain more.
     for (const set of ["CapEff", "CapPrm", "CapBnd"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0*2$`, "m"));
   });
 

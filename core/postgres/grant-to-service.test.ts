@@ -127,7 +127,7 @@ describe("prepareSchema", () => {
     expect(await codeOf(await connect(service), `select * from "user"`)).toBe("42501");
     const prepare = () => prepareSchema({ url: service, ownerUrl: url });
     expect(await prepare()).toEqual([]);
-    // As when several machines of one service start at once.
+    // These calls run as they do when several machines of one service start at once.
     expect(await Promise.all([prepare(), prepare(), prepare(), prepare()])).toEqual([[], [], [], []]);
     const client = await connect(service);
     expect(await codeOf(client, `select * from "user"`)).toBeUndefined();

@@ -36,10 +36,10 @@ type OpenedRelay = {
 };
 
 /**
- * Opens a relay, or renews it: it keeps its URL as long as it is renewed, and gets a new one after it expired. A URL that has
- * ended is never reused. A user who opens a relay that an app opened takes it over, with a new URL.
- * @throws ServiceError `invalid_request` (the name), `forbidden` (an app that did not open it), `conflict` (too many),
- * `not_found`, `insufficient_scope`
+ * Opens or renews a relay. The relay keeps its URL as long as it is renewed, and gets a new one after it expired. A URL that has ended is
+ * never reused. A user who opens a relay that an app opened takes it over, with a new URL.
+ * @throws ServiceError `invalid_request` (the name), `forbidden` (an app that did not open it), `conflict` (too many), `not_found`,
+ * `insufficient_scope`
  */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);

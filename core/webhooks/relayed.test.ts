@@ -30,7 +30,7 @@ afterAll(closeDeliveryPool);
 function startEngine(): void {
   const engine = new DeliveryEngine();
   engine.start();
-  // As worker/deliveries.ts does.
+  // This repeats what worker/deliveries.ts does.
   const looking = setInterval(() => void queueRelayed().then(() => engine.announce()), 50);
   onTestFinished(async () => {
     clearInterval(looking);

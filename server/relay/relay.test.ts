@@ -51,7 +51,7 @@ async function listening(
 
 type Answered = { status: number; headers: http.IncomingHttpHeaders; rawHeaders: string[]; body: Buffer };
 
-/** With Node's own client, which sends headers as given. */
+/** Sends a request with Node's own client, which sends headers as given. */
 function send(url: string, { method = "POST", headers = [] as string[], body = Buffer.alloc(0) } = {}): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(url);

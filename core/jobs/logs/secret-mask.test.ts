@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { MASK, SecretMask } from "./secret-mask.ts";
 import { SecretWindows } from "./secret-windows.ts";
 
-/** Without pauses: nobody else is waiting. */
+/** A share of the event loop that never pauses, since nobody else is waiting. */
 const share = { take: async <T>(work: () => T) => work() };
 const maskOf = async (secrets: string[]) => new SecretMask(await SecretWindows.of(secrets, share));
 
@@ -125,7 +125,7 @@ it("S134 the time for masking grows in proportion to the length of the output", 
 });
 
 it("S134 many lines cost little more than a few, and are all masked", async () => {
-  // As many lines of the shortest length as the secrets of a job may have.
+  // These are as many lines of the shortest length as the secrets of a job may have.
   const lines = Array.from({ length: 87_000 }, (_, i) => (46_656 + i * 17).toString(36)).filter(({ length }) => length === 4);
   const secrets = Array.from({ length: 14 }, (_, at) => lines.slice(at * 6_500, (at + 1) * 6_500).join("\n"));
   const [many, few] = [await maskOf(secrets), await maskOf(secrets.slice(0, 2))];

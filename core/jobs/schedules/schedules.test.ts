@@ -174,7 +174,7 @@ test("a suspended schedule does not run; when resumed, it does not make up for m
   expect(await runsOf(id)).toHaveLength(1);
 });
 
-test("S135 a schedule has its creator's rights, as they are when it is due", async () => {
+test("S135 a schedule has the rights that its creator has when the schedule is due", async () => {
   const [admin, writer] = [await signedInPerson(), await signedInPerson()];
   const org = await organizationOf(admin, [[writer, "write"]]);
   const { schedule } = await createSchedule(writer.actor, org.name, hourly, from);

@@ -288,7 +288,7 @@ describe("S50 a refresh token", () => {
       ({ payload }) => payload as { iat: number; exp: number; iiat: number },
     );
 
-  /** As if the user had signed in that long ago and the app had refreshed since then. */
+  /** Makes the tokens look as if the user had signed in that long ago and the app had refreshed since then. */
   const signedInAgo = (clientId: string, seconds: number) =>
     pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{iiat}', to_jsonb((payload->>'iiat')::int - $2::int))

@@ -83,7 +83,7 @@ describe("copying a database", { timeout: 120_000 }, () => {
       const broken = copyDatabase({
         sourceUrl,
         targetUrl,
-        // In the middle of the tables: audit_event has been copied, delivery has not.
+        // The connection breaks in the middle of the tables: audit_event has been copied, delivery has not.
         copied: (table) => {
           if (table === "audit_event")
             void killer.query(

@@ -128,8 +128,8 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
   )`;
 
 /**
- * The first due rows of each target of the backlog, found by stepping through the index from target to target. Candidates are
- * locked, which is a write: so each target gets its share of its host's room, not all that it might have alone.
+ * The first due rows of each target of the backlog, found by stepping through the index from target to target. Candidates are locked, which
+ * is a write: so each target gets only its share of its host's room, even if the host's other targets do not use theirs.
  */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (

@@ -115,7 +115,7 @@ describe("a replay of one", () => {
     expect([first, second].map((each) => each?.headers["x-webhook-replay"])).toEqual([undefined, "true"]);
     new Verifier(secret).verify(second?.body ?? "", second?.headers as Record<string, string>);
 
-    // And once more, after it was delivered; Activity shows what was sent.
+    // The delivery is replayed again after it was delivered; Activity shows what was sent.
     const again = await replayDelivery(ada.actor, webhookId, id, from);
     expect(again.attempt).toMatchObject({ status: 200 });
     const shown = await readDelivery(ada.actor, webhookId, id);
