@@ -34,8 +34,8 @@ const options: ServerOptions = {
   headersTimeout: HEADERS_MS,
   // How long a request may take to arrive depends on its body (server/limit-time.ts).
   requestTimeout: 0,
-  // Any other upgrade is an ordinary request. Next would leave its socket open forever, even after the client has closed it (S137). Only
-  // its development server upgrades connections.
+  // Only connections to apps of Spaces are upgraded; any other upgrade is treated as an ordinary request. Next would leave its socket open
+  // forever, even after the client has closed it (S137). Only its development server upgrades connections.
   shouldUpgradeCallback: (req) => NODE_ENV === "development" || isAppSocket(req),
 };
 const server = createServer(options, (req, res) => handleRequest(pages as Door, req, res));
@@ -68,7 +68,7 @@ await ensureSoon();
 async function ensureSoon(): Promise<void> {
   await ensureCliApp().catch((error: unknown) => {
     if (!isDatabaseDown(error)) throw error;
-    log().warn({ err: error }, "cannot make the app of the command line yet; trying again");
+    log().warn({ err: error }, "cannot create the app of the command line yet; trying again");
     setTimeout(() => stopping.signal.aborted || void ensureSoon(), ENSURE_AGAIN_MS).unref();
   });
 }
@@ -78,7 +78,7 @@ const stopGitLauncher = await startGitLauncher();
 keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
-// For the supervisor, which prints it.
+// The supervisor gets this link and prints it.
 const setupLink = process.argv.includes("--setup-link") ? await ensureSetupLink() : undefined;
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);

@@ -43,7 +43,7 @@ async function expectRefusal(message: string, settings: Record<string, string>, 
   expect(refused.output()).not.toMatch(/^ {4}at /m); // no stack
 }
 
-/** One for all tests, in their order: each start costs seconds of a core. */
+/** All tests share one service and depend on their order, because each start takes seconds of CPU time. */
 let service: RunningService;
 const started: RunningService[] = [];
 beforeAll(async () => {
@@ -79,7 +79,7 @@ describe("a service that runs", () => {
     for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
   });
 
-  it("S116 runs processes that answer requests as a role that can only add to the audit log, which the worker seals", async () => {
+  it("S116 gives the web process and the worker a database role that can only add to the audit log; the worker seals it", async () => {
     for (const what of ["server.ts", "worker/index.ts"] as const) {
       const environment = readFileSync(`/proc/${service.pidOf(what)}/environ`, "utf8").split("\0");
       expect(environment.filter((line) => /^DATABASE_(OWNER_)?URL=/.test(line)).sort()).toEqual([
@@ -123,7 +123,7 @@ describe("a service that runs", () => {
   });
 });
 
-describe("a web process and a worker that are started apart, beside it, on a database of the operator's", () => {
+describe("a web process and a worker that are started separately, on the operator's own database, while another service runs", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-apart-"));
   let database: EmbeddedServer;
   let shared: Record<string, string>;
@@ -135,7 +135,7 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     const healthPort = await freePort();
     health = `http://127.0.0.1:${healthPort}`;
     shared = {
-      // Both roles, for an operator who wants the service to own nothing in the database.
+      // The URLs of both roles, for an operator who wants the service to own nothing in the database.
       DATABASE_URL: database.url,
       DATABASE_OWNER_URL: database.ownerUrl,
       SECRET_KEY: "a key for this test, at least 32 characters",
@@ -150,7 +150,7 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("run, each with its own address, and the other service as before", async () => {
+  it("each run at an address of their own, and the other service continues to run", async () => {
     expect(web.pidOf("server.ts")).toBeGreaterThan(0);
     expect(() => web.pidOf("worker/index.ts")).toThrow();
     expect(worker.pidOf("worker/index.ts")).toBeGreaterThan(0);
@@ -165,7 +165,7 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     await vi.waitFor(() => expect(worker.pidOf("worker/index.ts")).not.toBe(killed), SOON);
   });
 
-  it("and a process whose port is taken says so, and does not keep trying", async () => {
+  it("exit with a reason, and without more attempts, if their port is taken", async () => {
     const { port } = new URL(service.origin);
     const { WORKER_HEALTH_PORT } = shared;
     const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
@@ -178,7 +178,7 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     expect(await statusOf(service, "/readyz")).toBe(200);
   });
 
-  it("answer 503 with Retry-After while it is away, and recover when it returns", async () => {
+  it("answer 503 with Retry-After while the database is away, and recover when it returns", async () => {
     await database.stop();
     await untilItSays(503, `${health}/readyz`);
     await untilItSays(503, `${web.origin}/readyz`);
@@ -198,7 +198,7 @@ describe("a web process and a worker that are started apart, beside it, on a dat
   });
 });
 
-it("says what is wrong with settings or a line that it cannot run", async () => {
+it("says what is wrong with its settings or its command line", async () => {
   await Promise.all([
     expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" }),
     expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: "postgres://localhost/keyhook" }),

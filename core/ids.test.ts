@@ -31,7 +31,7 @@ test("ordered IDs of one process sort by creation, however many in a millisecond
   expect([...ids].sort()).toEqual(ids);
 });
 
-test("nothing else is an id", () => {
+test("text in any other form is not an id", () => {
   for (const text of ["", "x", newId().slice(1), newId().toUpperCase().replace(/\d/g, "A"), `${newId()}\n`, 1, null, undefined])
     expect(isId(text)).toBe(false);
 });

@@ -1,7 +1,8 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// Requesting eight random bytes from the system takes as long as requesting four thousand, and every request has an id.
+// Random bytes are requested for 512 IDs at once: a request for eight takes as long as one for four thousand, and every HTTP request has an
+// id.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
@@ -23,7 +24,7 @@ let lastStep = 0;
 
 /**
  * An id that sorts by time, and within a process by the order of calls, even within a millisecond. 4 bytes of seconds, 2 of the fraction of
- * a second, 6 random. For rows listed in the order in which they happened, or partitioned by id.
+ * a second, 6 random. For rows that are listed in the order of their creation, or partitioned by id.
  */
 export function newOrderedId(at?: number): string {
   const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
@@ -33,7 +34,7 @@ export function newOrderedId(at?: number): string {
 }
 
 /**
- * @param step 65,536ths of a second
+ * @param step the fraction of the second, in 65,536ths
  * @param rest 12 hex digits, random unless given
  */
 export function orderedIdOf(step: number, rest = newId().slice(-12)): string {

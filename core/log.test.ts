@@ -11,7 +11,7 @@ function logged(fields: object, message = "said"): Record<string, unknown> & { t
 }
 
 describe("the log", () => {
-  it("S55 carries no credential that was logged by mistake, wherever it stands", () => {
+  it("S55 contains no credential that was logged by mistake, whatever field it is in", () => {
     const { text } = logged({
       token: "very-secret-1",
       headers: { Authorization: "Bearer very-secret-2", cookie: "very-secret-3", accept: "text/html" },
@@ -34,7 +34,7 @@ describe("the log", () => {
     });
   });
 
-  it("leaves what was logged as it is", () => {
+  it("does not change the logged object", () => {
     const fields = { request: { password: "kept" } };
     logged(fields);
     expect(fields).toEqual({ request: { password: "kept" } });

@@ -4,7 +4,7 @@ import { env } from "./env.ts";
 
 /** The request being answered. */
 export type RequestContext = {
-  /** On every line logged for it and in the `X-Request-Id` header. */
+  /** The request's id: on every line logged for it, and in the `X-Request-Id` header. */
   requestId: string;
   /** Path and query as sent, which Next does not pass to pages. */
   address?: string;
@@ -41,7 +41,7 @@ export type Failure = {
   description: string;
 };
 
-// One per process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// There is one context per process, on `globalThis`: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;

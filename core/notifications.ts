@@ -75,7 +75,10 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/** Calls `handler` for each notification on a channel, with an empty payload after a reconnection. Idempotent. */
+/**
+ * Calls `handler` for each notification on a channel, with an empty payload after a reconnection. A second call with the same handler has
+ * no effect.
+ */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -125,7 +128,7 @@ async function send(): Promise<void> {
     try {
       await pool().query({
         name: "notify",
-        // Its commit does not need to wait for the disk.
+        // The commit of this statement does not need to wait for the disk.
         text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
           from unnest($1::text[], $2::text[]) as n(channel, payload)`,
         values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],

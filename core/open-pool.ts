@@ -31,10 +31,10 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     connectionString: isDirect ? directDatabaseUrl() : databaseUrl(),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     stream: () => socketEndingWhenSilent(statement_timeout + PATIENCE_MS),
-    // Poolers refuse this parameter: there the role has the limit (docs/operations.md).
+    // Poolers refuse this parameter: behind one, the role has the limit (docs/operations.md).
     ...(isPooled ? { Client: PooledClient } : { statement_timeout }),
     ...options,
-    // The pool waits for it, although the type does not say so.
+    // The pool waits for this promise, although the type does not say so.
     onConnect: (client) => prepare(client as pg.Client),
   });
   // Without a listener, an idle connection closed by the server would end the process.
@@ -71,7 +71,7 @@ async function prepare(client: pg.Client): Promise<void> {
 class PooledClient extends pg.Client {
   isNaming = false;
 
-  // biome-ignore lint/suspicious/noExplicitAny: it has eight signatures, and passes all of them on.
+  // biome-ignore lint/suspicious/noExplicitAny: `query` has eight signatures, and this passes all of them on.
   override query(...[query, ...rest]: any[]): any {
     const { name } = query;
     return super.query(name && !this.isNaming ? { ...query, name: undefined } : query, ...(rest as []));

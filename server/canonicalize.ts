@@ -26,7 +26,7 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
   Object.assign(req.headers, canonical);
 
-  // Web handlers are built from the raw list, so it must agree.
+  // Web `Request` objects are built from the raw list, so it must have the same headers.
   const raw: string[] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const name = (req.rawHeaders[at] as string).toLowerCase();
@@ -54,7 +54,7 @@ function originHeaders(origin: string): Record<string, string> {
 
 /**
  * The proper URL of a page requested under another name, so that cookies and forms belong to one origin only; undefined if it was requested
- * under ORIGIN, or if that is unknown. Call it before `canonicalize`.
+ * under ORIGIN, or if the name under which it was requested is not known. Call it before `canonicalize`.
  *
  * Host is what the user typed only without a proxy: when ORIGIN is http and on our own port. Otherwise a proxy's Host may be anything
  * (nginx sends the upstream's by default), and redirecting on it would loop; then only a trusted proxy's X-Forwarded-Host counts.

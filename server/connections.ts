@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
  * Calls `listener` once a response is over or its client has disconnected, even if it already has. @returns a function that stops listening
  */
 export function whenClosed(connection: ServerResponse | Duplex, listener: () => void): () => void {
-  // It emits its end only once.
+  // A connection that is closed does not emit `close` again.
   if (connection.closed) queueMicrotask(listener);
   connection.once("close", listener);
   return () => void connection.off("close", listener);

@@ -20,7 +20,7 @@ afterAll(async () => {
   provideSettings({ DATABASE_URL: direct });
 });
 
-test("S51 a server that freezes is given up, and a new connection is made", async () => {
+test("S51 a connection to a database server that freezes is given up, and a new one is opened", async () => {
   const connections = openPool({ application_name: "test", statement_timeout: 1 });
   await connections.query("select 1");
   proxy.freeze();

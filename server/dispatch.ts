@@ -62,7 +62,8 @@ export const isApi = (pathname: string): boolean =>
 const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+/;
 
 /**
- * Below the URL of a repository's page: git's own protocol, Git LFS, and raw files (docs/specification/repositories-and-git.md#addresses).
+ * The paths below the URL of a repository's page for git's own protocol, Git LFS, and raw files
+ * (docs/specification/repositories-and-git.md#addresses).
  */
 const REPO_TRANSFER =
   /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
@@ -126,7 +127,7 @@ async function dispatchPage(
     () => sendFailure(req, res, tooLarge),
   );
   if (res.writableEnded) return;
-  // Before any await: it has to see the body from its first byte.
+  // This is called before any await: it has to see the body from its first byte.
   replaceFailedPage(next, req, res);
   // Next answers a failed page with 500; a briefly unavailable database means 503.
   if (!(await isDatabaseUp(pool()))) return sendFailure(req, res, databaseAway);

@@ -34,7 +34,7 @@ export async function sendDownload(req: IncomingMessage, res: ServerResponse, pa
 type Tarball = { bytes: Buffer; etag: string; builtAt: number };
 const known = new Map<string, Tarball>();
 
-/** They are small, a few hundred KB in all: read once, and again after a new build. */
+/** The packages are small, a few hundred KB in all: read once, and again after a new build. */
 async function readTarball(path: string): Promise<Tarball | undefined> {
   try {
     const { mtimeMs } = await stat(path);

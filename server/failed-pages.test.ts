@@ -142,7 +142,7 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
       expect(body.match(/<\/html>/g)).toHaveLength(1);
       expect(answer.headers.get("cache-control")).toBe("no-store");
       const [, nonce] = answer.headers.get("content-security-policy")?.match(/'nonce-([^']+)'/) ?? [];
-      // Its scripts run like those of any page, if scripts run at all.
+      // If scripts run on pages at all, those of this page do too.
       if (nonce) expect(body).toContain(`nonce="${nonce}"`);
       else expect(answer.headers.get("content-security-policy")).toContain("script-src 'none'");
     },
@@ -187,7 +187,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     expect(answered.body).toContain("Mara Lindqvist");
   });
 
-  it("that is sent by Next's own scripts is answered to them", async () => {
+  it("gets a response in the format of Next's own scripts if they sent it", async () => {
     const id = staleId(hidden.find(([, value]) => value.includes('"id"'))?.[1] ?? "").match(/[0-9a-f]{42}/)?.[0] ?? "";
     const headers = { accept: "text/x-component", "next-action": id, "content-type": "text/plain;charset=UTF-8" };
     const { answer, status } = await ask("/login", { method: "POST", headers, body: "[]" });
@@ -195,7 +195,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     expect(answer.headers.get("content-type")).toBe("text/plain");
   });
 
-  it("is not shown for a form of this build", async () => {
+  it("differs from a form of this build, which is processed", async () => {
     const { status, body } = await ask("/login", { method: "POST", body: signInForm({ login: "nobody", password: "wrong" }) });
     expect(status).toBeLessThan(500);
     expect(body).not.toContain("from before an update");

@@ -56,7 +56,7 @@ describe("connections that are opened and not used", () => {
       Buffer.from("0000PACK"),
     ]);
     await times(40, () => idle(`/${hers.fullName}/git-receive-pack`, "application/x-git-receive-pack-request", token, head));
-    // Until all slots are taken.
+    // By the end of this command, all slots are taken.
     await mustGit(await emptyFolder(), ["ls-remote", remote(service.origin, quiet.fullName)]);
     const copy = await workingCopy({ "a.txt": "a" });
     const pushed = await git(copy, ["push", remote(service.origin, quiet.fullName, await tokenOf(ada)), "HEAD:refs/heads/side"]);
@@ -77,7 +77,7 @@ test("66 requests for a folder that takes very long leave other repositories to 
     answered++;
     return status;
   });
-  // In the middle of it, from the same address.
+  // These two requests come in the middle of the attack, from the same address.
   await read(quiet);
   expect(await read(quiet)).toMatchObject({ status: 200, entries: [{ path: "README.md" }] });
   expect(answered).toBeLessThan(20);

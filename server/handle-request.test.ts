@@ -123,14 +123,14 @@ describe("every page", () => {
     expect(other.headers["content-security-policy"]).not.toBe(policy);
   });
 
-  it("S23 holds for the protocol's own pages too", async () => {
+  it("S23 has the same protection if it is one of the protocol's own", async () => {
     const { status, headers } = await ask("/oauth/authorize?client_id=unknown", { headers: { accept: "text/html" } });
     expect(status).toBe(400);
     expect(headers).toMatchObject({ "x-frame-options": "DENY", "referrer-policy": "no-referrer", "cache-control": "no-store" });
     expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
   });
 
-  it("leaves the cache headers of other responses unchanged", async () => {
+  it("is not cached, whereas other responses keep their cache headers", async () => {
     const { headers } = await ask("/data");
     expect(headers["cache-control"]).toBe("private");
     expect(headers["x-frame-options"]).toBeUndefined();
@@ -149,7 +149,7 @@ describe("every page", () => {
   });
 });
 
-describe("S110 what a request says about its address", () => {
+describe("S110 a request's own statement about its sender and its host", () => {
   const spoofed = {
     "x-forwarded-host": "evil.example",
     "x-forwarded-proto": "https",
@@ -161,10 +161,10 @@ describe("S110 what a request says about its address", () => {
     "x-request-id": "spoofed-request-id",
   };
 
-  it("is trusted only in a request that Next makes for another request", async () => {
+  it("is trusted only in a request that Next sends on behalf of another request", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
-    // As Next passes an action on to its page, and requests the page that an action leads to: with the original headers.
+    // With the original headers, as Next passes an action on to its page, and requests the page that an action leads to.
     for (const method of ["POST", "GET"]) expect((await ask("/", { method, headers: seen.headers })).seen.ip).toBe("127.0.0.2");
     const proof = Object.keys(seen.headers).filter((name) => /^x-keyhook-/.test(name));
     for (const name of proof) {
@@ -211,7 +211,7 @@ describe("S110 what a request says about its address", () => {
     expect(await from("10.0.0.5")).toBe("10.0.0.5");
   });
 
-  it("S110 is noted for the operator where the proxy is not trusted, until it is", async () => {
+  it("S110 is recorded for the operator while the proxy is not trusted", async () => {
     await db().setting.deleteMany({ where: { key: { startsWith: "untrusted_proxy" } } });
     provideSettings({ TRUST_PROXY: "10.0.0.5" });
     await ask("/login");
@@ -229,7 +229,7 @@ describe("S110 what a request says about its address", () => {
     expect(await findUntrustedProxies()).toEqual([]);
   });
 
-  it("brings a request id only through a trusted proxy", async () => {
+  it("includes a request id only if a trusted proxy sent it", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.1" });
     expect((await ask("/login", { headers: { "x-request-id": "from-the-proxy-1" } })).headers["x-request-id"]).toBe(
       "from-the-proxy-1",
@@ -241,7 +241,7 @@ describe("S110 what a request says about its address", () => {
 });
 
 describe("a page that was requested under another name", () => {
-  it("is sent to ORIGIN when people reach us directly", async () => {
+  it("is redirected to ORIGIN when users reach us directly", async () => {
     const { status, headers } = await ask("/login?next=%2Fa", { headers: { host: `127.0.0.1:${port}` } });
     expect(status).toBe(307);
     expect(headers.location).toBe(`http://localhost:${port}/login?next=%2Fa`);
@@ -316,7 +316,7 @@ describe("S51 S138 an invalid URL", () => {
     "/x/../interaction/y",
     "/./login",
     "/login/..",
-  ])("%s would be another page for Next than for the checks before it, and answers 400", async (path) => {
+  ])("%s, which would be another page for Next than for the checks before it, gets 400", async (path) => {
     expect((await ask(path)).status).toBe(400);
   });
 
@@ -553,7 +553,7 @@ describe("S137 requests while the process is busy", () => {
     },
   );
 
-  it("count for more where their forms are large", async () => {
+  it("count for more if their forms are large", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace({ ...standStill, percent: 0.1 });
     isBusy = true;

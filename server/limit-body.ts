@@ -8,11 +8,11 @@ import type { Failure } from "#core/log.ts";
 import { cookieOf } from "./read-request.ts";
 
 /**
- * Counts a body as it arrives, regardless of its reader: a length can be omitted, and Next reads up to its own limits,
- * which route handlers do not have.
+ * Counts a body as it arrives, regardless of its reader: a length can be omitted, and Next reads up to its own limits, which route handlers
+ * do not have.
  *
  * @param maxBytes called again for each part that arrives: the sender may become known later.
- * @param exceeded is called once, at the first excess byte; the rest is read and dropped.
+ * @param exceeded is called once, at the first excess byte; later bytes are read and dropped.
  */
 export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes()) {

@@ -31,7 +31,7 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
-    // Time taken after all has arrived is not the sender's.
+    // The time limit for the sender does not include the time after the whole body has arrived.
     req.on("end", () => setTimeout(() => res.end(received), 800));
   });
   const port = await listening(server);
@@ -49,7 +49,7 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
   return answered;
 }
 
-test("a request has to arrive within its time limit, which ends when it has arrived", async () => {
+test("a request has to arrive within its time limit, which no longer applies once it has arrived", async () => {
   const [quick, slow] = await Promise.all([drip("whole", 10), drip("whole", 300)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
@@ -93,7 +93,7 @@ async function reading(
   return over.promise;
 }
 
-/** More than the kernel buffers for a client that reads nothing. */
+/** A response that is larger than what the kernel buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
 
 test("S137 an answer that nobody reads is ended, from memory or piece by piece", async () => {
@@ -161,7 +161,7 @@ test("a response that is read slowly but steadily is sent whole, and so is one w
   stopping.push(() => vi.useRealTimers());
   const graceMs = 3_000;
   const steadily = async (socket: Socket) => {
-    // This takes much longer than the grace.
+    // Reading the whole response takes much longer than the grace.
     for (let read = 0; !socket.destroyed && socket.bytesRead < LARGE.length; ) {
       while (socket.read() !== null);
       if (socket.bytesRead >= read + 1024 * 1024) {

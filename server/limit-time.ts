@@ -54,7 +54,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // After that, Node would close a socket that times out, even while its request is being processed.
+    // Once the body has arrived, Node would close a socket that times out, even while its request is being processed.
     req.once("end", () => req.setTimeout(0));
     return;
   }
@@ -114,7 +114,7 @@ function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pi
 
 /**
  * How many bytes the kernel has accepted. `bytesWritten` also counts what waits in the process, so it jumps by a whole response. Node
- * itself distinguishes slow sockets from dead ones by this number (`Socket#_onTimeout`), which only its handle has.
+ * itself distinguishes slow sockets from dead ones by this number (`Socket#_onTimeout`), which only the socket's handle has.
  */
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };

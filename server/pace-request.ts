@@ -16,7 +16,7 @@ import { doorOf } from "./request-door.ts";
 
 /** How long the process works for a request of each door, roughly, in milliseconds. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
-/** For a request that is mostly passed on: to an app or a relay, and the transfers of Git LFS. */
+/** The cost of a request that is mostly passed on: to an app or a relay, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
 
 /** How long the account of credentials is cached after they were last valid, and for how many credentials. */
@@ -47,7 +47,7 @@ export function paceRequest(
   // On protocol endpoints, mostly sites authenticate, in many ways. On a relay, only its handler knows the caller.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
-  if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/require-platform.ts).
+  if (account && isPlatform(account)) return undefined; // A platform has a limit of its own (api/require-platform.ts).
   if (credentials) {
     whenClosed(connection, () => {
       if (context.party && !context.party.isAnonymous) remember(credentials, context.party);
@@ -160,7 +160,7 @@ function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // Both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
+  // Hashes both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
   return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 

@@ -104,7 +104,7 @@ describe("a page", { timeout: 60_000 }, () => {
     expect(failures(await statusesOf({ method: "POST", headers, body: body() }))).toEqual([]);
   });
 
-  it("responds to an action of any page that is bound to arguments that no page binds", async () => {
+  it("responds to an action of any page that is called with bound arguments that no page uses", async () => {
     const operator = await signedInPerson("ada", { isOperator: true });
     const { type, owner, name, fullName } = await someRepo(operator);
     const repo = { type, owner: owner.handle, name };
@@ -113,7 +113,7 @@ describe("a page", { timeout: 60_000 }, () => {
     const actions = Object.entries(JSON.parse(manifest).node as Record<string, { workers: object; exportedName: string }>);
     const failed = new Set<string>();
     for (const [id, { workers, exportedName }] of actions) {
-      // An action's first byte says which arguments it has; one without any signs out.
+      // The first byte of an action's ID says which arguments the action has. The only action without arguments signs out, and is left out.
       const count = (Number.parseInt(id.slice(0, 2), 16) >> 1).toString(2).replaceAll("0", "").length;
       if (count === 0) continue;
       const page = (Object.keys(workers).sort()[0] ?? "")

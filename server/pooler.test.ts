@@ -44,7 +44,7 @@ afterAll(async () => {
   await pooler.stop();
 });
 
-/** More than the pooler has connections, so that each uses several of them. */
+/** The number of simultaneous runs: greater than the pooler's number of connections, so that they use several of them. */
 const AT_ONCE = 8;
 const together = <T>(run: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: AT_ONCE }, run));
 

@@ -36,7 +36,7 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
  * Whether another site sent a form or an action to a page (S25, S108). Browsers report that in `Sec-Fetch-Site`, which no script can set.
- * Over plain http to a name other than localhost they do not; there `Origin` decides, and cookies are also SameSite=Lax.
+ * Over plain http they do so only for localhost; for other names `Origin` decides, and cookies are also SameSite=Lax.
  *
  * Our pages send no referrer (S23), and with that policy a plain form's `Origin` is "null" (Fetch, "append a request Origin header"), which
  * Next rejects. So if the request is known to be ours, `Origin` is set to its actual value.

@@ -27,7 +27,7 @@ test("a page written in pieces arrives whole, without its scripts, with a policy
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
     res.flushHeaders();
-    // Also through the middle of a character.
+    // The page is cut in the middle of a character.
     const middle = bytes.indexOf("é") + 1;
     res.write(bytes.subarray(0, middle));
     res.end(bytes.subarray(middle));
@@ -44,7 +44,7 @@ test("a page written in pieces arrives whole, without its scripts, with a policy
 test("the head is written before the page, with correct headers", async () => {
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
-    // As Next's compression does: it writes the head first, and later headers are lost.
+    // Like Next's compression, this writes the head first, after which headers are lost.
     res.writeHead(410, { "X-Kept": "yes" });
     res.write(PAGE);
     res.end();

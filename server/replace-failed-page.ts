@@ -22,8 +22,8 @@ const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Tra
 
 /**
  * Replaces Next's response if a page failed or does not exist. Next leaves it to scripts to render one (app/global-error.tsx,
- * app/not-found.tsx), so that without them the page is blank; and a form left open during an update gets a line of plain text. Requests of Next's own scripts
- * are left alone: they read the response, and the open page renders it.
+ * app/not-found.tsx), so that without them the page is blank; and a form left open during an update gets a line of plain text. Responses to
+ * Next's own scripts are not replaced: the scripts read them, and the open page renders them.
  * @param next renders the not-found page
  */
 export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {
@@ -108,7 +108,7 @@ type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
 /** The route at which Next renders app/global-not-found.tsx. Elsewhere it leaves app/not-found.tsx to scripts, and sends an empty page. */
 const NOT_FOUND = "/_not-found";
 
-/** Headers about the request's own body, or that ask for something other than the whole page. */
+/** Headers that describe the request's own body, or ask for only a part of the page. */
 const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
 
 /** Renders app/global-not-found.tsx for the sender of this request. @returns undefined if that fails, which is logged */

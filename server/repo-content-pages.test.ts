@@ -47,7 +47,7 @@ const everyPage = () => [
   "compare/main...main",
 ];
 
-describe("pages of what is in a repository", { timeout: 120_000 }, () => {
+describe("pages of a repository's content", { timeout: 120_000 }, () => {
   it("exist for users who may see it, and nothing that a user wrote runs in them", async () => {
     for (const page of everyPage()) {
       const { status, body } = await ask(`/${page}`);

@@ -13,7 +13,7 @@ import { service } from "#core/testing/shared-service.ts";
 
 const secret = (what: string) => `${what}-${randomBytes(18).toString("base64url")}`;
 
-/** A whole service with the most verbose log: the pages, the API, the worker that delivers and runs jobs. */
+/** What the webhook's receiver got. */
 const received: { headers: IncomingMessage["headers"]; body: string }[] = [];
 const receiver = createServer(async (req, res) => {
   received.push({ headers: req.headers, body: await text(req) });
@@ -41,6 +41,7 @@ async function sendSignIn(login: string, password: string): Promise<Response> {
   return fetch(`${service.origin}/login`, { method: "POST", body: form, headers, redirect: "manual" });
 }
 
+// The shared service has the most verbose log. The test uses its pages, its API, and the worker for deliveries and jobs.
 test("S130 no process writes a secret to its log, whatever it is used for", { timeout: 180_000 }, async () => {
   const used: Record<string, string> = {};
   const ada = await signedInPerson("ada");

@@ -71,7 +71,7 @@ async function deliverAll(): Promise<void> {
 }
 
 describe("GET /metrics", () => {
-  test("do not exist without METRICS_TOKEN, and require that token from every address", async () => {
+  test("does not exist without METRICS_TOKEN, and requires that token from every address", async () => {
     for (const wrong of [undefined, "", "x", `${TOKEN}x`, TOKEN.toUpperCase()]) {
       const response = await scrape(wrong);
       expect([wrong, response.status, response.headers.get("www-authenticate")]).toEqual([wrong, 401, "Bearer"]);
@@ -81,7 +81,7 @@ describe("GET /metrics", () => {
     for (const token of [undefined, TOKEN, ""]) expect((await scrape(token)).status).toBe(404);
   });
 
-  test("report the queue, attempts and requests, of this process and of the others", async () => {
+  test("reports the queue, attempts and requests, of this process and of all others", async () => {
     const answers = [200, 500];
     const hook = await site((req, res) => void req.resume().on("end", () => res.writeHead(answers.shift() ?? 200).end()));
     await pushed(hook.url);
@@ -132,7 +132,7 @@ describe("GET /metrics", () => {
     // Each metric is described once, as the format requires.
     const described = text.split("\n").filter((line) => line.startsWith("# TYPE "));
     expect(new Set(described).size).toBe(described.length);
-    // No name that users chose, and no secret.
+    // The metrics contain no name that users chose, and no secret.
     expect(text).not.toMatch(/tide-|127\.0\.0\.1|whsec_/);
   });
 });

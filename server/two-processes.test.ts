@@ -131,7 +131,8 @@ test("an upload in parts may begin at one process, be requested again and comple
   const part = await fetch(header["00001"] ?? "", { method: "PUT", body: Uint8Array.from(object.content) });
   const parts = [{ partNumber: 1, etag: part.headers.get("etag") }];
   const { pathname, search } = new URL(href);
-  // The client lost the first response. At once would test s3rver, which does not join parts atomically.
+  // One after the other, as if the client had lost the first response: simultaneous requests would test s3rver, which does not join parts
+  // atomically.
   for (const address of addresses.toReversed()) {
     const completed = await fetch(address + pathname + search, {
       method: "POST",

@@ -20,7 +20,7 @@ export async function startDeliveries(): Promise<Loop> {
   await listen(EVENT_CHANNEL, () => engine.announceEvents());
   await listen(DELIVERY_CHANNEL, () => engine.announce());
   engine.start();
-  // Such deliveries are rare, and have already waited for a long time.
+  // Deliveries that nobody holds are rare, and have already waited for a long time.
   const forgotten = await startRounds({
     what: "look for deliveries that nobody holds",
     everyMs: 60_000,

@@ -30,7 +30,7 @@ const loops = [
     run: async (notice: QueuedLogoutNotice, claimId) =>
       (await import("#core/oauth/logout/deliver-logout-notice.ts")).deliverLogoutNotice(notice, claimId),
   }),
-  // One at a time: it is not urgent, and urgent work needs the machine.
+  // One at a time: maintenance is not urgent, and urgent work needs the machine.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
   // Two of each: one that takes very long must not block the others.
   ...(isXetEnabled()

@@ -106,7 +106,7 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
 
 /** Work that each worker repeats until it is stopped, such as housekeeping. Rows that workers share are claimed by `startLoop`. */
 type Rounds = {
-  /** For the log: "cannot … ". */
+  /** The name of the work for the log: "cannot … ". */
   what: string;
   /** The time between rounds. With a channel it covers missed announcements. */
   everyMs: number;
@@ -120,7 +120,7 @@ type Rounds = {
   work: (stopping: AbortSignal) => Promise<unknown>;
 };
 
-/** After the first failure. It doubles with each further one, up to the time between rounds. */
+/** The time before the next round after a first failure. It doubles with each further failure, up to the time between rounds. */
 const RETRY_MS = 1_000;
 
 export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false, channel, work }: Rounds): Promise<Loop> {

@@ -72,7 +72,7 @@ export async function startSpaces(): Promise<Loop> {
   });
   return {
     async stop() {
-      // Others take over released Spaces at once; this worker claims no more.
+      // Other workers take over released Spaces at once; this worker claims no more.
       const stopped = loop.stop();
       host.leave();
       await Promise.all([stopped, checks.stop()]);

@@ -20,14 +20,14 @@ async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<stri
   return userId;
 }
 
-/** Those that still have an app. */
+/** The number of the engine's sessions that still contain an app. */
 const engineSessions = (userId: string) =>
   db().oAuthArtifact.count({
     where: { model: "Session", accountId: userId, payload: { path: ["authorizations"], not: Prisma.AnyNull } },
   });
 const isOver = (userId: string) => vi.waitFor(async () => expect(await engineSessions(userId)).toBe(0));
 
-test("the engine's sessions end with the site session: earlier ended and expired ones, and current ones at once", async () => {
+test("the engine's sessions end with their site sessions: at the start for those that had ended or expired, then at once", async () => {
   const [before, expired, another] = [await signedIn(), await signedIn(new Date(Date.now() - 1_000)), await signedIn()];
   const end = (userId: string) => db().siteSession.updateMany({ where: { userId }, data: { endedAt: new Date() } });
   await end(before);
@@ -35,7 +35,8 @@ test("the engine's sessions end with the site session: earlier ended and expired
   onTestFinished(() => loop.stop());
   await isOver(before);
   await isOver(expired);
-  // By the announcements, not by the poll every five seconds: five of these, one after another, would wait for four more.
+  // Announcements end them, not only the poll every five seconds: with the poll alone, five ends one after another would take at least 20
+  // seconds.
   const people = await Promise.all(Array.from({ length: 5 }, () => signedIn()));
   const startedAt = performance.now();
   for (const person of people) {

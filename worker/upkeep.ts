@@ -58,7 +58,7 @@ export function startSessionEnds(): Promise<Loop> {
   });
 }
 
-/** Each returns what it deleted, by name, if it counts that. */
+/** Each function returns how much it deleted, by name, if it counts that. */
 const houseWork: [what: string, work: (stopping: AbortSignal) => Promise<unknown>][] = [
   ["rows", sweep],
   ["large files", async (stopping) => counted("large files", await sweepLfsLeftovers(stopping))],
@@ -75,7 +75,7 @@ async function runHousekeeping(stopping: AbortSignal): Promise<void> {
     try {
       Object.assign(swept, await work(stopping));
     } catch (error) {
-      // One of them must not keep the others from running.
+      // One failure must not prevent the other work.
       log().error({ err: error, what }, "housekeeping failed; trying again in an hour");
     }
   }
@@ -96,7 +96,7 @@ function storageWork(): (stopping: AbortSignal) => Promise<void> {
   };
 }
 
-/** Whether an app exchanges unusually many tokens (S96). */
+/** Looks for apps that exchange unusually many tokens (S96). */
 async function warnOfBursts(): Promise<void> {
   for (const { clientId, issued, refused } of await alertOnBursts()) {
     log().warn({ clientId, issued, refused }, "unusually many token exchanges");

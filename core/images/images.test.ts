@@ -10,7 +10,7 @@ const store = async (bytes: Uint8Array, field?: string) => insertImage(db(), awa
 
 const canvas = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#b5892e" } });
 
-/** Left half red, right half blue; EXIF with a rotation, and where it was taken. */
+/** A picture with a red left half, a blue right half, and EXIF: a rotation, and where it was taken. */
 const photo = async () => {
   const half = await canvas(50, 100).tint("#f00").png().toBuffer();
   return sharp({ create: { width: 100, height: 100, channels: 3, background: "#00f" } })
@@ -22,14 +22,14 @@ const photo = async () => {
 };
 
 describe("S82 uploaded pictures", () => {
-  test.each(["png", "jpeg", "webp", "gif", "avif"] as const)("takes %s and makes 256×256 WebP of it", async (format) => {
+  test.each(["png", "jpeg", "webp", "gif", "avif"] as const)("in the format %s become 256×256 WebP", async (format) => {
     const id = await store(await canvas(300, 120).toFormat(format).toBuffer());
     const image = await findImage(id);
     expect(image?.contentType).toBe("image/webp");
     expect(await sharp(image?.bytes).metadata()).toMatchObject({ format: "webp", width: 256, height: 256 });
   });
 
-  test("drops EXIF after turning the picture upright", async () => {
+  test("are turned upright, then lose their EXIF", async () => {
     const bytes = await photo();
     expect(bytes.includes("a secret place")).toBe(true);
     const image = await findImage(await store(bytes));
@@ -45,7 +45,7 @@ describe("S82 uploaded pictures", () => {
     expect(data[2]).toBeGreaterThan(200);
   });
 
-  test("takes the first picture of an animation", async () => {
+  test("from an animation are its first frame", async () => {
     const frames = await Promise.all(
       ["#f00", "#0f0", "#00f"].map((background) =>
         sharp({ create: { width: 20, height: 20, channels: 3, background } })
@@ -66,20 +66,20 @@ describe("S82 uploaded pictures", () => {
     ]);
   });
 
-  test("a file over 5 MB is refused before it is looked at", async () => {
+  test("of more than 5 MB are refused before they are read", async () => {
     await expect(store(new Uint8Array(5 * 1024 * 1024 + 1))).rejects.toMatchObject({
       code: "payload_too_large",
       field: "image",
     });
   });
 
-  test("a small file that unfolds to more than 40 megapixels is refused (decompression bomb)", async () => {
+  test("are refused if a small file has more than 40 megapixels (decompression bomb)", async () => {
     const bomb = await canvas(8_000, 5_001).png({ compressionLevel: 9 }).toBuffer();
     expect(bomb.byteLength).toBeLessThan(500_000);
     await expect(store(bomb)).rejects.toMatchObject({ code: "invalid_request", field: "image" });
   });
 
-  test("SVG, other formats, cut off and made up files are refused", async () => {
+  test("are refused if they are SVG, another format, truncated or invalid", async () => {
     const jpeg = await canvas(400, 400).jpeg().toBuffer();
     const png = await canvas(400, 400).png().toBuffer();
     const bad: Uint8Array[] = [
@@ -99,7 +99,7 @@ describe("S82 uploaded pictures", () => {
     expect(await db().image.count()).toBe(before);
   });
 
-  test("an unknown id and nonsense find nothing", async () => {
+  test("are not found by an unknown or invalid id", async () => {
     for (const id of [newId(), "\0", "../../etc/passwd", "x".repeat(10_000)]) expect(await findImage(id)).toBeUndefined();
   });
 });
@@ -132,7 +132,7 @@ describe("avatarSvg", () => {
     expect(initials(name)).toBe(letters);
   });
 
-  test("is the same every time, depends on the seed, and is a valid picture", async () => {
+  test("returns the same valid picture every time, which depends on the seed", async () => {
     expect(avatarSvg("Ada", "1")).toBe(avatarSvg("Ada", "1"));
     expect(new Set(Array.from({ length: 200 }, (_, i) => /fill="(#\w+)"/.exec(avatarSvg("A", `${i}`))?.[1])).size).toBe(
       avatarColours.length,
@@ -144,7 +144,7 @@ describe("avatarSvg", () => {
     });
   });
 
-  test("a name with markup, controls or half characters stays a name", async () => {
+  test("shows a name with markup, control characters or lone surrogates as text", async () => {
     const svg = avatarSvg(`<script>alert("1")</script> &amp; \u0001\ud800 '`, "1");
     expect(svg).not.toContain("<script");
     await expect(sharp(Buffer.from(svg)).metadata()).resolves.toMatchObject({ format: "svg" });

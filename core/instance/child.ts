@@ -14,7 +14,7 @@ export type Child = {
   ready: Promise<unknown>;
   /** The time of its last message, in milliseconds since 1970. After the first, there is one every few seconds (`reportAlive`). */
   heardAt(): number;
-  /** Asks it to end, kills it after 7 seconds, and returns once it is gone. */
+  /** Asks the child to end, kills it after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
 };
 

@@ -67,7 +67,7 @@ describe("keepRunning", () => {
     ).rejects.toThrow("never");
   });
 
-  it("restarts a requested restart at once, and does not count it as a crash", async () => {
+  it("restarts at once on request, and does not count that as a crash", async () => {
     const things: Thing[] = [];
     const crashed = vi.fn();
     const kept = await keep(async () => {
@@ -92,7 +92,7 @@ describe("keepRunning", () => {
     expect(things).toHaveLength(1);
   });
 
-  it("stops what was being started when it was told to stop", async () => {
+  it("stops a process that is still being started when it is told to stop", async () => {
     const first = new Thing();
     const slow = new Thing();
     const isStarting = Promise.withResolvers<void>();

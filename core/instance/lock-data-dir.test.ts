@@ -24,13 +24,13 @@ async function otherProcess(dataDir: string, holder: string): Promise<{ pid: num
 }
 
 describe("lockDataDir", () => {
-  it("refuses a second service on one data directory, and says which process has it", async () => {
+  it("refuses a second service on one data directory, and says which process holds its lock", async () => {
     const dataDir = directory();
     const { pid } = await otherProcess(dataDir, "service");
     await expect(lockDataDir(dataDir, "service")).rejects.toThrow(`already running on ${dataDir} (process ${pid})`);
   });
 
-  it("ends with its process, however that ends", async () => {
+  it("releases the lock when its process ends, however the process ends", async () => {
     const dataDir = directory();
     const other = await otherProcess(dataDir, "service");
     await other.kill();

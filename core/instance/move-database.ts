@@ -119,7 +119,7 @@ async function requireStopped(url: string): Promise<void> {
 async function verifySource(): Promise<AuditHead | undefined> {
   while ((await sealAuditEvents({ isWaiting: true })).isMore);
   const { flaw, head } = await verifyAuditChain();
-  // Its connections would count as a service that still runs.
+  // The copy checks that nobody else is connected, and would take these connections for a running service.
   await closeConnections();
   if (flaw)
     throw new DatabaseCopyError(

@@ -47,8 +47,8 @@ export async function openInstance(): Promise<Instance> {
 async function joinService(directory: string): Promise<Instance> {
   for (const deadline = Date.now() + SERVICE_START_SECONDS * 1_000; Date.now() < deadline; await delay(100)) {
     const urls = findEmbedded(directory);
-    if (!urls) continue; // it is starting, or recovers
-    // As the owner: a service of an older version may have no other role.
+    if (!urls) continue; // the database is starting or recovering
+    // This connects as the owner: a service of an older version may have no other role.
     const pending = await pendingMigrations(urls.ownerUrl);
     if (pending.length > 0) throw new SettingsError(`The running service is older than this command. Restart it first.`);
     provideSettings(embeddedSettings(directory, urls));

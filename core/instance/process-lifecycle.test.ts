@@ -21,7 +21,7 @@ function processThat(does: string) {
   return { status, stdout };
 }
 
-it("a rejection that nobody awaits is logged and counted, and ends no process", () => {
+it("a rejection that nobody awaits is logged and counted, and does not end the process", () => {
   const { status, stdout } = processThat(`Promise.reject(new RangeError("of one job")); Promise.reject("no error at all");`);
   expect(status).toBe(0);
   expect(stdout).toContain("alive [2]");

@@ -24,7 +24,7 @@ const NEW = "the key in use after the rotation, for tests";
 const keys = (current: string, previous = "") => void provideSettings({ SECRET_KEY: current, SECRET_KEY_PREVIOUS: previous });
 
 const usual = secretKey();
-// Those of the template are encrypted under the usual key.
+// The template's signing keys are encrypted under the usual key.
 beforeAll(async () => void (await db().signingKey.deleteMany()));
 beforeEach(() => keys(OLD));
 afterEach(async () => {
@@ -63,7 +63,7 @@ describe("S130 the columns with sealed values", () => {
 });
 
 describe("S130 a new SECRET_KEY", () => {
-  it("encrypts everything of the previous key again, which is then unused", async () => {
+  it("re-encrypts everything that the previous key encrypted, which is then no longer needed", async () => {
     const ada = await signedInPerson();
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id, secret: "the webhook's secret" });
     const owner = { kind: "user", id: ada.id } as const;
@@ -111,7 +111,7 @@ describe("S130 a new SECRET_KEY", () => {
     expect((await rotateSecretKey()).resealed).toEqual({});
   });
 
-  it("keeps the signing keys, and a value that changes meanwhile", async () => {
+  it("keeps the signing keys, and a value that is changed during the rotation", async () => {
     const kids = (await loadSigningKeys()).map(({ kid }) => kid);
     const id = await webhookTo({ url: "http://127.0.0.1:9/", secret: "the first" });
     keys(NEW, OLD);
@@ -127,14 +127,14 @@ describe("S130 a new SECRET_KEY", () => {
     expect((await loadSigningKeys()).map(({ kid }) => kid)).toEqual(kids);
   });
 
-  it("is refused while a process runs that does not encrypt with it, and without a previous key", async () => {
+  it("is refused while any process does not encrypt with it, and without a previous key", async () => {
     const beat = (keyIds: string[]) =>
       db().processHeartbeat.create({ data: { id: newId(), kind: "worker", host: "quay", pid: 4711, version: "1", keyIds } });
     const refused = (reason: string) =>
       expect(rotateSecretKey()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(reason) });
     const old = keyIds();
     keys(NEW, OLD);
-    // The last one reads with the new key, and still encrypts with the old one.
+    // A process with the last list decrypts with the new key, but still encrypts with the old one.
     for (const known of [old, [], keyIds().reverse()]) {
       await beat(known);
       await refused("worker on quay (process 4711)");
@@ -153,7 +153,7 @@ describe("S130 a new SECRET_KEY", () => {
     const codes = await recoveryCodesOf(ada.id, "7k2mq-x9d4t");
     const works = async () => (await recoveryCodeHashes(db(), ada.id, "7K2MQ X9D4T")).some((hash) => codes.includes(hash));
     await db().totp.create({ data: { userId: ada.id, sealedSecret: seal("totp", "its secret"), confirmedAt: new Date() } });
-    // Rows of other tests are not encrypted with it.
+    // Stands for a key with which no row of this database is encrypted.
     keys(OLD, `${NEW}, and not this one`);
     await expect(rotateSecretKey()).rejects.toMatchObject({
       code: "conflict",
@@ -165,7 +165,7 @@ describe("S130 a new SECRET_KEY", () => {
     expect(await works()).toBe(true);
   });
 
-  it("takes the place of a generated one in its file, beside it until it is deleted", async () => {
+  it("replaces a generated key in its file; the old key stays in a second file until it is deleted", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "keyhook-"));
     const urls = { url: "postgres://localhost/a", ownerUrl: "postgres://localhost/a" };
     const settings = () => {
@@ -190,7 +190,7 @@ describe("S130 a new SECRET_KEY", () => {
   });
 });
 
-/** A recovery code as rows made before salts were stored. */
+/** A recovery code, stored as before salts existed. */
 async function recoveryCodesOf(userId: string, code: string): Promise<string[]> {
   const hashes = await recoveryCodeHashes(db(), userId, code);
   await db().recoveryCode.createMany({ data: hashes.map((codeHash) => ({ id: newId(), userId, codeHash })) });

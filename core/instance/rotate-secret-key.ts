@@ -15,7 +15,7 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   "identity provider": [column("identity_provider", "sealed_client_secret")],
   "inference provider keys": [column("inference_provider", "sealed_api_key")],
   "job secrets": [column("job_run", "secrets"), column("scheduled_job", "secrets"), column("webhook", "job_secrets")],
-  // In `mail.text`, for a week.
+  // These are in `mail.text`, for a week.
   "kept mail": [],
   "recovery codes": [column("recovery_code", "sealed_salt")],
   // Part of the token itself, which its client keeps. If a token from before the rotation is reused, it is refused as unknown, not as
@@ -26,7 +26,7 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   "setup link": [],
   "signing keys": [column("signing_key", "private_jwk", "kid")],
   "space variable": [column("space_variable", "value", "repo_id || ' ' || name")],
-  // Also in `one_time_token.data` until the authenticator app is confirmed, which takes minutes.
+  // A secret is also in `one_time_token.data` until the authenticator app is confirmed, which takes minutes.
   totp: [column("totp", "sealed_secret", "user_id")],
   "webhook secret": [column("webhook", "secret"), column("webhook", "previous_secret")],
 };
@@ -36,7 +36,7 @@ const BATCH = 500;
 type Rotation = {
   /** How many values were encrypted again, by purpose. */
   resealed: Partial<Record<SealPurpose, number>>;
-  /** How many values no key of this installation decrypts. They stay as they are. */
+  /** How many values no key of this installation decrypts; they are not changed. */
   unreadable: number;
 };
 

@@ -16,8 +16,8 @@ const RUN_MESSAGE = "Cancelled: the app or token that started it no longer has a
 
 /**
  * Pauses the schedules and cancels the runs of ended delegations: waiting runs at once, others when their worker is notified.
- * @param most the limit for each
- * @returns the number of schedules or runs, whichever is larger
+ * @param most the maximum number of schedules, and of runs
+ * @returns the number of schedules or of runs that ended, whichever is larger
  */
 export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[], most: number): Promise<number> {
   const schedules = await tx.$queryRaw<Ended[]>`

@@ -55,7 +55,7 @@ describe("the name of an image", () => {
     `${"a".repeat(128)}/${"b".repeat(128)}`,
     "a/".repeat(249),
   ])("%j is none", (text) => {
-    // By the grammar, a bare host is somebody's image of that name on Docker Hub; it is invalid only if what follows is not a tag.
+    // By the grammar, a bare host is the name of an image on Docker Hub; with a port, the port is its tag.
     if (/^example\.com(:\d+)?$/.test(text)) expect(parseImageReference(text)?.registry).toBe("docker.io");
     else expect(parseImageReference(text)).toBeUndefined();
   });

@@ -10,7 +10,7 @@ import { mailTable, type QueuedMail } from "./mail-table.ts";
 import { queueMail } from "./queue-mail.ts";
 import { closeMailTransport } from "./send-mail.ts";
 
-/** A minimal mail server (RFC 5321): it answers RCPT as told and keeps what it accepts. */
+/** A minimal mail server (RFC 5321): it answers RCPT as the test specifies and keeps the emails that it accepts. */
 async function mailServer(answerToRecipient: () => string): Promise<{ url: string; messages: string[] }> {
   const messages: string[] = [];
   const server = createServer((socket) => {
@@ -53,7 +53,7 @@ async function deliverDue(): Promise<void> {
 
 const message = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
 const stored = () => db().mail.findFirstOrThrow();
-// The column stores milliseconds: a rounded now() can be later than the next claim.
+// A second ago by default: the column stores milliseconds, so a rounded now() could be later than the next claim.
 const becomeDue = (later = "-1 second") => pool().query("update mail set due_at = now() + $1::interval", [later]);
 
 afterEach(async () => {
@@ -63,7 +63,7 @@ afterEach(async () => {
 });
 
 describe("mail", () => {
-  it("is kept when there is no mail server, for the operator's command on any machine", async () => {
+  it("is kept without a mail server, and the operator's command can read it on any machine", async () => {
     await queueMail(db(), { ...message, subject: "Grüße" });
     await queueMail(db(), { ...message, to: "mara@example.com" });
     await deliverDue();

@@ -40,7 +40,10 @@ export async function deliverMail(mail: QueuedMail, claimId: string): Promise<vo
   await recordSent(mail.id, claimId);
 }
 
-/** Clears the text as soon as it is not needed: it may contain a working link (S55). @param kept what is stored in place of the text */
+/**
+ * Clears an email's text as soon as it is no longer needed, because it may contain a working link (S55). @param kept what is stored in
+ * place of the text
+ */
 async function recordSent(id: string, claimId: string, kept = ""): Promise<void> {
   await pool().query(
     `update mail set sent_at = now(), text = $3, claim_id = null, claimed_until = null, last_error = null

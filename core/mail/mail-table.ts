@@ -12,6 +12,6 @@ export type QueuedMail = {
   subject: string;
   text: string;
   created_at: Date;
-  /** Including this one. */
+  /** The number of attempts, including this one. */
   attempts: number;
 };

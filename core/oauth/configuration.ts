@@ -45,7 +45,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     discovery: {
-      // Resolved by findClientMetadata, which the engine calls first; its own implementation stays off (docs/decisions/026).
+      // Resolved by findClientMetadata, which the engine calls first; the engine's own implementation stays off (docs/decisions/026).
       client_id_metadata_document_supported: true,
       // RFC 9728 §4: our API and its authorization server name each other.
       protected_resources: [apiAudience()],

@@ -89,7 +89,7 @@ describe("S106 discovery", () => {
     expect(claims_supported).toEqual(expect.arrayContaining(given));
   });
 
-  test("can be kept for minutes, and has the type of JSON", async () => {
+  test("can be cached for minutes, and has the content type of JSON", async () => {
     for (const path of documents) {
       const { headers } = await fetch(world.origin + path);
       expect(headers.get("content-type")).toMatch(/^application\/json\b/);
@@ -153,7 +153,7 @@ describe("S106 every endpoint that discovery names works", () => {
     },
   };
 
-  test("called one by one", async () => {
+  test("in a request of its own", async () => {
     const document = await read();
     const named = Object.keys(document).filter((name) => /_endpoint$|_uri$/.test(name));
     expect(named.sort()).toEqual(Object.keys(calls).sort());

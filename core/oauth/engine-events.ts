@@ -90,7 +90,7 @@ async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // In the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
+  // `token_type` gets the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
@@ -146,7 +146,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
   } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
     ctx.body = { ...body, error_description: `${body.error_description}; the app may request ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
-    // An ID token, for example. RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
+    // The token is, for example, an ID token. RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
     ctx.status = 200;
     ctx.body = { active: false };
   }

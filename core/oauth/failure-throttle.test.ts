@@ -54,7 +54,7 @@ describe("S56 guessing", () => {
     expect((await asApp(world, at.app, "/oauth/token", form)).status).toBe(429);
   });
 
-  test("stops neither another client at that address, nor that client elsewhere", async () => {
+  test("stops neither another client at that address, nor that client at another address", async () => {
     world.sendFrom("192.0.2.3");
     const [at, other] = [await prepare(world, { isConfidential: true }), await prepare(world, { isConfidential: true })];
     await guess(at.app.clientId, FAILURES_OF_CLIENT + 1);
@@ -63,7 +63,7 @@ describe("S56 guessing", () => {
     expect((await asApp(world, at.app, "/oauth/token", redemption(await authorize(at)))).status).toBe(200);
   });
 
-  test("a client's secret in Basic and in the body is one count", async () => {
+  test("a client's secret in Basic and in the body counts together", async () => {
     world.sendFrom("192.0.2.5");
     const { app } = await prepare(world, { isConfidential: true });
     await guess(app.clientId, FAILURES_OF_CLIENT);
@@ -81,7 +81,7 @@ describe("S56 guessing", () => {
     expect((await asApp(world, app, "/oauth/token", form)).status).toBe(429);
   });
 
-  test("with another client each time ends at the address's own limit", async () => {
+  test("with another client each time ends at the limit of the address", async () => {
     world.sendFrom("192.0.2.7");
     const statuses: number[] = [];
     while (statuses.length < FAILURES_OF_ADDRESS) {
@@ -93,7 +93,7 @@ describe("S56 guessing", () => {
   });
 });
 
-describe("S56 an address of IPv6", () => {
+describe("S56 an IPv6 address", () => {
   test("counts by its /64", async () => {
     const { app } = await prepare(world, { isConfidential: true });
     world.sendFrom("2001:db8:64:1::1");
@@ -112,13 +112,13 @@ describe("S56 an address of IPv6", () => {
   }
   const networkOf = (customer: string, n: number) => `2001:db8:${customer}:${(n % 65_536).toString(16)}::1`;
 
-  test("counts with all networks of its /48 too, which fail ten times as often as one", () => {
+  test("counts with all networks of its /48 too, which may fail ten times as often as one", () => {
     for (let n = 0; n < FAILURES_OF_CUSTOMER; n++) fail(networkOf("48", n));
     expect(() => fail(networkOf("48", 60_000))).toThrow("too many failed requests");
     fail(networkOf("49", 0));
   });
 
-  test("is evicted in a flood only if it is the oldest, not together with all others", () => {
+  test("loses its count in a flood only if it is among the oldest", () => {
     const flood = (from: number, to: number) => {
       for (let n = from; n < to; n++) fail(`10.${n >> 16}.${(n >> 8) % 256}.${n % 256}`);
     };

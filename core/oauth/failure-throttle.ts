@@ -24,7 +24,7 @@ export function guardAgainstGuessing(res: ServerResponse, address: string, clien
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
   const limits = new Map([
     [customer, FAILURES_OF_CUSTOMER],
-    // For IPv4 both are the same, and the lower limit applies.
+    // For IPv4 both keys are the same, and this lower limit replaces the other.
     [network, FAILURES_OF_ADDRESS],
     [`${network} ${clientId.slice(0, 200)}`, FAILURES_OF_CLIENT],
   ]);

@@ -137,7 +137,7 @@ describe("two sites with openid-client 6, private_key_jwt and DPoP", () => {
 });
 
 describe("S146 §5.3.2.1 client assertions", () => {
-  test("the issuer as a string is the only audience", async () => {
+  test("have the issuer, as a string, as their only audience", async () => {
     const at = await site();
     for (const aud of [[world.origin], world.origin + TOKEN, world.origin + PAR, `${world.origin}/`, "https://evil.example"]) {
       const refused = await push(at, {}, await proven(at, { aud }));
@@ -186,7 +186,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
       .toBe(201);
   });
 
-  test("are checked at the token endpoint too, where a refusal leaves the code valid", async () => {
+  test("are checked at the token endpoint too, where a refused assertion does not consume the code", async () => {
     const [at, other] = [await site("PS256"), await site()];
     const code = redemption(await codeOf(at));
     for (const credentials of [
@@ -194,7 +194,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
       await proven(at, { aud: [world.origin, "https://evil.example"] }),
       { client_assertion_type: ASSERTION_TYPE, client_assertion: await signedWithRs256(at) },
       { client_id: at.app.clientId },
-      // By another app, with its own key.
+      // An assertion with another app's key.
       await proven({ app: at.app, pair: other.pair }),
     ]) {
       const refused = await token(at, code, null, credentials);
@@ -257,7 +257,7 @@ describe("§5.3.2.2 authorization requests", () => {
     }
   });
 
-  test("parameters beside a request_uri are ignored", async () => {
+  test("with parameters beside a request_uri ignore these", async () => {
     const at = await site();
     const inside = { state: "-._~".repeat(32), nonce: "n".repeat(384) };
     for (const { state, nonce } of [inside, { state: undefined, nonce: undefined }]) {
@@ -274,7 +274,7 @@ describe("§5.3.2.2 authorization requests", () => {
     expect(answered).toMatchObject({ ...own, error: "access_denied", state: "a state", iss: world.origin });
   });
 
-  test("a request_uri may be opened again until it is answered", async () => {
+  test("may be opened again by their request_uri until they are answered", async () => {
     const prepared = await site();
     const at = { ...prepared, browser: world.browser() };
     const request = { client_id: at.app.clientId, request_uri: (await push(at)).body.request_uri };
@@ -288,7 +288,7 @@ describe("§5.3.2.2 authorization requests", () => {
     expect(page).toContain("invalid_request_uri");
   });
 
-  test("a request_uri of another client is refused", async () => {
+  test("are refused with a request_uri of another client", async () => {
     const [at, other] = [await site(), await site()];
     const { body } = await push(at);
     const outcome = await ask(other, Object.entries({ client_id: other.app.clientId, request_uri: body.request_uri }));
@@ -317,7 +317,7 @@ describe("the token endpoint", () => {
     expect((await userinfo(at, body.access_token)).status).toBe(401);
   });
 
-  test("redeems a code for its client, with its verifier, and with the key of its request alone", async () => {
+  test("redeems a code only for its client, with its verifier, and with the key of its request", async () => {
     const [at, other] = [await site(), await site()];
     const foreign = await token(other, redemption(await codeOf(at)));
     const { code } = await codeOf(at);
@@ -329,7 +329,7 @@ describe("the token endpoint", () => {
     expect((await token(at, redemption(await codeOf(at, { dpop_jkt: at.key.thumbprint })))).status).toBe(200);
   });
 
-  test("a refresh token is of its client, which may take a new key", async () => {
+  test("refreshes only for the token's client, which may use a new key", async () => {
     const [at, other] = [await site(), await site()];
     const { body } = await token(at, redemption(await codeOf(at, { max_age: "3600" })));
     const form = { grant_type: "refresh_token", refresh_token: body.refresh_token };
@@ -349,13 +349,13 @@ describe("the token endpoint", () => {
     expect((await userinfo(at, refreshed.body.access_token)).status).toBe(401);
   });
 
-  test("takes no other grant", async () => {
+  test("accepts no other grant", async () => {
     const at = await site();
     const refused = await token(at, { grant_type: DEVICE_CODE_GRANT, device_code: "x" });
     expect([refused.status, refused.body.error]).toEqual([400, "unauthorized_client"]);
   });
 
-  test("proofs whose clock is a minute ahead are accepted, and none beyond; RSA is not", async () => {
+  test("accepts proofs of a clock up to a minute ahead, and none with RSA", async () => {
     const at = await site();
     const code = redemption(await codeOf(at));
     const ahead = (seconds: number) =>
@@ -369,7 +369,7 @@ describe("the token endpoint", () => {
   });
 });
 
-test("§5.3.4 a token is accepted in the header alone, with its proof", async () => {
+test("§5.3.4 a token is accepted only in the header, with its proof", async () => {
   const at = await site();
   const { body } = await token(at, redemption(await codeOf(at)));
   expect((await world.userinfo(body.access_token)).status).toBe(401);
@@ -379,7 +379,7 @@ test("§5.3.4 a token is accepted in the header alone, with its proof", async ()
   expect((await userinfo(at, body.access_token)).status).toBe(200);
 });
 
-test("proofs at userinfo and for pushed requests: variants of valid clients, and refused proofs", async () => {
+test("proofs at userinfo and for pushed requests: valid variants are accepted, invalid ones refused", async () => {
   const at = await site();
   const { access_token } = (await token(at, redemption(await codeOf(at)))).body;
   const url = world.origin + USERINFO;

@@ -14,17 +14,20 @@ export const ID_TOKEN_SECONDS = HOUR;
 /** A refresh token expires if it is not used for this long, and in any case a year after the sign-in (S50, ASVS 10.4.8). */
 export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
 export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
-/** For the engine: longer than every token issued under the Grant. The row expires with the last of its tokens (grant-store.ts). */
+/**
+ * The lifetime of a Grant, for the engine: longer than that of every token issued under it. The row expires with the last of its tokens
+ * (grant-store.ts).
+ */
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 /** Time to read the consent page, to sign in and to find the email with the link. */
 export const INTERACTION_SECONDS = HOUR;
 /** The engine's session ends with the user's site session, and must last until then: it lists the apps to notify. */
 export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
-/** Without an account it contains only the question "Sign out?", for a user who has used no app in this browser (logout.ts). */
+/** A session without an account contains only the question "Sign out?", for a user who has used no app in this browser (logout.ts). */
 export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 /** Time to fetch the phone, sign in and type the code (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
-/** A Grant without tokens. Its code or device code has expired by then. */
+/** The lifetime of a Grant without tokens. Its code or device code has expired by then. */
 export const UNUSED_GRANT_SECONDS = DEVICE_CODE_SECONDS;
 /** How far ahead the clock of a client that signs assertions may be (FAPI 2.0 Security Profile §5.3.2.1). */
 export const CLOCK_TOLERANCE_SECONDS = 10;

@@ -19,7 +19,7 @@ async function leave({ isReadBefore }: { isReadBefore: boolean }): Promise<unkno
 }
 
 describe("S51 a request that is cut off", () => {
-  test.each([true, false])("ends here too, and is not our error (while its body is read: %s)", async (isReadBefore) => {
+  test.each([true, false])("ends here too, as the client's error (while its body is read: %s)", async (isReadBefore) => {
     const error = await leave({ isReadBefore });
     expect(error).toBeInstanceOf(ProtocolError);
     expect(error).toMatchObject({ status: 400 });

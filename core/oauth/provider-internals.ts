@@ -16,7 +16,7 @@ import { verifyRetiredHint } from "./signing-keys.ts";
 
 /**
  * The only place where the engine's classes are changed rather than configured. A comment at each change names the gap that it closes. Each
- * changes a method that the engine calls by its public name, and a test fails if a new version of the engine no longer calls it.
+ * change replaces a method that the engine calls by its public name, and a test fails if a new version of the engine no longer calls it.
  */
 type ClientPrototype = {
   redirectUris: string[];
@@ -100,7 +100,7 @@ export function closeEngineGaps(provider: Provider): void {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };
 
-  // S108: an ID token sent as a hint may be older than the present keys.
+  // S108: an ID token sent as a hint may be older than the current keys.
   const validate = IdToken.validate;
   IdToken.validate = async function validateHint(jwt, client) {
     try {

@@ -78,7 +78,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     );
     expect(Date.parse(signedIn.expiresAt ?? "") - Date.now()).toBeGreaterThan(7 * 3600_000);
     expect(readIdTokenClaims(signedIn.idToken ?? "")).toEqual(signedIn.claims);
-    // An independent library, which checks everything, must agree about the same token.
+    // An independent library, which checks everything, must accept the same token.
     const as = await world.discover();
     const response = Response.json({ access_token: signedIn.accessToken, token_type: "bearer", id_token: signedIn.idToken });
     const checked = await oauth.processAuthorizationCodeResponse(as, { client_id: at.app.clientId }, response, {
@@ -94,7 +94,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     });
 
     const fresh = await refreshTokens({ ...appOf(at), refreshToken: signedIn.refreshToken ?? "" });
-    // RFC 9700 §4.14.2: only a public app's is replaced.
+    // RFC 9700 §4.14.2: only a public app's refresh token is replaced.
     expect(fresh.refreshToken === signedIn.refreshToken).toBe(isConfidential);
     await revokeToken({ ...appOf(at), token: fresh.refreshToken ?? "" });
     await revokeToken({ ...appOf(at), token: fresh.refreshToken ?? "" });
@@ -137,7 +137,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     ).toMatchObject({
       code: "state_mismatch",
     });
-    // A code injected into another login: that one has another verifier (RFC 9700 §4.5).
+    // A code injected into another login, which has another verifier (RFC 9700 §4.5).
     const injected = changed((all) => all.set("state", other.state));
     expect(await refusal(finish(at, other, injected))).toMatchObject({ code: "invalid_grant" });
   });
@@ -258,7 +258,7 @@ describe("an ID token", () => {
     ]) {
       expect((await refusal(check(changes))).code, JSON.stringify(changes)).toBe("invalid_id_token");
     }
-    // The service has rotated its key since the key set was read, and changed its kind.
+    // The service has since replaced its key with one of another algorithm.
     await ci.rotate("ES256");
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 61_000);
     expect(await check({})).toMatchObject({ sub: "ada" });
@@ -299,7 +299,7 @@ test("an ID token in the token endpoint's own answer is checked, and no error co
       String(input).endsWith("/oauth/token") ? Promise.resolve(Response.json(answer)) : fetch(input, init);
     const error = await refreshTokens({
       ...appOf(at),
-      // An access token other than the sign-in's: the ID token does not match it.
+      // This is not the app for which the ID token was issued.
       clientId: "another",
       fetch: answering,
       refreshToken: `${refreshToken}-${what}`,
@@ -312,13 +312,13 @@ test("an ID token in the token endpoint's own answer is checked, and no error co
   }
 });
 
-test("a wrong clock loses no token: the old refresh token is used up once the answer has arrived", async () => {
+test("a wrong clock loses no token: once the response has arrived, the old refresh token is used up", async () => {
   const at = await prepare(world);
   const { login, callback } = await begin(at, { scope: "openid offline_access" });
   const { refreshToken = "" } = await finish(at, login, callback);
   const wrongClock: typeof fetch = async (input, init) => {
     const answer = await fetch(input, init);
-    // Longer than an ID token lives.
+    // The clock is then ahead by more than the lifetime of an ID token.
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 2 * 3_600_000);
     return answer;
   };
@@ -327,7 +327,7 @@ test("a wrong clock loses no token: the old refresh token is used up once the an
   expect(Date.parse(fresh.expiresAt ?? "")).toBeGreaterThan(Date.now());
 });
 
-test("a service that is reached by HTTPS cannot have a secret sent without it", async () => {
+test("a service that is reached by HTTPS cannot make the SDK send a secret without it", async () => {
   const baseUrl = "https://half.example.test";
   const serve = vi.fn<typeof fetch>(async () =>
     Response.json({
@@ -342,7 +342,7 @@ test("a service that is reached by HTTPS cannot have a secret sent without it", 
   expect(serve).toHaveBeenCalledTimes(1);
 });
 
-test("a login proves itself by PKCE with S256 (RFC 7636 §4.2), and no two share a secret", async () => {
+test("a login uses PKCE with S256 (RFC 7636 §4.2), and no two logins share a secret", async () => {
   const at = await prepare(world);
   const logins = [await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI })];
   logins.push(await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI }));
@@ -374,7 +374,7 @@ describe("discovery", () => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  test("of a service that calls itself something else is refused", async () => {
+  test("of a service that names another issuer is refused", async () => {
     expect(await refusal(discover({ baseUrl: world.origin.replace("localhost", "127.0.0.1") }))).toMatchObject({
       code: "issuer_mismatch",
       message: expect.stringContaining(`Use that as baseUrl`),
@@ -383,7 +383,7 @@ describe("discovery", () => {
 });
 
 describe("a device", () => {
-  /** The engine's interval is five seconds; the wait function does something else instead of waiting. */
+  /** The engine's interval is five seconds; instead of waiting, the wait function does the test's next step. */
   async function device(
     answering: (code: string, at: Prepared) => Promise<unknown> | undefined,
     options: Partial<Parameters<typeof deviceLogin>[0]> = {},
@@ -444,7 +444,7 @@ describe("a device", () => {
     expect(paced).toEqual([5, 5, 10]);
   });
 
-  test("learns of a denial and of the expiry", async () => {
+  test("gets an error for a denial, for the expiry and for an unknown client", async () => {
     const denied = await device((code, { session }) => denyDevice(session, code, noOrigin));
     expect(await refusal(denied.signedIn)).toMatchObject({
       code: "access_denied",
@@ -486,7 +486,7 @@ describe("a device", () => {
     vi.restoreAllMocks();
   });
 
-  test("is sent to no address that would start another program than a browser", async () => {
+  test("shows no address that would start another program than a browser", async () => {
     const at = await prepareDevice(world);
     const lying: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -558,7 +558,7 @@ describe("tokens that are kept", () => {
     expect(requests()).toBe(2);
   });
 
-  test("are shared by two processes under a lock, and by two without one as well", async () => {
+  test("are shared by two processes with a lock, and by two without one", async () => {
     const { kept, keep, end, requests } = await signedIn();
     end();
     let turn = Promise.resolve<unknown>(undefined);
@@ -633,7 +633,7 @@ describe("an exchange", () => {
         code,
       );
     }
-    // With an acting party.
+    // The next exchange has an acting party.
     const actorToken = (await exchangeToken({ ...app, email: at.admin.email })).accessToken;
     expect((await exchangeToken({ ...app, email: at.writer.email, actorToken })).accessToken).toBeTruthy();
   });
@@ -650,7 +650,7 @@ describe("an exchange", () => {
     const idToken = await ci.sign({ repository: "octo/kite" });
     const tokens = await exchangeCiToken({ baseUrl: world.origin, idToken, resource });
     expect(tokens).toMatchObject({ accessToken: expect.stringMatching(/^kh_jwt_/), tokenType: "bearer" });
-    // Once only.
+    // The job's ID token works only once.
     expect(await refusal(exchangeCiToken({ baseUrl: world.origin, idToken, resource }))).toMatchObject({ code: "invalid_grant" });
     expect(await refusal(exchangeCiToken({ baseUrl: world.origin, idToken: "x", resource }))).toMatchObject({
       code: "invalid_request",

@@ -102,7 +102,7 @@ describe("ID tokens", () => {
 });
 
 describe("S107 rotation, without a restart", () => {
-  test("publishes the new keys first, then signs with them, then withdraws the old ones; every ID token verifies all along", async () => {
+  test("publishes the new keys first, then signs with them, then withdraws the old ones; every ID token can be verified throughout", async () => {
     const at = await prepare(world);
     const before = await readKeys();
     const oldToken = await idToken(at);
@@ -132,7 +132,7 @@ describe("S107 rotation, without a restart", () => {
     expect(isSignedBy(await readKeys(), newToken)).toBe(true);
   });
 
-  test("happens by itself at its time, without a notification", async () => {
+  test("takes effect at its time, without a notification", async () => {
     const at = await prepare(world);
     const { kids } = await rotateSigningKeys();
     await expect.poll(async () => kidsOf(await readKeys()), soon).toEqual(expect.arrayContaining(kids));

@@ -10,7 +10,7 @@ import { env } from "#core/env.ts";
 
 /**
  * The keys that sign ID tokens: one active RS256 and one active ES256 key, in Postgres, encrypted under SECRET_KEY. A new key is published
- * before it signs, and an old one stays published until the last ID token that it signed has expired. So a rotation needs no downtime, and
+ * before it signs, and an old key stays published until the last ID token that it signed has expired. So a rotation needs no downtime, and
  * no relying party gets a signature that it cannot verify (S107).
  */
 const algorithms = ["RS256", "ES256"] as const;

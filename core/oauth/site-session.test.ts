@@ -72,7 +72,7 @@ test("S34 every sign-in renews the engine's session ID, and the old one is inval
   expect(cookieOf(old, engineCookie())).not.toBe(before);
 });
 
-test("OIDC Core §3.1.2.1 an app that asks for a level reads that of the sign-in, also after a refresh; no other app does", async () => {
+test("OIDC Core §3.1.2.1 an app that requests a level of authentication gets that of the sign-in, also after a refresh; other apps get none", async () => {
   const visitor = await prepare(world, { isRefreshAllowed: true });
   const signIn = (parameters: Record<string, string>) =>
     world.signInWith(visitor.app, visitor.session, visitor.browser, parameters).then(({ tokens }) => tokens);
@@ -116,7 +116,7 @@ test("S34 a sign-in that answered a request from a browser without a session is 
   expect(await resume(ended.anonymous, ended.url)).toMatchObject({ status: 400, location: undefined });
 });
 
-test("a user who opens two apps at the same first moment is signed in to both", async () => {
+test("a user who opens two apps at the same time, before any other, is signed in to both", async () => {
   const fresh = await prepare(world);
   const second = await world.app(fresh.person);
   const both = [fresh, { ...fresh, app: second }];

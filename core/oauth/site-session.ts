@@ -21,8 +21,8 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
 }
 
 /**
- * Signs the user of the site session in at the engine, under a new session ID (S34). Otherwise the engine would once send a signed-in user
- * to the sign-in page, and `prompt=none` would fail.
+ * Signs the user of the site session in at the engine, under a new session ID (S34). Otherwise the engine would send the signed-in user to
+ * the sign-in page once more, and `prompt=none` would fail.
  */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
@@ -51,7 +51,7 @@ export async function findEngineSession(id: string): Promise<Payload | undefined
   return (await isUnderEndedSiteSession(ctx, payload)) ? undefined : payload;
 }
 
-/** Whether an engine session was last used under a site session that has ended: the user has signed out since, and in again. */
+/** Whether an engine session was last used under a site session that has ended: the user has since signed out and in again. */
 async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId }: Payload): Promise<boolean> {
   if (typeof siteSessionId !== "string" || (await siteSessionOf(ctx))?.id === siteSessionId) return false;
   const { rowCount } = await pool().query({

@@ -14,7 +14,7 @@ import { confirmBackups, dismissSetUpSteps, readSetUpSteps } from "./set-up-step
 
 const done = (steps: { step: string; isDone: boolean }[] | null) => steps?.filter(({ isDone }) => isDone).map(({ step }) => step);
 
-test("a person's first steps are derived from what exists, and their list ends with the last", async () => {
+test("a person's first steps are derived from what exists, and the list disappears after the last step", async () => {
   const [ada, grace] = [await signedInPerson(), await signedInPerson("grace")];
   const organization = await organizationOf(ada, [[grace, "read"]]);
   expect(done(await readFirstSteps(ada.actor))).toEqual([]);
@@ -28,11 +28,11 @@ test("a person's first steps are derived from what exists, and their list ends w
   expect(done(await readFirstSteps(ada.actor))).toEqual(["repository", "token", "webhook"]);
   await db().totp.update({ where: { userId: ada.id }, data: { confirmedAt: new Date() } });
   expect(await readFirstSteps(ada.actor)).toBeNull();
-  // What another member created is not hers.
+  // An object that another member created does not count as a step of this user.
   expect(done(await readFirstSteps(grace.actor))).toEqual([]);
 });
 
-test("a dismissed list stays away in every session, and only that person's", async () => {
+test("a dismissed list stays dismissed in every session of that user, and for no other", async () => {
   const [ada, grace] = [await signedInPerson(), await signedInPerson("grace")];
   await dismissFirstSteps(ada.actor);
   expect(await readFirstSteps((await anotherSession(ada.id)).actor)).toBeNull();

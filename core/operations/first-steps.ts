@@ -6,8 +6,8 @@ export const firstSteps = ["repository", "token", "webhook", "secondStep"] as co
 export type FirstStep = (typeof firstSteps)[number];
 
 /**
- * Which first steps a person has done, derived from the objects that they or their organizations own: nobody ticks them by hand.
- * @returns null once all are done, or the person has dismissed the list
+ * Which first steps a user has done, derived from the objects that they or their organizations own: nobody ticks them by hand.
+ * @returns null once all are done, or the user has dismissed the list
  */
 export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstStep; isDone: boolean }[] | null> {
   const [row] = await db().$queryRaw<({ isDismissed: boolean } & Record<FirstStep, boolean>)[]>`
@@ -25,7 +25,7 @@ export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstS
   return firstSteps.map((step) => ({ step, isDone: row[step] }));
 }
 
-/** It requires no permission and no audit entry: it only affects the person's own page. */
+/** Needs no permission and no audit entry: it only affects the user's own page. */
 export async function dismissFirstSteps({ userId }: Person): Promise<void> {
   await db().user.updateMany({ where: { id: userId, firstStepsDismissedAt: null }, data: { firstStepsDismissedAt: new Date() } });
 }

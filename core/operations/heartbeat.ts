@@ -12,7 +12,7 @@ const EVERY_MS = 15_000;
 export const SILENT_AFTER_SECONDS = 60;
 
 export type Heartbeat = {
-  /** The id of its row. */
+  /** The id of the process's row. */
   readonly id: string;
   /** Deletes the process's row, so that a process that stopped in good order is not reported as silent. */
   stop(): Promise<void>;

@@ -9,7 +9,7 @@ export type LastBackup = {
   place: string;
   addedBytes: number;
   seconds: number;
-  /** IDs of repositories whose refs git could not list. Records of older versions have none. */
+  /** IDs of repositories whose refs git could not list. Records that older versions wrote lack them. */
   unread?: string[];
 };
 
@@ -25,6 +25,6 @@ export async function readLastBackup(): Promise<LastBackup | undefined> {
   return { ...rest, finishedAt: new Date(finishedAt) };
 }
 
-/** Whether a nightly schedule has missed several nights. */
+/** Whether the last backup is so old that a nightly schedule must have missed several nights. */
 export const isBackupLate = ({ finishedAt }: LastBackup, now = new Date()): boolean =>
   now.getTime() - finishedAt.getTime() > LATE_MS;

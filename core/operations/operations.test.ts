@@ -103,7 +103,7 @@ test("the overview shows live processes, waiting work and problems, and no probl
   provideSettings({ SMTP_URL: "" });
 });
 
-test("the overview shows webhooks and jobs: what waits, what is late, and how the last hour's attempts ended", async () => {
+test("the overview shows waiting and late work of webhooks and jobs, and how the last hour's attempts ended", async () => {
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
   const queued = (dueAt: Date | string, isClaimed = false) =>
     pool().query(
@@ -165,7 +165,7 @@ test("the overview shows webhooks and jobs: what waits, what is late, and how th
   await db().jobRun.deleteMany({ where: { ownerId: "overview" } });
 });
 
-test("users are found by how their name or address begins, taken literally, by index among however many", async () => {
+test("users are found by the beginning of their name or address, taken literally, with an index", async () => {
   const stem = freshName("zoë").replace("ë", "e");
   const one = await signedInPerson(stem);
   await db().user.update({ where: { id: one.id }, data: { fullName: "100%_Zed \\ O'Neil" } });
@@ -177,7 +177,7 @@ test("users are found by how their name or address begins, taken literally, by i
     expect(await ids(text), text).not.toContain(one.id);
   }
   expect((await listUsers(operator.actor, { page: Number.NaN, pageSize: -1 })).page).toBe(1);
-  // With few rows too, the index has to answer.
+  // The planner has to use the index even with few rows.
   await pool().query("set enable_seqscan = off");
   const { rows } = await pool().query<{ "QUERY PLAN": string }>(
     `explain select id from "user" u where lower(u.username) like 'ab%' or lower(u.full_name) like 'ab%' or lower(u.email_canonical) like 'ab%'`,
@@ -187,7 +187,7 @@ test("users are found by how their name or address begins, taken literally, by i
   await pool().query("reset enable_seqscan");
 });
 
-test("an account page shows everything with access in its name, without secrets, and ends its sessions together", async () => {
+test("an account page shows all apps and tokens with access in the user's name, without secrets, and ends all sessions together", async () => {
   const bea = await signedInPerson("bea");
   const another = await anotherSession(bea.id);
   const org = await organizationOf(bea);

@@ -33,7 +33,7 @@ export type Overview = {
   /** The number recorded within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
-  /** Of the volume of DATA_DIR; null if the system does not report it. */
+  /** The space on the volume of DATA_DIR; null if the system does not report it. */
   disk: { path: string; freeBytes: number; totalBytes: number } | null;
   /** Proxies that forwarded requests within a day although TRUST_PROXY does not include them. */
   untrustedProxies: UntrustedProxy[];

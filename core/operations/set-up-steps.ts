@@ -14,7 +14,7 @@ const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
 /**
- * Which of them are done, according to the settings and the processes' reports. The service knows of backups by its own command and of
+ * Which of the steps are done, according to the settings and the processes' reports. The service knows of backups by its own command and of
  * Postgres's log archiving; an operator confirms others.
  * @returns null once all are done, or an operator has dismissed the list
  * @throws ServiceError `forbidden`
@@ -57,7 +57,7 @@ async function areJobsSandboxed(): Promise<boolean> {
   return report.kind === "runs" && report.runner !== "unsandboxed";
 }
 
-/** Backups made by other means than `admin backup`. */
+/** Backups that are not made with `admin backup`. */
 export async function areBackupsKnown(): Promise<boolean> {
   return (await readStored()).backupsConfirmedAt !== undefined || isLogArchived();
 }
@@ -71,7 +71,7 @@ async function isLogArchived(): Promise<boolean> {
 /** @throws ServiceError `forbidden` */
 export const confirmBackups = (actor: Actor) => store(actor, { backupsConfirmedAt: new Date().toISOString() });
 
-/** For all operators. @throws ServiceError `forbidden` */
+/** Dismisses the steps for all operators. @throws ServiceError `forbidden` */
 export const dismissSetUpSteps = (actor: Actor) => store(actor, { dismissedAt: new Date().toISOString() });
 
 async function store(actor: Actor, change: Stored): Promise<void> {

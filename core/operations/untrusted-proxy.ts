@@ -10,7 +10,10 @@ import { log } from "../log.ts";
  */
 export type UntrustedProxy = {
   address: string;
-  /** On this machine or in a private network, where proxies are. Elsewhere it may be a client that sends a false header. */
+  /**
+   * Whether an address is on this machine or in a private network, where proxies are. Any other may be a client's that sends a false
+   * header.
+   */
   isNear: boolean;
   seenAt: Date;
 };
@@ -21,7 +24,7 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 
 const quietUntil = { near: 0, far: 0 };
 
-/** For the outermost door, before it removes the forwarding headers. It costs nothing if no such header was sent. */
+/** The outermost door calls this before it removes the forwarding headers. It costs nothing if no such header was sent. */
 export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
   if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || sentOnBehalfOf(req) !== undefined) return;

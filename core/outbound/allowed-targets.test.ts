@@ -86,7 +86,7 @@ describe("an address that is not allowed", () => {
     expect(await ask(url, { ports: [443, port] })).toMatchObject({ outcome: "answered" });
   });
 
-  test("S78 has its scheme's default port if it names none", async () => {
+  test("S78 is refused by its scheme's default port if it names none", async () => {
     const { reason } = (await ask("http://8.8.8.8/", { ports: [443] })) as { reason: string };
     expect(reason).toBe("port 80 is not allowed here");
   });
@@ -127,7 +127,7 @@ describe("a name", () => {
     expect(inside.seen.connections).toBe(0);
   });
 
-  test("S117 whose connection leads to an address other than the checked one is abandoned", async () => {
+  test("S117 whose connection leads to an address that was not checked is abandoned", async () => {
     const accepted = createServer();
     const port = await listening(accepted);
     for (const [allowed, vetted] of [
@@ -181,7 +181,7 @@ describe("S119 loopback", () => {
 });
 
 describe("S117 a redirect", () => {
-  test.each([301, 302, 303, 307, 308])("%d is an answer, and is not followed", async (status) => {
+  test.each([301, 302, 303, 307, 308])("%d is a response, and is not followed", async (status) => {
     const inside = await site((_req, res) => res.end("inside"));
     const { url } = await site((_req, res) => res.writeHead(status, { location: inside.url }).end());
     expect(await ask(url)).toMatchObject({ outcome: "answered", status, headers: { location: inside.url } });

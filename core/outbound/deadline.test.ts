@@ -43,7 +43,7 @@ describe("S76 S120 one deadline", () => {
     expect(result).toEqual({ outcome: "unreachable", reason: "no response arrived in time", isTimeout: true });
   });
 
-  test("for connecting ends with the connection: a response may take longer", async () => {
+  test("is not the time for connecting: a response may take longer", async () => {
     const { url } = await site((_req, res) => void setTimeout(() => res.end("late"), 600));
     const begin = performance.now();
     const result = await ask(url, { connectMs: 500 });
@@ -61,7 +61,7 @@ describe("S76 S120 one deadline", () => {
     expect(clocks() - before).toBeLessThan(10);
   });
 
-  test("ends headers that drip", async () => {
+  test("ends headers that arrive bit by bit", async () => {
     const url = await rawSite((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const timer = setInterval(() => socket.write("x-drip: a\r\n"), 50);
@@ -78,7 +78,7 @@ describe("S76 S120 one deadline", () => {
     expect(await timed(ask(url, short))).toMatchObject({ outcome: "unreachable", isTimeout: true });
   });
 
-  test.each(["identity", "gzip"])("ends a body that drips (%s)", async (encoding) => {
+  test.each(["identity", "gzip"])("ends a body that arrives bit by bit (%s)", async (encoding) => {
     const { url } = await site((_req, res) => {
       res.setHeader("content-encoding", encoding).flushHeaders();
       const [begin, ...rest] = encoding === "gzip" ? gzipSync("a".repeat(100)) : Buffer.alloc(10_000, "a");

@@ -17,7 +17,7 @@ export class Deadline {
 
   readonly #timeOut = () => this.end(OutboundFailure.timedOut(this.#reason));
 
-  /** Aborts the request for a reason other than time. */
+  /** Aborts the request for a reason that is not a timeout. */
   end(reason: OutboundFailure): void {
     this.#abort.abort(reason);
   }
@@ -28,7 +28,7 @@ export class Deadline {
     this.#silence = setTimeout(this.#timeOut, silenceMs);
   }
 
-  /** The other side has sent something and owes nothing for now. */
+  /** Ends the limit on silence: the other side has sent something, and nothing is expected of it for now. */
   stopSilence(): void {
     clearTimeout(this.#silence);
   }

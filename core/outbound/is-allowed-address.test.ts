@@ -49,18 +49,21 @@ describe("S118 no request may reach", () => {
   });
 
   test.each(ranges.flatMap(({ range, outside }) => outside.map((address) => [address, range])))(
-    "but %s, beside %s",
+    "in contrast to %s, beside %s",
     (address) => {
       expect(isAllowedAddress(address)).toBe(true);
     },
   );
 
-  test.each(["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e"])("but %s", (address) => {
-    expect(isAllowedAddress(address)).toBe(true);
-  });
+  test.each(["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e"])(
+    "in contrast to the public %s",
+    (address) => {
+      expect(isAllowedAddress(address)).toBe(true);
+    },
+  );
 
   test.each(["", "localhost", "1", "127.1", "0x7f000001", "8.8.8", "8.8.8.8/32", "[2606:4700::1]", "08.8.8.8"])(
-    "nor what is no address: %j",
+    "text that is not an address: %j",
     (text) => {
       expect(isAllowedAddress(text)).toBe(false);
     },
@@ -94,12 +97,12 @@ describe("S118 an embedded address is checked", () => {
     for (const beside of ["17", "0"]) expect(isAllowedAddress(form.replace("N", beside))).toBe(true);
   });
 
-  test("and what only resembles ISATAP is an address like any other", () => {
+  test("an address that only resembles ISATAP is checked like any other", () => {
     expect(isAllowedAddress("2606:4700::1:5efe:10.0.0.1")).toBe(true);
   });
 
   test.each(["::8.8.8.8", "::ffff:0:8.8.8.8", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"])(
-    "%s would, by a way that is not to be used",
+    "%s is refused although the embedded address is public: these forms are not used",
     (address) => {
       expect(isAllowedAddress(address)).toBe(false);
     },

@@ -31,7 +31,7 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(2);
   });
 
-  test("number as many as simultaneous requests, and are never shared", async () => {
+  test("are as many as there were simultaneous requests, and are never shared", async () => {
     const ports: (number | undefined)[] = [];
     const { url, seen } = await site((req, res) => {
       ports.push(req.socket.remotePort);
@@ -48,14 +48,14 @@ describe("connections that are kept", () => {
     expect(reused(await post(url))).toBe(false);
   });
 
-  test("serve one request at a time: a request that arrives meanwhile gets another process", async () => {
+  test("serve one request at a time: a request that is sent meanwhile gets another connection", async () => {
     const { url, seen } = await site((_req, res) => void setTimeout(() => res.end("ok"), 30));
     await post(url);
     expect((await Promise.all([post(url), post(url)])).map(reused).sort()).toEqual([false, true]);
     expect(seen.connections).toBe(2);
   });
 
-  test("are 256 at most, so that many hosts do not use up the process's files; all are closed at its end", async () => {
+  test("are 256 at most, so that many hosts do not use up the process's files; all are closed when the process ends", async () => {
     const open = new Set<Socket>();
     const asked: ServerResponse[] = [];
     // Answers all at once: until then no connection is free for reuse.
@@ -115,7 +115,7 @@ describe("connections that are kept", () => {
     expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
   });
 
-  test("a request lost with a connection is reported as such and not sent again; other kept connections are closed too", async () => {
+  test("that end with a request unanswered are reported as stale, without sending the request again; other kept connections are closed too", async () => {
     let requests = 0;
     const port = await listening(
       createServer((socket) => {

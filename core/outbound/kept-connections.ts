@@ -24,7 +24,7 @@ export function takeConnection(
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // The most recently used one, so that the others stay idle and can be closed.
+  // The most recently used one, so that older ones stay idle and can be closed.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));
@@ -45,7 +45,7 @@ export function keepConnection(origin: string, { client, socket }: Connection): 
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
 
-/** Closes all connections to an origin after one turned out to be closed: the others are as old, and may be closed too. */
+/** Closes all connections to an origin after one turned out to be closed: its other connections are as old, and may be closed too. */
 export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }

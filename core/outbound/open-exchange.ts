@@ -119,7 +119,8 @@ export async function openExchange(
 
 /**
  * All addresses of a host, if requests may go to each of them.
- * @param level of the log line about one that is not allowed. At `info`, a program that repeats requests would fill the disk.
+ * @param level of the log line about an address that is not allowed: `debug` if a program can repeat requests (openTunnel), because at
+ * `info` it would fill the disk
  */
 export async function vettedAddresses(
   { host }: Target,
@@ -131,7 +132,7 @@ export async function vettedAddresses(
   const addresses = await resolve(host, signal);
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
-  // For the operator, who may want to allow it. The person who chose the host learns only that it is not public.
+  // This is for the operator, who may want to allow the address. The person who chose the host learns only that it is not public.
   log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not contain this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
@@ -174,7 +175,7 @@ const decoders = new Map([
 
 /**
  * Reads the body up to its limit, which counts decompressed bytes (S74, S120): decompression stops with the piece that exceeds it. A body
- * in several encodings, or in one that was not requested, stays as received.
+ * in several encodings, or in another one than gzip, deflate and br, stays as received.
  */
 export async function readBody(
   incoming: Readable,

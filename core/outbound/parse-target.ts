@@ -29,7 +29,7 @@ export function parseTarget({
   if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("it is not an http or https URL");
   if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the URL must begin with https://");
   if (url.username || url.password) throw OutboundFailure.blocked("the URL must not contain a username or a password");
-  // Set through the parser: it parses `127.0.0.1..` as a name, and `127.0.0.1` as an address.
+  // The host is set through the parser, which parses `127.0.0.1..` as a name, and `127.0.0.1` as an address.
   url.hostname = url.hostname.replace(/(?<!\.)\.+$/, "");
   const isTls = url.protocol === "https:";
   const port = Number(url.port || (isTls ? 443 : 80));

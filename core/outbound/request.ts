@@ -11,7 +11,7 @@ export type OutboundRequest = {
   body?: string | Uint8Array;
   /** One deadline for DNS, connect, TLS, headers and body (S120). */
   deadlineMs: number;
-  /** The part of it for DNS, connect and TLS; 5 s unless given. */
+  /** The part of the deadline for DNS, connect and TLS; 5 s unless given. */
   connectMs?: number;
   /** Counted after decompression. */
   maxBodyBytes: number;

@@ -96,7 +96,7 @@ describe("a request", () => {
     }
   });
 
-  test("whose host has no address says so", async () => {
+  test("whose host has no address fails with that reason", async () => {
     const { servers } = await startNameServer(() => []);
     const result = await sendRequest(
       { url: "http://nobody.test/", deadlineMs: 5_000, maxBodyBytes: 10, onExcess: "cut" },
@@ -170,7 +170,7 @@ describe("S120 a body", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(48 * MIB);
   });
 
-  test("in an unrequested encoding stays unchanged", async () => {
+  test("compressed twice stays unchanged", async () => {
     const bytes = gzipSync(gzipSync("words"));
     const { url } = await site((_req, res) => res.setHeader("content-encoding", "gzip, gzip").end(bytes));
     const result = await ask(url);
@@ -179,7 +179,7 @@ describe("S120 a body", () => {
 });
 
 describe("S121 headers", () => {
-  test("of 32 KiB are kept, and more of them fail", async () => {
+  test("up to 32 KiB are kept; with more, the request fails", async () => {
     const { url } = await site((req, res) => {
       res.setHeader("x-long", "a".repeat(Number(req.url?.slice(1)))).end();
     });

@@ -43,7 +43,7 @@ test("a response arrives piece by piece, for longer than the allowed silence, al
   expect(await textOf((await stream(zipped.url)).body)).toBe("all of it");
 });
 
-test("S120 silence ends it, before the head and between pieces; a slow reader does not", async () => {
+test("S120 silence ends a response, before the head and between pieces; a slow reader does not", async () => {
   const silent = await rawSite(() => undefined);
   expect(await streamRequest({ url: silent, idleMs: 200, deadlineMs: 120_000 })).toEqual({
     outcome: "unreachable",
@@ -116,7 +116,7 @@ test("unread data is not fetched: the other side is held back instead of filling
   close();
 });
 
-test("S117 its addresses are checked like all others; private ones are allowed only if the provider is marked, and metadata services never", async () => {
+test("S117 addresses are checked as for every request; private ones are allowed only for a provider that is marked, and metadata services never", async () => {
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
   const { url, seen } = await site((_req, res) => res.end("next door"));
   const request = { url, idleMs: 1_000, deadlineMs: 5_000 };

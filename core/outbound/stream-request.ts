@@ -24,8 +24,9 @@ export type StreamedResult =
       status: number;
       headers: Record<string, string>;
       /**
-       * Decompressed, read from the other side only as fast as it is consumed here. Its length is not limited here; the consumer must do
-       * so. Throws an `OutboundFailure` if the response breaks off. Read it to its end, leave the loop with `break`, or call `close`.
+       * The decompressed body, read from the other side only as fast as it is consumed here. Its length is not limited here; the consumer
+       * must do so. Throws an `OutboundFailure` if the response breaks off. Read it to its end, leave the loop with `break`, or call
+       * `close`.
        */
       body: AsyncGenerator<Uint8Array, void, undefined>;
       /** Ends the connection, at any time. */

@@ -39,7 +39,7 @@ async function probe(connections: pg.Pool): Promise<boolean> {
   try {
     // A timeout on the client: a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
-    // On behalf of all callers: it does not wait in one caller's queue (shared-pool.ts).
+    // The check is made on behalf of all callers: it does not wait in one caller's queue (shared-pool.ts).
     await requestContext.exit(() => connections.query(query));
     return true;
   } catch {

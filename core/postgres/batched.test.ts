@@ -5,16 +5,16 @@ import { batched } from "./batched.ts";
 const lengths = (words: string[]): Promise<number[]> => Promise.resolve(words.map((word) => word.length));
 
 describe("lookups in the same turn", () => {
-  test("is requested once, and every caller gets its own", async () => {
+  test("are combined into one, and every caller gets its own result", async () => {
     const findAll = vi.fn(lengths);
     const lengthOf = batched(findAll, 10);
-    // As requests arrive in one turn: some at once, some after a promise or two.
+    // The calls come as requests do within one turn: some at once, some after a promise or two.
     const later = Promise.resolve().then(() => lengthOf("abc"));
     expect(await Promise.all([lengthOf("a"), lengthOf("ab"), later, lengthOf("a")])).toEqual([1, 2, 3, 1]);
     expect(findAll.mock.calls).toEqual([[["a", "ab", "a", "abc"]]]);
   });
 
-  test("S137 counts against none of its callers, whoever asked first", async () => {
+  test("S137 count against none of their callers, whoever asked first", async () => {
     const seen: unknown[] = [];
     const lengthOf = batched(async (words: string[]) => {
       seen.push(requestContext.getStore());
@@ -25,14 +25,14 @@ describe("lookups in the same turn", () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test("is queried in several statements if it is too much for one", async () => {
+  test("are split into several statements if they are too many for one", async () => {
     const findAll = vi.fn(lengths);
     const lengthOf = batched(findAll, 2);
     expect(await Promise.all(["a", "ab", "abc"].map(lengthOf))).toEqual([1, 2, 3]);
     expect(findAll.mock.calls).toEqual([[["a", "ab"]], [["abc"]]]);
   });
 
-  test("fails together, and the next turn is not affected", async () => {
+  test("fail together, and the next turn is not affected", async () => {
     const findAll = vi.fn(lengths).mockRejectedValueOnce(new Error("away"));
     const lengthOf = batched(findAll, 10);
     const outcomes = await Promise.allSettled([lengthOf("a"), lengthOf("ab")]);

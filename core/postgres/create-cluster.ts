@@ -104,7 +104,7 @@ export async function prepareDatabase(
     const roles = new Set(rows[0]?.roles);
     const login = (password: string) => `login password ${client.escapeLiteral(password)}`;
     if (!roles.has(OWNER_ROLE)) await client.query(`create role ${OWNER_ROLE} ${login(passwords.owner)}`);
-    // Its password is in a separate file, which a restored backup may lack.
+    // The role's password is in a separate file, which a restored backup may lack.
     const verb = roles.has(SERVICE_ROLE) ? "alter" : "create";
     await client.query(`${verb} role ${SERVICE_ROLE} ${login(passwords.service)}`);
     if (!rows[0]?.hasDatabase) await client.query(`create database ${DATABASE} owner ${OWNER_ROLE}`);

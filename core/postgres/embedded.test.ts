@@ -36,7 +36,7 @@ describe("the embedded database", () => {
     const dataDir = directory();
     const first = await start(dataDir);
     await ask(first.ownerUrl, "create table kept (id int)");
-    // As left by an earlier version, or by a backup without that file.
+    // The role is missing after an earlier version, or in a backup without the service's password file.
     await ask(first.superuserUrl, "drop role keyhook_service");
     await first.stop();
     await first.exited;
@@ -54,7 +54,7 @@ describe("the embedded database", () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(status).not.toMatch(/^Uid:\s+0\s/m);
-    // Only CAP_DAC_OVERRIDE, and no way to gain more.
+    // The server has only CAP_DAC_OVERRIDE, and cannot gain more.
     for (const set of ["CapEff", "CapPrm", "CapBnd"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0*2$`, "m"));
   });
 
@@ -69,7 +69,7 @@ describe("the embedded database", () => {
 
   it("recovers after SIGKILL, on the same port", async () => {
     const dataDir = directory();
-    const killed = await startEmbedded(dataDir); // Like the connections of a service, which stay open.
+    const killed = await startEmbedded(dataDir);
     await ask(killed.ownerUrl, "create table kept as select 42 as answer");
     process.kill(killed.pid, "SIGKILL");
     await killed.exited;
@@ -118,14 +118,14 @@ describe("an embedded database that runs", () => {
     };
   });
 
-  it("sorts alike on every machine, in UTC", async () => {
+  it("sorts in the same way on every machine, and uses UTC", async () => {
     const { url } = server;
     expect(await ask(url, "select datlocale from pg_database where datname = current_database()")).toBe("C.UTF-8");
     expect(await ask(url, "show timezone")).toBe("UTC");
     expect(await ask(url, "select upper('ä')")).toBe("Ä");
   });
 
-  it("lets the service in with its password only, as a role that cannot reach files or programs", async () => {
+  it("admits the service only with its password, as a role that cannot read files or start programs", async () => {
     const { url, superuserUrl } = server;
     await expect(ask(url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow("password authentication failed");
     await expect(ask(superuserUrl.replace(/:[^:@]+@/, "@"), "select 1")).rejects.toThrow();
@@ -146,7 +146,7 @@ describe("an embedded database that runs", () => {
     expect(refused).toBe("ECONNREFUSED");
   });
 
-  it("keeps its password from other users of the machine", async () => {
+  it("does not let other users of the machine read its password", async () => {
     for (const file of ["postgres-password", "postgres-service-password"])
       expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
     expect(statSync(join(dataDir, "postgres")).mode & 0o077).toBe(0);
@@ -154,7 +154,7 @@ describe("an embedded database that runs", () => {
 
   it("has no capability where it needs none", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    // Everybody can read the files that root's tests need only if everybody can read the checkout.
+    // The server needs the capability only if other users may not enter the directories above the checkout.
     const { pid } = server;
     const effective = readFileSync(`/proc/${pid}/status`, "utf8").match(/^CapEff:\s+(\w+)$/m)?.[1];
     const isCheckoutOpen = import.meta.dirname

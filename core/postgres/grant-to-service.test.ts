@@ -71,9 +71,9 @@ describe("S116 the role of the service", () => {
     `update "_prisma_migrations" set checksum = ''`,
     "alter system set log_statement = 'none'",
     "alter role current_user superuser",
-  ])("nor: %s", async (sql) => expect(await codeOf(pool(), sql)).toMatch(/^(42501|42939)$/));
+  ])("cannot run: %s", async (sql) => expect(await codeOf(pool(), sql)).toMatch(/^(42501|42939)$/));
 
-  it("removes no fresh entry by the function that removes old ones, whatever it sets before", async () => {
+  it("cannot remove a recent entry with the function that removes old ones, whatever it sets before", async () => {
     const attempts = [0, 1, 89, -5, "null"].map((days) => `select expire_audit_events(${days}, 1000, 'x')`);
     for (const sql of attempts) expect(await codeOf(pool(), sql)).toBe("P0001");
     await pool().query("select expire_audit_events(90, 1000, 'x')");
@@ -89,7 +89,7 @@ describe("S116 the role of the service", () => {
     expect((await pool().query("select 1 from audit_event where actor_id = $1", [actorId])).rows).toHaveLength(1);
   });
 
-  it("may read and write every other table, so that the next migration's are not forgotten", async () => {
+  it("may read and write every other table, so that the tables of later migrations are not forgotten", async () => {
     const { rows } = await pool().query<{ name: string; rights: string }>(
       `select c.relname as name, concat_ws(' ', case when has_table_privilege(c.oid, 'select') then 'S' end,
           case when has_table_privilege(c.oid, 'insert') then 'I' end, case when has_table_privilege(c.oid, 'update') then 'U' end,
@@ -127,7 +127,7 @@ describe("prepareSchema", () => {
     expect(await codeOf(await connect(service), `select * from "user"`)).toBe("42501");
     const prepare = () => prepareSchema({ url: service, ownerUrl: url });
     expect(await prepare()).toEqual([]);
-    // As when several machines of one service start at once.
+    // These calls run as they do when several machines of one service start at once.
     expect(await Promise.all([prepare(), prepare(), prepare(), prepare()])).toEqual([[], [], [], []]);
     const client = await connect(service);
     expect(await codeOf(client, `select * from "user"`)).toBeUndefined();

@@ -6,7 +6,7 @@ export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 /** Used only by the owner. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
-// Any number that is not used for another lock of ours.
+// The key of an advisory lock: any number that no other lock of ours uses.
 const GRANT_LOCK = 5_407_229;
 
 /** Deletes old contents of the audit log, with the owner's rights and within fixed limits. */

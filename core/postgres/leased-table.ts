@@ -16,7 +16,7 @@ export type LeasedTable = {
   key?: string;
   /** SQL condition: the work of the row is not done. */
   isOpen: string;
-  /** For work that holds a slot for long. Without it, rows are claimed in the order in which they are due. */
+  /** Shares the slots, for work that holds a slot for long. Without it, rows are claimed in the order in which they are due. */
   share?: Share;
 };
 
@@ -94,16 +94,16 @@ const NEWCOMERS_MAX = 64;
 
 /**
  * Claims rows in turn: first those of the parties that hold the fewest slots, among them the party that was served longest ago, then the
- * longest due. The number of slots is those held everywhere plus those free here. Claims are serialized, so that two workers do not give
- * the same party its last slot twice.
+ * longest due. The total number of slots is the number held everywhere plus the number free here. Claims are serialized, so that two
+ * workers do not give the same party its last slot twice.
  *
- * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would take
- * time for each party, and read a hundred thousand rows of as many accounts.
+ * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would
+ * take time for each party, and read a hundred thousand rows of as many accounts.
  */
 async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");
-    // Otherwise a worker that loses its connection here would block all claims until TCP gives up.
+    // Without this timeout, a worker that loses its connection here would block all claims until TCP gives up.
     await client.query("set local idle_in_transaction_session_timeout = '5s'");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
     const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });

@@ -177,7 +177,7 @@ export async function pendingMigrations(
 export type Migration = {
   name: string;
   sql: string;
-  /** As Prisma computes it: SHA-256 of the file, in hex. */
+  /** The checksum as Prisma computes it: SHA-256 of the file, in hex. */
   checksum: string;
 };
 

@@ -134,7 +134,7 @@ describe("prisma/migrations", () => {
     expect(Object.keys(wanted).length).toBeGreaterThan(15);
   });
 
-  it.each(Object.entries(readSchema()))("makes %s with its columns, keys, indexes and references", async (name, wanted) => {
+  it.each(Object.entries(readSchema()))("creates %s with its columns, keys, indexes and references", async (name, wanted) => {
     expect((await readDatabase())[name]).toEqual(wanted);
   });
 });

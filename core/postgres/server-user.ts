@@ -7,7 +7,7 @@ type Identity = { uid: number; gid: number };
 
 /** The user as whom the server runs, and a function that starts its programs as that user. */
 export type ServerUser = {
-  /** Undefined: the current user. */
+  /** Undefined means the current user. */
   owner: Identity | undefined;
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };

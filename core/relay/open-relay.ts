@@ -28,15 +28,18 @@ import {
 
 type OpenedRelay = {
   relay: Relay;
-  /** Its URL until it expired; requests that still go there are lost. Null if the URL stays. */
+  /**
+   * The URL that the relay had until it expired or was taken over; requests that still go there are lost. Null if the URL stays, or if
+   * there was none.
+   */
   previousUrl: string | null;
 };
 
 /**
- * Opens a relay, or renews it: it keeps its URL as long as it is renewed, and gets a new one after it expired. A URL that has
- * ended is never reused. A user who opens a relay that an app opened takes it over, with a new URL.
- * @throws ServiceError `invalid_request` (the name), `forbidden` (an app that did not open it), `conflict` (too many),
- * `not_found`, `insufficient_scope`
+ * Opens or renews a relay. The relay keeps its URL as long as it is renewed, and gets a new one after it expired. A URL that has ended is
+ * never reused. A user who opens a relay that an app opened takes it over, with a new URL.
+ * @throws ServiceError `invalid_request` (the name), `forbidden` (an app that did not open it), `conflict` (too many), `not_found`,
+ * `insufficient_scope`
  */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);
@@ -49,11 +52,11 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // Otherwise the app would keep listening where the user expects to be the only listener, and anybody with the URL from
-    // the app could reach the user's program.
+    // A user who takes a relay over from an app gets a new URL. Otherwise the app would keep listening where the user expects to be the
+    // only listener, and anybody with the URL from the app could reach the user's program.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
-      // It stays bound to the token that opened it, and is closed with it.
+      // The relay stays bound to the token that opened it, and is closed with it.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }

@@ -32,7 +32,10 @@ export const ANSWER_WAIT_MS = 14_000;
 /** NOTIFY channel: there is a request, or room for one. The payload is the relay's id; with the mark, the relay or its listener changed. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
-/** NOTIFY channel for an answered request, by its id. The other is for deliveries, which may have no waiting caller. */
+/**
+ * NOTIFY channels for an answered request, with its id: for a request whose caller waits, and for a delivery, which may have no waiting
+ * caller.
+ */
 export const RELAY_ANSWER_CHANNEL = "relay_answer";
 export const RELAY_DELIVERY_CHANNEL = "relay_delivery";
 
@@ -110,8 +113,8 @@ export async function isOwnRelay(tx: Db, token: string, userId: string): Promise
 }
 
 /**
- * Whether an actor may use only the relays that it opened itself, as apps do: webhooks' secrets arrive in plain text at the
- * others, and an app may not read those (decision 077). A user can use all of theirs, on the pages and with their own programs.
+ * Whether an actor may use only the relays that it opened itself, as apps do: webhooks' secrets arrive in plain text at the user's other
+ * relays, and an app may not read those secrets (decision 077). A user can use all their relays, on the pages and with their own programs.
  */
 export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
   actor.kind === "token" && !isOwnProgram(actor);

@@ -12,7 +12,7 @@ export type ServiceConfig = {
   kind: "service";
   /** The command, started in the folder of its files. */
   command: string[];
-  /** The file that must exist for it, if we choose the command. */
+  /** The file that must exist, if we choose the command. */
   appFile: string | undefined;
   /** The port on which the app listens, on the loopback interface of its sandbox. */
   port: number;

@@ -13,7 +13,7 @@ export type SpaceRuntime = {
   address: string | null;
   restarts: number;
   generation: number;
-  /** Null: the flavor's own. */
+  /** Null means the flavor's own sleep time. */
   sleepSeconds: number | null;
   receiverGeneration: number;
   /** Counts invalidations of visits: increased whenever anybody loses their access. */

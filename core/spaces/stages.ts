@@ -1,27 +1,27 @@
 /** The stage of a Space, as the API and the Python client spell it (docs/specification/jobs-and-spaces.md#spaces). */
 export const spaceStages = [
-  /** It has no file to start and no page to show. */
+  /** The Space has no file to start and no page to show. */
   "NO_APP_FILE",
   /** The Space's front matter requests something impossible. */
   "CONFIG_ERROR",
-  /** Its files are being laid out. */
+  /** The Space's files are being laid out. */
   "BUILDING",
   "BUILD_ERROR",
-  /** Its command runs but does not listen yet. */
+  /** The command runs but does not listen yet. */
   "APP_STARTING",
   "RUNNING",
-  /** It had no request for a while; the next one wakes it. */
+  /** The Space had no request for a while; the next one wakes it. */
   "SLEEPING",
   /** Stopped by a user; no request wakes it. */
   "PAUSED",
   /** The app ended too often, or never listened. Its log has the reason. */
   "RUNTIME_ERROR",
-  /** It has never run. */
+  /** The Space has never run. */
   "STOPPED",
 ] as const;
 export type SpaceStage = (typeof spaceStages)[number];
 
-/** What users read where no Space can run. The operator reads the reason on the overview, or in the worker's log. */
+/** The text that users read if no Space can run. The operator reads the reason on the overview, or in the worker's log. */
 export const SPACES_OFF = "Spaces are disabled on this server. The operator can enable them.";
 
 /** The stages from which it may become RUNNING by itself at any moment. */

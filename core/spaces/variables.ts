@@ -75,7 +75,7 @@ async function change(
 ): Promise<void> {
   await changeRepo(actor, { type: "space", ...space }, async (tx, repo) => {
     await perform(tx, repo);
-    // A failed Space may have failed for lack of it.
+    // A failed Space may have failed because it lacked this variable.
     await tx.$executeRaw`
       UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now(), awaited_at = NULL,
         is_wanted = is_wanted OR stage = 'RUNTIME_ERROR',

@@ -108,8 +108,8 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
 
 /**
  * Counts an upload that has arrived, in the transaction that records it. It checks the storage again: the quota may be smaller by now, the
- * reservation may have expired, and a repository that moved has an owner whose storage was never checked. The rest of the reservation
- * stays: a client has a URL for it.
+ * reservation may have expired, and a repository that moved has an owner whose storage was never checked. The unused part of the
+ * reservation stays, because the client still has a URL for it.
  * @throws ServiceError `storage_full`
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {

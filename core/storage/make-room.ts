@@ -6,7 +6,7 @@ import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { recordsLimit } from "./limits.ts";
 
-// Any number that no other lock of ours uses.
+// The key of an advisory lock: any number that no other lock of ours uses.
 const LOCK = 5_407_276;
 /** The part of the limit that is left after a deletion, so that not every new record causes another one. */
 const DOWN_TO = 0.9;
@@ -94,7 +94,10 @@ async function removeRuns(
   return removed;
 }
 
-/** Deletes receivers' responses, day by day from the oldest. The page says that they were removed, and shows the rest. */
+/**
+ * Deletes receivers' responses, day by day from the oldest. The page says that they were removed, and still shows everything else about the
+ * attempts.
+ */
 async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
   const { rows: days } = await client.query<{ part: string }>(
     `select part from storage_use where owner_id = $1 and kind = 'attempts' and bytes > 0 order by part`,
@@ -220,7 +223,7 @@ async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
 }
 
 /**
- * Under the row's lock. Every change updates the count last: it has either committed, or waits for the lock and then adds to the value
+ * Runs under the row's lock. Every change updates the count last: it has either committed, or waits for the lock and then adds to the value
  * written here.
  */
 async function correct(client: pg.PoolClient, key: [ownerId: string, kind: string, part: string], real: string): Promise<number> {
@@ -236,7 +239,7 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** In one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
+/** Runs in one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

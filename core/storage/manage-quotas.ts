@@ -14,7 +14,7 @@ export type StoringOwner = StorageOwner & {
   fullName: string;
   avatarId: string | null;
   bytes: Record<StorageKind, number>;
-  /** All kinds together; the list is sorted by it. */
+  /** The bytes of all kinds together; the list is sorted by this. */
   total: number;
   /** For git and Git LFS; null means no limit. */
   quota: number | null;

@@ -12,7 +12,7 @@ export type StorageUsage = {
   proposals: { bytes: number };
   /** Git and Git LFS together, which share the quota. */
   repositories: { used: number; uploading: number; quota: number | null };
-  /** Of records; null means no limit. */
+  /** The limits of records; null means no limit. */
   limits: Record<"relay" | "logs" | "attempts", number | null>;
   /** The repositories that use the most, largest first. */
   largest: LargeRepo[];

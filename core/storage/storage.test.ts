@@ -41,8 +41,8 @@ async function withSettings(settings: Record<string, string>, act: () => Promise
   }
 }
 
-describe("what is counted", () => {
-  test("git and Git LFS by repository, with every change of it: the same object in two counts twice", async () => {
+describe("stored data that is counted", () => {
+  test("is git and Git LFS by repository, after every change; an object in two repositories counts twice", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
     await commitTo(one, ada, { "a.bin": randomBytes(MB) });
@@ -72,7 +72,7 @@ describe("what is counted", () => {
     expect(theirs.bytes).toMatchObject({ git, lfs: 5 * MB });
   });
 
-  test("objects that a forced push left behind count until git has collected them", async () => {
+  test("includes objects that a forced push left behind until git has collected them", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.bin": randomBytes(2 * MB) });
@@ -94,7 +94,7 @@ describe("what is counted", () => {
     for (const size of [0, 1, 4_999, 5_000, 5_001]) await lfsObject(repo, size);
     expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
     expect(await recountStorage()).toBe(0);
-    // As an earlier version has counted them.
+    // The repository gets the count that an earlier version would have made.
     await db().repo.update({ where: { id: repo.id }, data: { lfsBytes: 15_001 } });
     expect(await recountStorage()).toBeGreaterThan(0);
     expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
@@ -102,7 +102,7 @@ describe("what is counted", () => {
     expect((await bytesOf(ada)).lfs).toBe(0);
   });
 
-  test("is deleted with the account, and by cascades", async () => {
+  test("has no count left once the account is deleted", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -116,7 +116,7 @@ describe("what is counted", () => {
     expect(await db().storageQuota.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("is corrected where it is wrong, while others keep changing it", async () => {
+  test("has its count corrected if it is wrong, even while uploads change the count", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await lfsObject(repo, 100);
@@ -152,7 +152,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB);
   });
 
-  test("for an upload does not shrink by a repeated request for a smaller one while its URL is valid", async () => {
+  test("that is reserved for an upload stays reserved while its URL is valid, even if a smaller upload is requested again", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
@@ -203,7 +203,7 @@ describe("records", () => {
     await withSettings({ STORAGE_RELAY_MB: "3" }, async () => {
       const request = { method: "POST", path: "/", headers: [], body: randomBytes(MB - 10_000) };
       const taken = await Promise.all([...relays, ...relays].map((id) => takeRequest(id, request)));
-      // Only a user's very first upload has no row to lock.
+      // The first requests of a user have no row to lock, so more than three may be accepted.
       expect(taken.filter(Boolean).length).toBeGreaterThanOrEqual(3);
       expect(await takeRequest(relays[0] as string, request)).toBeUndefined();
       await pool().query("delete from relay_request where relay_id = any ($1)", [relays]);
@@ -239,7 +239,7 @@ describe("records", () => {
     expect((await bytesOf(ada)).relay).toBe(0);
   });
 
-  test("the oldest logs of finished runs are deleted, and say so", async () => {
+  test("the oldest logs of finished runs are deleted, and the runs say so", async () => {
     const ada = await signedInPerson();
     const runs: string[] = [];
     for (const isOver of [true, true, false]) {
@@ -382,7 +382,7 @@ describe("operators", () => {
     await expect(setStorageQuota(operator.actor, "nobody-\0", "none", from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test.each(["", "lots", "10", "-1 GB", "1e9 GB", "999999999 TB", "10 gbit", "1\0 GB"])("a quota is not %j", (text) => {
+  test.each(["", "lots", "10", "-1 GB", "1e9 GB", "999999999 TB", "10 gbit", "1\0 GB"])("cannot set a quota of %j", (text) => {
     expect(() => parseQuota(text)).toThrow("Enter a size up to 1000 TB");
   });
 });

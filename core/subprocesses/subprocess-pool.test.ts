@@ -48,12 +48,12 @@ describe("S137 a question in a subprocess", () => {
       const { user, system } = process.threadCpuUsage(before);
       return (user + system) / 1_000;
     };
-    // After either question a successor has to be started, which costs this thread something too.
+    // After either question another subprocess has to be started, which also takes CPU time of this thread.
     const [ending, running] = [await cost("exit"), await cost("loop")];
     expect(running - ending).toBeLessThan(cpuMaxMs / 2);
   });
 
-  test("is not to blame for a busy machine: its limit counts its CPU time, not the clock's", async () => {
+  test("is not to blame for a busy machine: its limit is CPU time, not elapsed time", async () => {
     const pool = newPool(2, 50);
     expect(await pool.ask({ sleepMs: 200 })).toEqual({ answer: { sleepMs: 200 } });
     // Waiting is limited too. `busy` means that the question may be asked again.
@@ -75,7 +75,7 @@ describe("S137 a question in a subprocess", () => {
     expect(Date.now() - before).toBeLessThan(Math.max(5 * one, 3_000));
   });
 
-  test("of another party waits for one turn, not for twenty", async () => {
+  test("of another party waits for one turn, not for all questions of a hostile party", async () => {
     const pool = newPool(2);
     await pool.ask("echo");
     const from = (ip: string, question: Question) => requestContext.run({ requestId: "test", ip }, () => pool.ask(question));
@@ -88,7 +88,7 @@ describe("S137 a question in a subprocess", () => {
   });
 });
 
-test("a module that does not start responds that it is busy", async () => {
+test("a pool whose module does not start answers that it is busy", async () => {
   const pool = new SubprocessPool({
     name: "test_none",
     module: "core/subprocesses/none.ts",

@@ -7,9 +7,11 @@ import { sourcePath } from "../source-path.ts";
 import type { SubprocessMessage } from "./answer-in-subprocess.ts";
 
 export type SubprocessPoolOptions = SubprocessLimits & {
-  /** Of its queue, for metrics; in snake_case. */
+  /** The name of the pool's queue in metrics, in snake_case. */
   name: string;
-  /** The most subprocesses. For fairness: one caller gets half at most, and so do all anonymous ones (core/fair-queue). */
+  /**
+   * The maximum number of subprocesses. One caller gets at most half of them, and so do all anonymous callers together (core/fair-queue).
+   */
   subprocesses: number;
 };
 
@@ -96,24 +98,24 @@ const START_MAX_MS = 30_000;
 const CLOCK_PER_CPU_TIME = 20;
 /** The shortest pause between two checks of the CPU time of a question. */
 const CHECK_MS = 20;
-/** For all questions of a subprocess. The kernel kills it after twice as much, even if this process is gone. */
+/** The CPU time of a subprocess for all its questions. The kernel kills it after twice as much, even if this process is gone. */
 const LIFETIME_CPU_SECONDS = 60;
 
-// It yields the CPU to others, and the kernel kills it before the service when the machine runs out of memory.
+// The subprocess yields the CPU to other processes, and the kernel kills it before the service when the machine runs out of memory.
 const LAUNCH = `ulimit -t ${2 * LIFETIME_CPU_SECONDS}
 echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * A process that answers one question at a time, each with a limit of CPU time. A limit of elapsed time would refuse harmless texts on a busy
- * machine: a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
+ * A process that answers one question at a time, each with a limit of CPU time. A limit of elapsed time would refuse harmless texts on a
+ * busy machine: a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
  *
- * Not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
+ * It is not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
  */
 class Subprocess {
   readonly #child: ChildProcess;
   readonly #cpuMaxMs: number;
-  /** Used CPU time as of its last message. */
+  /** The CPU time that it had used at its last message. */
   #cpuMs = 0;
   #isEnded = false;
 
@@ -135,7 +137,7 @@ class Subprocess {
 
   private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
     this.#cpuMaxMs = cpuMaxMs;
-    // By name, so that bundlers ignore it: Node runs the source file.
+    // The program is named by its path, so that bundlers ignore it: Node runs the source file.
     const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
       env: {} as NodeJS.ProcessEnv,

@@ -18,7 +18,7 @@ export type RunningService = {
   dataDir: string;
   isDataShared: boolean;
   exited: Promise<{ code: number | null; signal: string | null }>;
-  /** Its output so far. */
+  /** The service's output so far. */
   output(): string;
   /** The PID of the process that runs this file, or of the service's database. */
   pidOf(what: "server.ts" | "worker/index.ts" | "database"): number;

@@ -35,7 +35,7 @@ afterAll(async () => {
   await stopListening();
   await closeDeliveryPool();
   await closeConnections();
-  // Later actions of this file's modules, such as writing their counts, must not use the next one's database.
+  // Later actions of this file's modules, such as writing their counts, must not use the next file's database.
   provideSettings({ DATABASE_URL: "" });
   await dropDatabase(inject("serverUrl"), database);
 });

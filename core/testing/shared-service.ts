@@ -9,7 +9,7 @@ import type { SharedService } from "./start-service.ts";
  */
 export const service = {
   origin: "",
-  /** Its output so far, from all test files. */
+  /** The service's output so far, from all test files. */
   output: async (): Promise<string> => (await fetchService()).output,
 };
 

@@ -16,7 +16,7 @@ const PROGRAM = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find(existsSync) ?
 export async function startPooler(databaseUrl: string, connections = 3): Promise<{ url: string; stop(): Promise<void> }> {
   const url = new URL(databaseUrl);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-pooler-"));
-  // It refuses to run as root, and then runs as a user who may enter this directory.
+  // PgBouncer refuses to run as root. It then runs as another user, who must be able to enter this directory.
   chmodSync(directory, 0o755);
   const port = await freePort();
   const quoted = [url.username, decodeURIComponent(url.password)].map((text) => `"${text.replaceAll('"', '""')}"`);

@@ -16,7 +16,7 @@ declare module "vitest" {
 /** The data about the service that test files receive. */
 export type SharedService = { origin: string; settings: Record<string, string>; output: string };
 
-/** With the most verbose log, and without the limits of one address, since all requests of tests come from one. */
+/** The service has the most verbose log, and no limits for one address, since all requests of tests come from one. */
 const SETTINGS = {
   SECRET_KEY,
   LOG_LEVEL: "trace",

@@ -16,7 +16,9 @@ export async function createTemplate(serverUrl: string, name: string): Promise<v
   await addSigningKeys(template);
 }
 
-/** Otherwise the first OAuth request of each of a hundred files would create them, in a quarter of a CPU second. */
+/**
+ * Creates the signing keys. Otherwise the first OAuth request of each of a hundred files would create them, in a quarter of a CPU second.
+ */
 async function addSigningKeys(databaseUrl: string): Promise<void> {
   const { DATABASE_URL = "", SECRET_KEY: given = "" } = process.env;
   provideSettings({ DATABASE_URL: databaseUrl, SECRET_KEY });

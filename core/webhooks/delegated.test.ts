@@ -45,7 +45,7 @@ const settle = async () => {
   while (await settleEndedDelegations());
 };
 
-it("S129 H1 an app with `webhooks` and no organization never carries a private event, before and after its grant ends", async () => {
+it("S129 H1 a webhook of an app with only `webhooks` and no organization never carries a private event, before or after the grant ends", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "read"]]);
   const secret = await someRepo(oper, { owner: org.name, isPrivate: true });
@@ -74,7 +74,7 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
   expect(await receivers(mine, alice.id)).toEqual(["reader", "granted", "alices"]);
   expect(await receivers(open, org.id)).toEqual(["app", "reader", "granted", "alices"]);
 
-  // No answer to the app shows what the person's own webhook carries, neither lists nor lookups by id.
+  // No response to the app shows the private events that the user's own webhook carries, neither lists nor lookups by id.
   const deliveries = async (actor: TokenHolder | TestPerson["actor"]) =>
     (await listDeliveries(actor, webhooks.alices)).deliveries;
   const hidden = (await deliveries(alice.actor)).filter(({ repo }) => repo.id !== open.id);
@@ -103,16 +103,16 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
     madeWith: { kind: "app", name: "Night Ferry", isEnded: true },
   });
   for (const id of [webhooks.granted, webhooks.alices]) expect((await findWebhook(alice.actor, id)).disabledAt).toBeNull();
-  // When the app is allowed again, it does not get back what ended.
+  // When the app is allowed again, its webhook stays disabled.
   await appToken(alice, ["webhooks", "read-repos"], [org.id], app.clientId ?? "");
   expect(await receivers(open, org.id)).toEqual(["reader", "granted", "alices"]);
-  // Once its owner has enabled it, it is theirs.
+  // Once the user has enabled the webhook, it acts with the user's rights.
   await enableWebhook(alice.actor, webhooks.app, from);
   expect((await findWebhook(alice.actor, webhooks.app)).madeWith).toBeNull();
   expect(await receivers(secret, org.id)).toEqual(["app", "granted", "alices"]);
 });
 
-it("H1 the last one to change a webhook is responsible for it; no app changes what another app created", async () => {
+it("H1 the last user or app to change a webhook is responsible for it; no app changes what another app created", async () => {
   const alice = await signedInPerson("alice");
   const repo = await someRepo(alice, { isPrivate: true });
   const watched = [{ type: "user" as const, name: alice.username }];
@@ -124,7 +124,7 @@ it("H1 the last one to change a webhook is responsible for it; no app changes wh
     return (await receiversOf(event)).includes(webhook.id);
   };
   expect(await mayReceive()).toBe(true);
-  // If an app points the person's webhook elsewhere, it gets no more there than it can read itself.
+  // If an app points the person's webhook elsewhere, the webhook carries no more there than the app can read itself.
   await updateWebhook(plain, webhook.id, { url: "https://elsewhere.example.test/" }, from);
   expect(await mayReceive()).toBe(false);
   await expect(updateWebhook(reader, webhook.id, { domains: ["repo"] }, from)).rejects.toMatchObject({ code: "forbidden" });
@@ -262,7 +262,7 @@ it("H2 a run does not begin if its grant ends while it is claimed, and gets no f
   expect(await findRun(alice.actor, own(alice), ended)).toMatchObject({ stage: "CANCELED" });
 });
 
-it("an organization's webhook that a member's token made is disabled, and its administrators notified, once the member has no right there", async () => {
+it("an organization's webhook that a member's token made is disabled, and its administrators notified, once the member has no right there any longer", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "admin"]]);
   const token = await ownToken(alice.id, ["webhooks", "read-repos"]);
@@ -286,7 +286,7 @@ it("an organization's webhook that a member's token made is disabled, and its ad
   );
 });
 
-it("an app neither rotates another's secret, nor runs its schedule or job, nor takes over its person's relay", async () => {
+it("an app cannot rotate another app's secret, run its schedule or job, or take over a relay of the user", async () => {
   const alice = await signedInPerson("alice");
   const scopes: Scope[] = ["webhooks", "jobs"];
   const [one, other] = [await appToken(alice, scopes), await appToken(alice, scopes)];
@@ -306,10 +306,10 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
   }
   await runScheduleNow(alice.actor, of, from);
-  // A webhook's run is not repeated: its delivery is replayed, which checks its rights again (S129).
+  // A webhook's run is not repeated: its delivery is replayed, which checks again whether the webhook may receive the event (S129).
   await db().jobRun.update({ where: { id: runId }, data: { webhookId: webhook.id } });
   await expect(duplicateRun(alice.actor, alice.username, runId, from)).rejects.toMatchObject({ code: "conflict" });
-  // The path counts too, where many users receive at one host.
+  // A new path needs the secret too, because many users may receive at one host.
   await expect(updateWebhook(one, webhook.id, { url: `${url}/y` }, from)).rejects.toMatchObject({ field: "secret" });
   await openRelay(alice.actor, alice.id, "mine", from);
   await expect(openRelay(one, alice.id, "mine", from)).rejects.toMatchObject({ code: "forbidden" });
@@ -318,7 +318,7 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
   expect(await db().relay.findFirst({ where: { userId: alice.id } })).toMatchObject({ closedAt: null });
 });
 
-it("S136 an app learns that another app created something, but not which one, nor the names of its user's tokens", async () => {
+it("S136 an app learns that another app created something, but not which app, nor the names of the user's tokens", async () => {
   const alice = await signedInPerson("alice");
   const [app, other] = [await appToken(alice, ["webhooks"]), await appToken(alice, ["webhooks"])];
   const laptop = await ownToken(alice.id, ["webhooks"]);
@@ -337,7 +337,7 @@ it("S136 an app learns that another app created something, but not which one, no
   expect(String(refused)).not.toContain("Night Ferry");
 });
 
-it("a user who changes a schedule, or gets a webhook's secret, is responsible for it from then on", async () => {
+it("an app that changes a schedule, or learns a webhook's secret, is responsible for it from then on", async () => {
   const alice = await signedInPerson("alice");
   const app = await appToken(alice, ["webhooks", "jobs"]);
   const watched = [{ type: "user" as const, name: alice.username }];
@@ -356,7 +356,7 @@ it("a user who changes a schedule, or gets a webhook's secret, is responsible fo
   expect((await findSchedule(alice.actor, of)).schedule).toMatchObject({ isSuspended: true });
 });
 
-it("an organization's webhook continues while its creator does not meet its requirements; a user's own stops", async () => {
+it("an organization's webhook continues while its creator does not meet the organization's requirements; the creator's own webhook stops", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "admin"]]);
   const token = await ownToken(alice.id, ["webhooks", "read-repos", "jobs"]);

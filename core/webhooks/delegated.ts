@@ -10,20 +10,20 @@ import { isInForce } from "./watchers.ts";
 
 /** Things that an app or a token has created and that act with its rights. They stop when those rights end. */
 export type Delegated = {
-  /** Only the first ones; also for schedules. */
+  /** Only the first `NAMED_MAX` webhooks; `schedules` also has no more. */
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
   /** Names of the relays. */
   relays: string[];
   /** Runs that wait or are in progress. */
   runs: number;
-  /** The number of further ones. */
+  /** The number of webhooks and schedules that are not named. */
   more: { webhooks: number; schedules: number };
 };
 
 /**
- * This many of each kind are named. A schedule may have half a megabyte, and an app may have created thousands: reading all of them took
- * Postgres seconds (S137).
+ * This many webhooks, and this many schedules, are named. A schedule may have half a megabyte, and an app may have created thousands:
+ * reading all of them took Postgres seconds (S137).
  */
 const NAMED_MAX = 10;
 /** A larger schedule is named by its id: somebody may have a hundred tokens, each with such schedules. */
@@ -34,7 +34,7 @@ type Row = { of: string; webhookCount: number; scheduleCount: number } & Omit<De
 /**
  * Lists what will stop when these grants end, for the person who is about to end them.
  * @param of ids of consents, or of personal access tokens
- * @returns by those ids; those with nothing to stop are left out
+ * @returns what will stop, by those ids; ids with nothing to stop are left out
  */
 export async function listDelegated(of: readonly string[]): Promise<Map<string, Delegated>> {
   const rows = await db().$queryRaw<
@@ -120,7 +120,7 @@ function disableOutOfReach(tx: Db): Promise<number> {
 
 type Disabled = { id: string; ownerId: string; ownerKind: "user" | "organization"; url: string | null; clientId: string | null };
 
-/** @returns how many */
+/** @returns how many it disabled */
 async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
   const disabled = await tx.$queryRaw<Disabled[]>`
     UPDATE webhook w SET disabled_at = now(), disabled_reason = 'grant_ended', updated_at = now() FROM delegation d

@@ -42,7 +42,7 @@ beforeEach(async () => {
   await pool().query("delete from attempt");
 });
 
-it("creates partitions before their day begins, drops those of past days, and leaves the others", async () => {
+it("creates partitions before their day begins, drops those that are older than 30 days, and leaves the others", async () => {
   const [kept, newest] = [await deliver(inDays(0)), await deliver(Date.now())];
   await asOwner(`select make_delivery_partitions('${new Date(inDays(-33)).toISOString()}'::date, current_date)`);
   const [gone, edge] = [await deliver(inDays(-31) + 5_000), await deliver(inDays(-30))];
@@ -56,7 +56,7 @@ it("creates partitions before their day begins, drops those of past days, and le
   expect(await keepPartitions()).toEqual({ made: 0, dropped: [] });
 });
 
-it("after a long time without partitions, moves rows out of the default partition, with its indexes", async () => {
+it("after a long time without partitions, moves rows from the default partition into new ones, which have all indexes", async () => {
   const [soon, later] = [await deliver(inDays(20)), await deliver(inDays(20) + DAY_MS - 1)];
   const far = await deliver(inDays(300));
   expect(await tableOf(soon)).toBe("delivery_default");
@@ -71,7 +71,7 @@ it("after a long time without partitions, moves rows out of the default partitio
   expect(firstIdAt(new Date(inDays(20))) <= soon).toBe(true);
 });
 
-it("waits for no lock for long, and leaves the rest for the next time", async () => {
+it("gives up when it has waited too long for a lock, and leaves the rest for the next time", async () => {
   await asOwner(
     `select make_delivery_partitions('${new Date(inDays(-40)).toISOString()}'::date, '${new Date(inDays(-40)).toISOString()}'::date)`,
   );

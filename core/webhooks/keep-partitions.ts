@@ -14,7 +14,7 @@ type KeptPartitions = {
 
 /**
  * Creates the partitions of deliveries and attempts for the coming days, and drops expired ones: each in its own transaction, which gives
- * up instead of making others wait. The next run does the rest.
+ * up instead of making others wait. The next run creates and drops the remaining ones.
  * @param now for tests
  */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {

@@ -30,7 +30,7 @@ afterAll(closeDeliveryPool);
 function startEngine(): void {
   const engine = new DeliveryEngine();
   engine.start();
-  // As worker/deliveries.ts does.
+  // This repeats what worker/deliveries.ts does.
   const looking = setInterval(() => void queueRelayed().then(() => engine.announce()), 50);
   onTestFinished(async () => {
     clearInterval(looking);
@@ -142,7 +142,7 @@ it("S122 S125 a request without a listener is kept, and the handler's later resp
   expect((await attempts(id)).at(-1)).toEqual(["retry", "delivered", 200]);
   expect(handed.map(({ isFromInbox }) => isFromInbox)).toEqual([true, false]);
   const [first] = handed;
-  // It verifies now: it was signed at the hand-over.
+  // The signature is valid now, because it was made at the hand-over.
   new Webhook(SECRET).verify(Buffer.from(first?.bodyBase64 ?? "", "base64").toString(), Object.fromEntries(first?.headers ?? []));
 });
 
@@ -179,7 +179,7 @@ it("S129 the permission is checked again for deliveries of a killed worker too",
   startEngine();
   const [id = ""] = await queueDeliveries(webhookId, { isPrivate: true, ownerId: organization.id });
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
-  // The state when a listener was busy, and the worker ended before it could say that it stopped waiting.
+  // The state when a listener was busy, and the worker ended before it could record that it no longer waited.
   await pool().query(
     "update relay_request set is_from_inbox = false, waited_until = now() - interval '1 second' where delivery_id = $1",
     [id],
@@ -190,7 +190,7 @@ it("S129 the permission is checked again for deliveries of a killed worker too",
   expect([handed, relay.name]).toEqual([[], "killed"]);
 });
 
-it("a waiting delivery goes nowhere once its webhook is disabled, and to the new target once that changes", async () => {
+it("a waiting delivery is not handed over once its webhook is disabled, and goes to the new target once the target changes", async () => {
   const disabled = await relayed("disabled");
   const moved = await relayed("moved");
   const { relay: other } = await openRelay(ada.actor, ada.id, "other", from);
@@ -226,7 +226,7 @@ it("an organization's events go to no token without a grant for the organization
   expect(granted.handed.map(({ path }) => path)).toEqual(["/hook"]);
 });
 
-it("S141 an app listens to no relay that the person or another app opened: webhooks' secrets go there in the clear", async () => {
+it("S141 an app cannot listen to a relay that the user or another app opened: webhooks' secrets are sent there in plain text", async () => {
   const [app, other] = [await appToken(ada.id, { scopes: ["webhooks"] }), await appToken(ada.id, { scopes: ["webhooks"] })];
   const own = await ownToken(ada.id, ["webhooks"]);
   await openRelay(own, ada.id, "by-program", from);
@@ -244,7 +244,7 @@ it("S141 an app listens to no relay that the person or another app opened: webho
     const answer = { status: 200, headers: [], body: Buffer.alloc(0) };
     await expect(answerRequest(app, { userId: ada.id, name, requestId }, answer)).rejects.toMatchObject(notThere);
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
-    // Nor once its URL has ended: requests left there go to the next user who opens it.
+    // The app cannot open it once its URL has ended either: requests left there go to the next user who opens it.
     await db().relay.update({ where: { id: relayId }, data: { expiresAt: new Date(Date.now() - 1) } });
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
   }
@@ -269,7 +269,7 @@ it("S141 a user's own program takes over a relay that an app opened: the app no 
   expect(filled.handed[0]?.path).toBe("/new");
   const listener = await listeningAs(app, "taken-over", 200);
   const opened = await openRelay(own, ada.id, "taken-over", from);
-  // A new URL: those whom the app gave the old one cannot reach the person's program.
+  // The relay has a new URL: those to whom the app gave the old one cannot reach the user's program.
   expect(opened).toMatchObject({ relay: { isListening: false }, previousUrl: relay.url });
   expect(opened.relay.url).not.toBe(relay.url);
   await expect(listeningAs(app, "taken-over", 200)).rejects.toMatchObject({ code: "not_found" });
@@ -281,7 +281,7 @@ it("S141 a user's own program takes over a relay that an app opened: the app no 
   expect(await openRelay(own, ada.id, "taken-over", from)).toMatchObject({ relay: { url: opened.relay.url } });
 });
 
-it("a request that a relay kept until its end has failed, is retried, and can be replayed", async () => {
+it("a delivery that a relay kept until the relay ended has failed, is retried, and can be replayed", async () => {
   const closed = await relayed("closed");
   const expired = await relayed("expired");
   startEngine();
@@ -320,7 +320,7 @@ it("S136 no webhook can use another user's relay, and each relay counts as a sep
   expect(targetHost(relay.url)).toMatch(/^relay:/);
   expect(targetHost(relay.url)).toBe(targetHost(`${relay.url}/x`));
   expect(targetHost(relay.url)).not.toBe(targetHost(other.url));
-  // Its token is in no log.
+  // The relay's token is in no log.
   const log = await db().auditEvent.findMany({ where: { actorId: ada.id } });
   expect(JSON.stringify(log)).not.toContain(relay.url.split("/").at(-1));
 });

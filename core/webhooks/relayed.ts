@@ -51,7 +51,7 @@ export async function refreshRelayed(request: {
     const { headers } = deliveryHeaders(
       {
         id: request.deliveryId,
-        // A requested replay stays one.
+        // A delivery that was a requested replay stays a replay.
         kind: request.headers.some(([name]) => name === "x-webhook-replay") ? "replay" : "first",
         webhook: { secret: row.secret, previousSecret: row.previous_secret },
         event: { isTest: row.is_test },

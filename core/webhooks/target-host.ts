@@ -15,7 +15,7 @@ export function targetHost(url: string | null): string {
   const relay = url.includes("/relay/") ? relayTargetOf(url) : undefined;
   if (relay) return `relay:${hashToken(relay.token).slice(0, 16)}`;
   const parsed = URL.parse(url);
-  // It was checked when it was stored; if it is invalid all the same, the attempt fails with the reason.
+  // The URL was checked when it was stored; if it is invalid all the same, the attempt fails with the reason.
   if (!parsed) return "invalid:0";
   const space = parsed.origin === new URL(env().ORIGIN).origin ? SPACE.exec(parsed.pathname)?.[1] : undefined;
   if (space) return `space:${space.toLowerCase()}`;

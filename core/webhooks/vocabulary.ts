@@ -47,7 +47,10 @@ export const lanes = {
   waitedFor: 0,
   first: 1,
   again: 2,
-  /** Due, but its webhook or host has no room: set aside, by target, so that no claim has to skip it (decision 092). */
+  /**
+   * The backlog, by target: due, but the webhook or the host has no room. Claims of the other lanes need not skip these rows (decision
+   * 092).
+   */
   backlog: 3,
 } as const;
 

@@ -83,13 +83,13 @@ type WatchingWebhook = {
   organization: string | null;
 };
 
-/** The maximum number of named watchers; the page gives the number of the others. */
+/** The maximum number of named watchers; the page shows how many more there are. */
 const NAMED_MAX = 20;
 
 /**
- * The enabled webhooks that watch a repository or its owner and may receive its events (S129). A person's own and those of
- * organizations whose webhooks they may read are named, however many others there are; the others are only counted, because only their
- * owners may see whom they notify.
+ * The enabled webhooks that watch a repository or its owner and may receive its events (S129). A person's own and those of organizations
+ * whose webhooks they may read are named, however many other watchers there are; those are only counted, because only their owners may see
+ * whom they notify.
  */
 export async function watchingWebhooks(
   actor: Actor,

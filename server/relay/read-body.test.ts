@@ -16,7 +16,7 @@ function begun(bytes: number) {
 it("S138 one user's relays hold a part of the shared memory: slow requests to them do not block other users' relays", async () => {
   const slow = Array.from({ length: 18 }, () => begun(7 * MIB));
   const reading = slow.map(({ request }) => readBody(request, 8 * MIB, "mallory"));
-  // All their results have been processed.
+  // By now, every slow request either waits for its body or was refused.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const other = begun(5 * MIB);
   other.stream.end();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test("a receiver with a relay answers at a public address, and follows when it has changed", async () => {
+test("a receiver with a relay answers at a public address, and updates its webhooks when the address has changed", async () => {
   const person = await signedInPerson();
   const input = { name: "laptop", scopes: ["webhooks"], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(person.actor, person.id, input as never, from);
@@ -45,7 +45,7 @@ test("a receiver with a relay answers at a public address, and follows when it h
   const taken = await fetch(url, { method: "POST", headers, body });
   expect([taken.status, await taken.json()]).toEqual([200, { took: "ada/tides" }]);
   expect((await fetch(url, { method: "POST", headers, body: `${body} ` })).status).toBe(403);
-  // A stranger, although connected through this machine.
+  // The sender is a stranger, although the connection comes from this machine.
   expect(await (await fetch(`${first.relayUrl.replace(/\/$/, "")}/`)).text()).not.toMatch(/Recent deliveries|name="token"/);
 
   const watched = [{ type: "user" as const, name: person.username }];

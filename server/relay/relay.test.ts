@@ -51,7 +51,7 @@ async function listening(
 
 type Answered = { status: number; headers: http.IncomingHttpHeaders; rawHeaders: string[]; body: Buffer };
 
-/** With Node's own client, which sends headers as given. */
+/** Sends a request with Node's own client, which sends headers as given. */
 function send(url: string, { method = "POST", headers = [] as string[], body = Buffer.alloc(0) } = {}): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(url);
@@ -162,7 +162,7 @@ test("requests without a listener are kept, and handed over in order to the next
   ).toBe(0);
 });
 
-test("two hundred at once are each handled once", async () => {
+test("two hundred requests at once are each handled once", async () => {
   const ada = await someone();
   const handled: string[] = [];
   const { url } = await listening(

@@ -47,7 +47,7 @@ async function serve(
   res: ServerResponse,
   { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  // A script that would stay and answer for our origin, or become part of one of our pages.
+  // Refuses a script that would stay and answer for our origin, or become part of one of our pages.
   if (!isForItself(req)) return refuse(req, res, notEmbeddable);
   const named = parseRelayPath(pathname + search);
   const relay = named && (await findRelayByToken(named.token));
@@ -106,7 +106,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
   });
   res.end(JSON.stringify({ error, error_description: text }));
-  // A caller that is still sending reads the response only afterwards; but it does not get forever.
+  // A caller that is still sending reads the response only afterwards; but its time for that is limited.
   if (isUnread) setTimeout(() => req.complete || req.socket.destroy(), 5_000).unref();
 }
 
@@ -176,7 +176,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number, person: s
         release();
         return "too large";
       }
-      // In steps, so that many small chunks do not each change the count.
+      // Memory is taken in steps, so that many small chunks do not each change the count.
       const wanted = Math.ceil(size / SMALL_BODY_BYTES) * SMALL_BODY_BYTES;
       if (wanted > heldBytes) held.push(budget.take(wanted - heldBytes, { key: person, isAnonymous: false }));
       heldBytes = Math.max(heldBytes, wanted);

@@ -24,15 +24,15 @@ const AGAIN_MS = 200;
 
 /**
  * Limits of one Space's concurrent requests through this process. A slot is for a request with its whole response, or for a WebSocket;
- * these last, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process never fills
- * it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
+ * WebSockets last long, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process
+ * never fills it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
  */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
 type Slots = Record<"requests" | "sockets", FairQueue>;
 /** How long a WebSocket keeps its slot though others wait for it. Apps' clients connect again, and then come after those who waited (S137). */
 const SOCKET_KEPT_MS = 60_000;
-/** For each Space with requests at this moment. */
+/** The slots of each Space that has requests at this moment. */
 const slotsOf = new Map<string, Slots>();
 
 /** @returns the response if there is no slot: nobody can take a Space away from all others (S137). */
@@ -80,7 +80,7 @@ export async function passToApp(
       why = reason;
     });
     const passed = await relay(req, res, passing);
-    // An app that just ended has consumed nothing of a request without a body: the request goes to its successor.
+    // An app that just ended has consumed nothing of a request without a body: the request goes to the app's next run.
     const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
     return { passed, why: why === "refused" && !hasBody ? "absent" : why };
   });
@@ -145,7 +145,7 @@ async function untilAnswered(
     await noteRequest(repo.id);
     const { passed, why } = await attempt(now.address);
     if (passed === "answered") return undefined;
-    // The row was read while it changed, or its worker has died: another one takes it over.
+    // The runtime's row was read while it changed, or the worker has died and another one takes the Space over.
     const isGone = passed === "refused" || (passed === "declined" && why === "absent");
     if (!isGone || performance.now() >= until) return failed(passed, why);
     const { address, startedAt } = now;
@@ -156,7 +156,7 @@ async function untilAnswered(
   }
 }
 
-/** For a visitor who wakes one Space after the other: each takes a slot from others. */
+/** The response to a visitor who wakes one Space after the other, each of which takes a slot from others. */
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;

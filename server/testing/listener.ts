@@ -1,6 +1,9 @@
 import { createClient, listenToRelay } from "@keyhook/sdk";
 
-/** A listener in a process of its own. It responds with its name, or never if told to hold, and prints what it received. */
+/**
+ * A listener in a process of its own. It responds with its process's id, or not at all if its fourth argument is `hold`, and reports the
+ * paths that were requested.
+ */
 const [baseUrl = "", token = "", name = "", holds] = process.argv.slice(2);
 await listenToRelay(createClient({ baseUrl, token }), {
   name,

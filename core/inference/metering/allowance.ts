@@ -27,7 +27,7 @@ export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId"
 export type AllowanceRow = Allowance & {
   /** `user`, `organization`, `plan:<plan>`, or an id. */
   subject: string;
-  /** The handle behind an id; null for the others, and if its owner is gone. */
+  /** The handle of the user or organization with this id; null for the other subjects, and if the user or organization is gone. */
   handle: string | null;
 };
 

@@ -8,7 +8,7 @@ import { monthOf } from "./reserve.ts";
 export type UsageLine = {
   /** Empty for personal access tokens. */
   clientId: string;
-  /** The organization that paid for it; null if the user did. */
+  /** The organization that paid; null if the user did. */
   orgName: string | null;
   isOrganizations: boolean;
   model: string;
@@ -20,7 +20,7 @@ export type UsageLine = {
 };
 
 export type MonthOfUsage = {
-  /** Its first day, UTC. */
+  /** The first day of the month, UTC. */
   month: string;
   tokens: number;
   requests: number;

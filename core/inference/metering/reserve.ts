@@ -17,7 +17,7 @@ const WAIT_SECONDS = 5;
 
 /**
  * Reserves tokens for a request that begins, in one statement that locks the meter's row, so that parallel requests see each other's
- * reservations. A request may begin while anything is left, so its last request is all by which a month can exceed the allowance.
+ * reservations. A request may begin while anything is left, so only the last request of a month can exceed the allowance.
  * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are in progress
  */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {
@@ -96,7 +96,7 @@ function nextMonth(month: string): string {
 /** How a request ended: what it used, or undefined if the provider did not respond, which costs nothing. */
 type Settlement = { model: string; used: TokenCount | undefined };
 
-/** Releases a request's reservation and records its use, on the meter and for the day, in one statement: all or nothing. */
+/** Releases a request's reservation and adds its use to the meter and to the day's use, in one statement: all or nothing. */
 export async function settle(account: InferenceAccount, reservation: Reservation, { model, used }: Settlement): Promise<void> {
   const { prompt, completion, isEstimated } = used ?? { prompt: 0, completion: 0, isEstimated: false };
   const total = prompt + completion;

@@ -51,7 +51,7 @@ export function estimatePrompt(body: unknown): number {
   return tokensOfText(characters);
 }
 
-/** Only in a field for files: elsewhere, text that begins like a file is text. */
+/** A data URL is a file only in these fields; elsewhere it is text. */
 const FILE_FIELDS: ReadonlySet<string> = new Set(["url", "image_url", "file_data"]);
 const isInlineFile = (name: string, value: unknown): boolean =>
   FILE_FIELDS.has(name) && typeof value === "string" && value.startsWith("data:");

@@ -14,7 +14,7 @@ type ProviderInput = {
   name: string;
   baseUrl: string;
   apiKey?: string | null;
-  /** Whether it may have a private address (docs/decisions/047). */
+  /** Whether the provider may have a private address (docs/decisions/047). */
   isOwnNetworkAllowed?: boolean;
   models?: readonly { name: string; upstreamName?: string | undefined; plans?: readonly string[] }[];
 };
@@ -96,7 +96,7 @@ export async function removeProvider(actor: Actor, providerId: string, from: Req
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }
 
-/** @param what changed; undefined: it is deleted. */
+/** @param what undefined if the provider is deleted */
 async function change(
   actor: Actor,
   providerId: string,

@@ -25,7 +25,10 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-/** The standard fields of all endpoints (openai 7), without those that charge or grant to the account that all users share. */
+/**
+ * The standard fields of all endpoints (openai 7), without those that would cost the shared account more, or give users access to what it
+ * stores.
+ */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
@@ -51,9 +54,9 @@ const EXTRAS = `
 
 /**
  * An allow list, since nobody can list all fields to forbid (docs/decisions/084). The client must not choose fallbacks, nor where and with
- * whose key a request is answered: a provider that is itself a gateway would send the prompt, or its own key, to an address of the
- * client's. Also excluded are fields that run as code there, cost more than their tokens, or give priority over other users' requests.
- * Names in other letter case are not listed either: providers written in Go read `Model` as `model`.
+ * whose key a request is answered: a provider that is itself a gateway would send the prompt, or its own key, to an address that the client
+ * chose. Also excluded are fields that run as code there, cost more than their tokens, or give priority over other users' requests. Names
+ * in other letter case are not listed either: providers written in Go read `Model` as `model`.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
 /** Of `chat_template_kwargs`: older vLLM lets them replace the template, which is code (CVE-2025-61620). */
@@ -82,7 +85,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
 const URL_FIELD = /(^|_)url$/i;
 
 /**
- * A provider in the operator's network would fetch such a URL there, where the sender may not reach (S118, S119).
+ * A provider in the operator's network would fetch such a URL within that network, to which the sender must not get access (S118, S119).
  * @throws ServiceError `invalid_request`
  */
 function requireNoUrl(name: string, value: unknown): unknown {
@@ -97,8 +100,8 @@ function requireNoUrl(name: string, value: unknown): unknown {
 
 /**
  * The body as the provider gets it: the client's known fields, with the model's name replaced, usage reporting added to streams, and
- * without the fields that store something at the provider. All users here share one account there, so each of them could request what it
- * stores (docs/decisions/047).
+ * without the fields that store something at the provider. All users here share one account there, so each user could request what the
+ * account stores (docs/decisions/047).
  * @throws ServiceError `invalid_request`
  */
 export function prepareBody(

@@ -11,7 +11,7 @@ type Relay = {
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
   isUsageWanted: boolean;
-  /** Aborted when the client has left: nobody needs a message then. */
+  /** Aborted when the client has left: nobody would read an error message then. */
   signal: AbortSignal;
 };
 
@@ -33,8 +33,8 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
   const decoder = new TextDecoder();
   try {
     for await (const piece of body) {
-      // Counted before parsing, because an event in it resets the count. Comments do not reset it; otherwise an event could grow without
-      // limit behind them.
+      // The size is checked before parsing, because a complete event in the chunk resets the count. Comments do not reset it; otherwise an
+      // event of any size could follow them.
       pending += piece.length;
       parser.feed(decoder.decode(piece, { stream: true }));
       const text = ready.splice(0).join("");
@@ -100,7 +100,7 @@ function written({ event, id }: EventSourceMessage, data: string): string {
   return `${event ? `event: ${event}\n` : ""}${id ? `id: ${id}\n` : ""}${lines.join("")}\n`;
 }
 
-/** In the form in which clients of this API expect failures within a stream. */
+/** A failure in the form in which clients of this API expect it within a stream. */
 function failure(code: string, message: string): string {
   return `data: ${JSON.stringify({ error: { message, type: code === "server_error" ? code : "upstream_error", code, param: null } })}\n\n`;
 }
@@ -115,7 +115,7 @@ export class AnswerCounter {
     this.#promptEstimate = promptEstimate;
   }
 
-  /** Takes a whole response, or one event of a stream. */
+  /** Counts a whole response, or one event of a stream. */
   take(data: Record<string, unknown>): void {
     const response = Object(data.response) as Record<string, unknown>;
     this.#reported = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#reported;

@@ -33,7 +33,7 @@ type InferenceRequest = {
 type InferenceAnswer =
   | { kind: "whole"; json: string }
   | { kind: "events"; events: AsyncGenerator<string, void, undefined> }
-  /** The provider rejects the request as it is. */
+  /** The provider rejected the request. */
   | ({ kind: "refused" } & PassedRefusal);
 
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
@@ -46,7 +46,7 @@ type Answered = Extract<StreamedResult, { outcome: "answered" }>;
  */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
-  // Before the body is read: parsing it is most of the cost of an invalid request.
+  // The request is counted before its body is read: parsing is most of the cost of an invalid request.
   await countRequest(account, await readRates());
   const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);
@@ -77,7 +77,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
-    // A client that leaves before the response still caused work: if that were free, it could bypass its allowance without end.
+    // A client that leaves before the response still caused work: if that were free, the client could bypass its allowance without limit.
     await finish(signal.aborted ? new AnswerCounter(promptEstimate).result() : undefined);
     throw failureOfUpstream(model, error, signal);
   }
@@ -92,7 +92,7 @@ async function begin(account: InferenceAccount, { name }: UsableModel, estimate:
   return async (used) => {
     if (!isOpen) return;
     isOpen = false;
-    // The response is ready: a failure to count it must not withhold it.
+    // The response is ready: a failure to count its usage must not withhold it.
     await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
       log().error({ err: error, ...reservation, used }, "the usage of an inference request could not be recorded"),
     );
@@ -120,7 +120,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** Instead of the whole prepared body, which may have many megabytes and would be kept until the response ends. */
+  /** Kept instead of the whole prepared body, which may have many megabytes and would be kept until the response ends. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;

@@ -87,11 +87,11 @@ describe("the whole log of a run", () => {
   });
 });
 
-/** At most how many statements the followers have needed since then, however slow the machine is. */
+/** The maximum number of statements that the followers may have needed since then, however slow the machine is. */
 const readsSince = (startedAt: number) => 30 + (10 * (performance.now() - startedAt)) / 1_000;
 
 describe("followers of a run", () => {
-  it("query the database as often as one, a few times a second, and all get everything", async () => {
+  it("together query the database as often as one follower, a few times a second, and all get everything", async () => {
     const id = await someRun();
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
     const startedAt = performance.now();
@@ -105,8 +105,8 @@ describe("followers of a run", () => {
       return Promise.all(following);
     });
     expect(new Set(result.map(({ text, stage }) => `${stage} ${text}`))).toEqual(new Set([`COMPLETED ${lines.join("")}`]));
-    // The writer takes 41 statements, and the shared reader reads at most five times a second. If each follower read for itself, they would
-    // take a hundred times as many.
+    // The writer needs 41 statements, and the shared reader reads at most five times a second. If each follower read for itself, there
+    // would be a hundred times as many.
     expect(statements - 41).toBeLessThan(readsSince(startedAt));
   });
 
@@ -132,7 +132,7 @@ describe("followers of a run", () => {
     expect(await whole(id, 100)).toEqual({ text: "the last\n", stage: "COMPLETED" });
   });
 
-  it("take a page at a time of a long log, and end where it does", async () => {
+  it("read a long log one page at a time, and end when it ends", async () => {
     const id = await someRun();
     await say(id, ...Array.from({ length: 40 }, () => "y".repeat(32_000)));
     await end(id);
@@ -142,7 +142,7 @@ describe("followers of a run", () => {
     expect(Math.max(...pages)).toBeLessThan(12);
   });
 
-  it("of its stages get each stage, and leave when they are aborted", async () => {
+  it("who follow its stages get each stage, and end when they are aborted", async () => {
     const id = await someRun();
     const stages: string[] = [];
     const following = (async () => {
@@ -161,7 +161,7 @@ describe("followers of a run", () => {
   });
 });
 
-it("S137 the end of a log holds the last lines alone, even where they are line breaks and nothing else", async () => {
+it("S137 the end of a log contains only the last lines, even if these consist only of line breaks", async () => {
   const id = await someRun();
   await say(id, ...Array.from({ length: 40 }, () => "\n".repeat(32_000)), "third\nsec", "ond\n", "unfinished");
   const end = async (lines: number) => {
@@ -177,7 +177,7 @@ it("S137 the end of a log holds the last lines alone, even where they are line b
   expect(await readLogEnd(short, { lines: 1 })).toMatchObject({ chunks: [{ seq: 2, text: "two\n" }], isCut: true });
 });
 
-it("followers of a Space's log ask the database as often as one does", async () => {
+it("followers of a Space's log together query the database as often as one follower", async () => {
   const { id } = await someRepo(await signedInPerson(), { type: "space", sdk: "node" });
   await appendSpaceLog(id, "before\n");
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n}\n`);

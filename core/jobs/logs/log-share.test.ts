@@ -23,7 +23,7 @@ function busy(): void {
   for (const end = performance.now() + 1; performance.now() < end; );
 }
 
-it("S132 the tasks of one party wait for each other, and for nobody else's", async () => {
+it("S132 the tasks of one party wait for each other, and not for other parties' tasks", async () => {
   const [many = 0, one = 0] = await print([8, 1]);
   expect(many).toBeLessThan(3 * one);
   expect(one).toBeLessThan(3 * many);

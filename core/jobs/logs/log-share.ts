@@ -4,15 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 const SHARE = 0.1;
 /** For all callers together, however many there are. */
 const SHARE_OF_ALL = 0.5;
-/** Pauses too short for timers are collected. */
+/** Pauses that are too short for a timer are added up. */
 const PAUSE_MIN_MS = 5;
 
 /** The time until which each pausing caller's output is not read. */
 const pauses = new Map<string, number>();
 
 /**
- * Limits reading the output of one caller's tasks to a share of the worker's event loop: after costly work comes a proportionally longer
- * pause, whatever made it costly. All tasks of that caller wait for it, and no others.
+ * Limits reading the output of one caller's tasks to a share of the worker's event loop: the more time a piece of work took, the longer is
+ * the pause after it. All tasks of that caller wait during the pause, and no others.
  */
 export class LogShare {
   readonly #party: string;

@@ -14,7 +14,7 @@ export const LOG_MAX_BYTES = 8 * 1024 ** 2;
 
 /** Followers are notified at most this often, so that a talkative run costs no more notifications than a quiet one. */
 const FLUSH_MS = 200;
-/** A line still unfinished after this time is shown as it is. */
+/** A line still unfinished after this time is shown unfinished. */
 const LINE_WAIT_MS = 1_000;
 const LINE_MAX = 16 * 1024;
 const CHUNK_MAX = 32 * 1024;
@@ -79,7 +79,7 @@ export class LogWriter {
   async close(): Promise<void> {
     for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#streams[stream].end());
     clearTimeout(this.#timer);
-    // At least once: a flush that began earlier has emptied `#pending` but may not have stored it yet.
+    // This flushes at least once: a flush that began earlier has emptied `#pending` but may not have stored it yet.
     do await this.#flush();
     while (this.#pending.length > 0 && !this.#isLost);
   }
@@ -146,7 +146,7 @@ export class LogWriter {
     }
   }
 
-  /** Discards the rest, because another worker has the run. */
+  /** Discards the remaining output, because another worker has the run. */
   abandon(): void {
     this.#isLost = true;
     clearTimeout(this.#timer);

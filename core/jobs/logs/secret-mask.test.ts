@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { MASK, SecretMask } from "./secret-mask.ts";
 import { SecretWindows } from "./secret-windows.ts";
 
-/** Without pauses: nobody else is waiting. */
+/** A share of the event loop that never pauses, since nobody else is waiting. */
 const share = { take: async <T>(work: () => T) => work() };
 const maskOf = async (secrets: string[]) => new SecretMask(await SecretWindows.of(secrets, share));
 
@@ -25,7 +25,7 @@ it("S134 a secret is masked wherever the pieces of the output are cut", async ()
   }
 });
 
-it("S134 so are its lines and its base64, URL and JSON encodings", async () => {
+it("S134 the lines of a secret, and its base64, URL and JSON encodings, are masked", async () => {
   const secret = 'first "line" of it\nsecond line/of+it\n}\n';
   const header = (before: string) => Buffer.from(`${before}${secret}`).toString("base64");
   const forms = [
@@ -44,7 +44,7 @@ it("S134 so are its lines and its base64, URL and JSON encodings", async () => {
   expect(await masked([], ["plain"])).toBe("plain");
 });
 
-it("S134 so is every encoding of it in URLs, forms, JSON and hexadecimal digits", async () => {
+it("S134 every encoding of a secret in URLs, forms, JSON and hexadecimal digits is masked", async () => {
   const secret = "Ünter (den) 'Linden'/5? <b> & *!~";
   const component = encodeURIComponent(secret);
   const hex = Buffer.from(secret).toString("hex");
@@ -74,7 +74,7 @@ it("S134 so is every encoding of it in URLs, forms, JSON and hexadecimal digits"
   expect(await masked(["7 bytes"], [short])).toBe(short);
 });
 
-it.each([76, 64])("S134 so is its base64 where a program breaks the lines at %i columns", async (columns) => {
+it.each([76, 64])("S134 the base64 of a secret is masked if a program breaks its lines at %i columns", async (columns) => {
   for (const length of [400, 57, 58, 1_000]) {
     const secret = randomBytes(length)
       .toString("latin1")
@@ -84,14 +84,14 @@ it.each([76, 64])("S134 so is its base64 where a program breaks the lines at %i 
       Buffer.from(`${secret}\n`)
         .toString("base64")
         .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
-    // The end is left, because the line break after the secret changes it, and remainders too short to search for.
+    // What stays is the end, which the line break after the secret changes, and remainders that are too short to search for.
     const shown = await masked([secret], [`${lines.join("\n")}\n`]);
     const left = shown.replaceAll(MASK, "").replaceAll("\n", "");
     expect(left.length, `${length} bytes`).toBeLessThan(12);
   }
 });
 
-it("S134 what only begins like a secret is shown when it turns out to be something else", async () => {
+it("S134 text that only begins like a secret is shown as soon as it differs", async () => {
   const mask = await maskOf(["secret-value"]);
   expect(mask.push("the secret-")).toBe("the ");
   expect(mask.push("agent\n")).toBe("secret-agent\n");
@@ -107,12 +107,12 @@ it("S134 the end of a line is not delayed by a secret of many lines", async () =
   }
 });
 
-it("S134 a secret may be as long as a job's text may be", async () => {
+it("S134 a secret of the maximum length is masked", async () => {
   const secret = Array.from({ length: 50_000 }, (_, i) => i.toString(36)).join("");
   expect(await masked([secret], [`<${secret.slice(0, 90_000)}`, `${secret.slice(90_000)}>`])).toBe(`<${MASK}>`);
 });
 
-it("S134 masking costs no more than the output is long", async () => {
+it("S134 the time for masking grows in proportion to the length of the output", async () => {
   const secrets = Array.from({ length: 50 }, (_, i) => `${"a".repeat(2_000)}${i}`);
   const mask = await maskOf(secrets);
   const time = (length: number) => {
@@ -125,7 +125,7 @@ it("S134 masking costs no more than the output is long", async () => {
 });
 
 it("S134 many lines cost little more than a few, and are all masked", async () => {
-  // As many of the shortest lines as the secrets of a job may have.
+  // These are as many lines of the shortest length as the secrets of a job may have.
   const lines = Array.from({ length: 87_000 }, (_, i) => (46_656 + i * 17).toString(36)).filter(({ length }) => length === 4);
   const secrets = Array.from({ length: 14 }, (_, at) => lines.slice(at * 6_500, (at + 1) * 6_500).join("\n"));
   const [many, few] = [await maskOf(secrets), await maskOf(secrets.slice(0, 2))];
@@ -140,7 +140,7 @@ it("S134 many lines cost little more than a few, and are all masked", async () =
     time("few", few);
     time("many", many);
   }
-  // They have seven times as many lines.
+  // `many` has seven times as many lines as `few`.
   expect(times.many).toBeLessThan(4 * times.few);
 });
 

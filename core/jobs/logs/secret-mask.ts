@@ -28,7 +28,7 @@ export class SecretMask {
     return this.#show(this.#kept, this.#kept.length);
   }
 
-  /** Shows a text up to a position, and holds the rest. */
+  /** Shows a text up to a position, and holds the remaining text back. */
   #show(text: string, end: number): string {
     let shown = "";
     let hidden = this.#hidden;

@@ -1,15 +1,18 @@
 import type { LogShare } from "./log-share.ts";
 import { encodingsOf } from "./secret-forms.ts";
 
-/** How long building the list blocks the event loop at once; after each slice comes the pause that its cost requires. */
+/** How long one slice of building the list may block the event loop; a pause in proportion to its cost follows. */
 const SLICE_MS = 4;
-/** Share of the event loop meanwhile: a task waits for it once. */
+/** The share of the event loop that this may take; each task waits for it once. */
 const SHARE = 0.25;
 /** The number of windows between two checks of the clock. */
 const STEP_WINDOWS = 1_000;
 /** Shorter values occur in too many words to mask them everywhere. */
 const SHORTEST = 4;
-/** For base64 and the like: the remainder of a short value would mask unrelated text. */
+/**
+ * Shorter values are not searched for in base64 and similar encodings, where the searched part of such a value would occur in unrelated
+ * text.
+ */
 const SHORTEST_ENCODED = 8;
 /** A longer value is searched for in adjacent windows of this length: if all of them match, the whole value is there. */
 const LONGEST = 64;

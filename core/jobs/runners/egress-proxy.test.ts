@@ -63,7 +63,7 @@ it("S132 an answer that cannot be passed on ends the request, and not the worker
   expect(await outcome()).toBe("broken off");
   answer = "HTTP/1.1 204 Well\r\n\r\n";
   expect(await outcome()).toBe(204);
-  // Repeated interim responses are not a final response.
+  // Interim responses, however many, do not replace a final one.
   answer = "HTTP/1.1 103 Early\r\n\r\n".repeat(100);
   expect(await outcome()).toBe("broken off");
 });
@@ -93,7 +93,7 @@ it("S132 a header that Node would not send again does not end the worker", async
   expect(heard.join("")).not.toMatch(/^(trailer|te|x-hop|x-keyhook)/im);
 });
 
-it("S132 S137 requests that come together through one connection open one outside, end it, and are not read for a while", async () => {
+it("S132 S137 requests that are pipelined through one connection open at most one outside, and the job's next connections are closed for a while", async () => {
   answer = "";
   const send = async (requests: number) => {
     const socket = connect(join(folder, "out.sock"));
@@ -152,7 +152,7 @@ it.runIf(process.platform === "linux")(
       await expect.poll(opening).toBe(8);
       return asking;
     };
-    /** They do not end because of the connect timeout: a connection begun later is still being opened. */
+    /** Expects that the connections end, and not because of the connect timeout: one that was begun later is still being opened. */
     const expectEnded = async () => {
       let isOver: unknown = false;
       const done = new AbortController();
@@ -210,7 +210,7 @@ it("S132 a job that opens one connection after another waits between them, and i
   };
   await Promise.all(Array.from({ length: 32 }, askInVain));
   expect(served).toBeGreaterThan(0);
-  // Twenty in a tenth of a second.
+  // At most twenty are served in a tenth of a second.
   expect(served).toBeLessThanOrEqual(20 * (1 + (performance.now() - begin) / 95));
   expect(logged).not.toHaveBeenCalled();
 });
@@ -225,7 +225,7 @@ it("S132 a job that repeatedly opens more connections than allowed is cut off, a
     });
   };
   for (let place = 0; place < 64; place++) void outcomeOf();
-  // One burst ends nothing.
+  // A single burst does not cut the job off.
   expect(await Promise.all(Array.from({ length: 100 }, outcomeOf))).toEqual(
     Array(100).fill(expect.stringMatching(/closed|reset|EPIPE/i)),
   );

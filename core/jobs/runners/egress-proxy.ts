@@ -20,8 +20,8 @@ import type { Task } from "./runner.ts";
 /** The maximum number of open connections from a sandbox, and of outgoing connections opened for them. */
 const CONNECTIONS_MAX = 64;
 /**
- * How many connections are served within `SERVED_MS`. The others wait for their turn: each takes up to a millisecond of the worker's event
- * loop, and a program that opens them in a loop would use it up (S132).
+ * How many connections are served within `SERVED_MS`. Other connections wait for their turn: each takes up to a millisecond of the worker's
+ * event loop, and a program that opens them in a loop would use it up (S132).
  */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
@@ -60,7 +60,7 @@ export type EgressProxy = {
  * requests may reach (S117, S118) and this service itself, but never anything else that listens on this machine, whatever the operator
  * allows for webhooks (S132).
  * @param task gets a note if it is cut off
- * @param socketPath where it listens in the file system; without it, it serves what is given to `take`
+ * @param socketPath where it listens in the file system; without it, the proxy serves only connections that are given to `take`
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
   const sockets = new Set<Duplex>();
@@ -82,7 +82,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 
   const open: Open = async (target, inside) => {
-    // Outgoing connections that the program has abandoned also count: they are still closing, or waiting for a name server.
+    // Outgoing connections that the program has abandoned also count: they may still be closing, or waiting for a name server.
     if (outside >= CONNECTIONS_MAX) throw FULL;
     outside++;
     const left = new AbortController();

@@ -5,7 +5,7 @@ export const RUNNER_REPORT_KEY = "jobs_runner";
 /** A worker reports every minute: one that was silent for longer is gone. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
-/** What users read where no job can run. The operator reads the reason and what to do about it (`NoRunner`). */
+/** The text that users read if no job can run. The operator reads the reason and what to do about it (`NoRunner`). */
 export const JOBS_OFF = "Jobs are disabled on this server. The operator can enable them.";
 
 /** How tasks are limited, for runners where that depends on the machine. */
@@ -23,7 +23,7 @@ export type RunnerReport =
   /** No worker has reported recently: jobs wait. */
   | { kind: "silent" };
 
-/** For pages: their processes may be on another machine than the workers, and load none of the runners. */
+/** For pages: the web process may be on another machine than the workers, and loads none of the runners. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

@@ -8,7 +8,10 @@ export type Runner = {
   start(task: Task): Promise<Execution>;
   /** How it limits tasks here, for the operator. Only for runners where that depends on the machine. */
   report?(): Promise<LimitsReport>;
-  /** Ends what is left of a lost worker's task. Only for runners whose commands outlive a worker. Throws if it cannot end it now. */
+  /**
+   * Ends whatever still runs of a lost worker's task. Only for runners whose commands outlive a worker. Throws if it cannot end the task
+   * now.
+   */
   endLeftovers?(id: string): Promise<void>;
   /**
    * Removes what killed workers left of any task, and what the runner caches beyond its limits. Only for runners that leave such things
@@ -43,11 +46,11 @@ export type Task = {
   /** Whether the task may reach anything outside of itself. */
   network: boolean;
   limits: Limits;
-  /** Its output, in order within each stream. Nothing more is read until the promise resolves. */
+  /** Receives the task's output, in order within each stream. Nothing more is read until the promise resolves. */
   onOutput(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> | void;
-  /** A sentence for its owner about how it runs. */
+  /** Receives a sentence for the task's owner about how the task runs. */
   onNote(sentence: string): void;
-  /** Ends it: SIGTERM, and after `graceMs` SIGKILL. */
+  /** Ends the task: SIGTERM, and after `graceMs` SIGKILL. */
   signal: AbortSignal;
   /** Default: `GRACE_MS`. */
   graceMs?: number;
@@ -66,16 +69,16 @@ export type Limits = {
 
 export type Execution = {
   exited: Promise<Exit>;
-  /** Ends it at once, without SIGTERM. */
+  /** Ends the task at once, without SIGTERM. */
   kill(): void;
 };
 
 export type Exit =
   /** The command ended; `code` is 128 + n if signal n ended it, as in shells. */
   | { kind: "exited"; code: number }
-  /** It was killed because it exceeded its memory limit. */
+  /** The task was killed because it exceeded its memory limit. */
   | { kind: "out_of_memory" }
-  /** It could not be run, through no fault of the command. `reason` is a sentence for its owner. */
+  /** The task could not be run, through no fault of its command. `reason` is a sentence for the task's owner. */
   | { kind: "failed"; reason: string };
 
 /** How long a command has between SIGTERM and SIGKILL. */

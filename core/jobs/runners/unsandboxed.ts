@@ -39,7 +39,7 @@ async function run(task: Task): Promise<Execution> {
       ...(task.payload !== undefined && { WEBHOOK_PAYLOAD_FILE: payloadFile }),
     } as Record<string, string> as NodeJS.ProcessEnv,
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, so that what it starts ends with it.
+    // A process group of its own, so that all processes that it starts end with it.
     detached: true,
   });
   yieldMemory(child.pid);
@@ -47,7 +47,7 @@ async function run(task: Task): Promise<Execution> {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   };
   const terminate = () => {
@@ -69,7 +69,7 @@ async function run(task: Task): Promise<Execution> {
     // As in bubblewrap: an error while reading its output ends this command, not the worker.
     output.catch(() => send("SIGKILL"));
     const exit = await ended;
-    // Its leftover processes end too.
+    // The command's leftover processes end too.
     send("SIGKILL");
     await output;
     task.signal.removeEventListener("abort", terminate);
@@ -89,6 +89,6 @@ function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
   } catch {
-    // It has already ended, or this is not Linux.
+    // The process has already ended, or this is not Linux.
   }
 }

@@ -12,8 +12,8 @@ import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
 import { namespaceOf, type RunOwner, runOf } from "./run.ts";
 
 /**
- * Ends a run. A run that no worker has claimed ends at once; otherwise its worker is notified and ends the command (SIGTERM, then SIGKILL). A
- * finished run stays as it is: cancelling twice is not an error.
+ * Ends a run. A run that no worker has claimed ends at once; otherwise its worker is notified and ends the command (SIGTERM, then SIGKILL).
+ * A finished run is not changed: cancelling twice is not an error.
  * @throws ServiceError `not_found`
  */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {

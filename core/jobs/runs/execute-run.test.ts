@@ -77,7 +77,7 @@ async function logOf(id: string): Promise<string> {
   return (await wholeLog(id)).map(({ stream, text }) => (stream === "stdout" ? text : `${stream}: ${text}`)).join("");
 }
 
-/** A runner that records its tasks and ends as it is told: for endings that no real runner produces on demand. */
+/** A runner that records its tasks and ends them as the test says: for endings that no real runner produces on demand. */
 function runnerThat(end: (task: Task) => Promise<Exit>) {
   const tasks: Task[] = [];
   const kill = vi.fn();
@@ -132,7 +132,7 @@ describe("a run", () => {
     expect((await rowOf(over)).stage).toBe("COMPLETED");
   });
 
-  it("S134 may have secrets of as many lines as a job's text may, each of them masked", async () => {
+  it("S134 may have secrets with the maximum number of lines, each of which is masked", async () => {
     let count = 0;
     const line = () => ((count++ * 7919 + 1e7) % 9e7).toString(36).padStart(8, "x");
     const lines = Array.from({ length: 43_600 }, line);
@@ -158,7 +158,7 @@ describe("a run", () => {
     expect(end.join("")).toContain("Output beyond 8 MiB is not stored.");
   });
 
-  it("can be followed while it runs, and ends when everything was delivered", async () => {
+  it("can be followed while it runs; the log ends when everything was delivered", async () => {
     const id = await newRun(sh("echo one; sleep 1; echo two; printf three"));
     const seen: { text: string; stage: string }[] = [];
     const following = (async () => {
@@ -201,7 +201,7 @@ describe("a run", () => {
 });
 
 describe("a run whose files are still being written", () => {
-  it.each(["cancelled", "stopping", "lost"])("has no more of them laid out when it is %s, and leaves none", async (why) => {
+  it.each(["cancelled", "stopping", "lost"])("gets no more files once it is %s, and leaves none behind", async (why) => {
     const ada = await signedInPerson();
     const owner = { kind: "user", id: ada.id } as const;
     const id = await newRun(sh("true", { spaceId: "ada/tides" }), { owner });
@@ -258,7 +258,7 @@ describe("the user who started a run of an organization", () => {
     const by = (person: TestPerson | undefined, more: Partial<NewRun> = {}) =>
       newRun(sh("true"), { owner, createdById: person?.id ?? null, ...more });
     const refused = [await by(left), await by(disabled), await by(demoted)];
-    // A webhook belongs to the organization, whoever created it; whether it may receive its event was checked.
+    // A webhook belongs to the organization, whoever created it, and its right to receive the event was already checked.
     const begun = [await by(stays), await by(left, { webhookId: newId(), deliveryId: newId(), deliveryTry: 1, payload: "{}" })];
     await db().membership.deleteMany({ where: { userId: left?.id ?? "" } });
     await db().user.update({ where: { id: disabled?.id ?? "" }, data: { disabledAt: new Date() } });
@@ -270,8 +270,8 @@ describe("the user who started a run of an organization", () => {
   });
 });
 
-describe("a worker that is lost", () => {
-  it("leaves a run that is not started again, and ends as the runner's failure", async () => {
+describe("a worker", () => {
+  it("that is lost leaves a run that is not started again, and ends as the runner's failure", async () => {
     const id = await newRun(sh("echo again"));
     await pool().query(
       "update job_run set stage = 'RUNNING', started_at = now(), claimed_until = now() - interval '1 second', claim_id = 'gone'",
@@ -287,7 +287,7 @@ describe("a worker that is lost", () => {
     expect(await logOf(id)).toContain("was not run again");
   });
 
-  it("ends runs at once that another worker has taken over, and records nothing about them", async () => {
+  it("whose runs another worker has taken over ends them at once, and records nothing about them", async () => {
     const id = await newRun(sh("true"));
     const { runner, tasks, kill } = runnerThat(untilEnded);
     const working = claimAndRun({ runner });
@@ -299,7 +299,7 @@ describe("a worker that is lost", () => {
     expect(await logOf(id)).toBe("");
   });
 
-  it("that is stopped ends its runs as interrupted, soon", async () => {
+  it("that is stopped ends its runs as interrupted within a short time", async () => {
     const id = await newRun(sh("sleep 30"));
     const stopping = new AbortController();
     const { runner, tasks } = runnerThat(untilEnded);

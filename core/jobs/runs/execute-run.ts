@@ -31,7 +31,7 @@ export type TakeFiles = (
   directory: string,
   how: {
     note: (sentence: string) => void;
-    /** Aborted when the files are no longer needed: it then rejects soon. */
+    /** Aborted when the files are no longer needed: the function then rejects soon. */
     signal: AbortSignal;
   },
 ) => Promise<void>;
@@ -48,7 +48,7 @@ type RunContext = {
   runner?: Runner;
 };
 
-/** A stopping process has 6.5 seconds (core/instance/process-lifecycle.ts), in which this is recorded too. */
+/** A stopping process has 6.5 seconds (core/instance/process-lifecycle.ts), within which the end of the run must also be recorded. */
 const STOP_GRACE_MS = 3_000;
 /** Processes and threads of one run. A runtime such as Node uses a dozen. */
 const PROCESSES = 256;

@@ -12,7 +12,7 @@ type By = { kind: "user" | "organization"; id: string; createdById: string | nul
 const person = (id = newId()): By => ({ kind: "user", id, createdById: id });
 const organizationOf = ({ id }: By): By => ({ kind: "organization", id: newId(), createdById: id });
 
-/** Waiting runs, the longest-waiting first. */
+/** Creates runs that wait; the one that was created first waits longest. */
 async function waiting({ createdById, ...owner }: By, count: number, spec: Partial<JobSpec> = {}): Promise<void> {
   const initiator = { type: "user", id: owner.id } as const;
   const of = { owner, createdById, delegationId: null, initiator, secrets: {} };
@@ -28,18 +28,18 @@ const count = (rows: ClaimedRun[], ...owners: By[]) =>
   owners.map(({ id }) => rows.filter(({ owner_id }) => owner_id === id).length);
 
 describe("slots for jobs", () => {
-  it("take turns: a caller behind two hundred requests of another one is served with the first of them", async () => {
+  it("go to callers in turn: one who comes after two hundred runs of another is served together with the first of these", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 200);
     await waiting(bob, 2);
     await waiting(eve, 1);
     expect(count(await claim(4), ada, bob, eve)).toEqual([2, 1, 1]);
-    // The caller with fewer slots is first, however long others have waited.
+    // The caller with the fewest slots is next, however long others have waited.
     expect(count(await claim(1), ada, bob)).toEqual([0, 1]);
     expect(count(await claim(10), ada)).toEqual([10]);
   });
 
-  it("go to the caller that was served longest ago, if nobody holds more than another", async () => {
+  it("go to the caller who was served longest ago, if all hold equally many", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 5);
     await waiting(bob, 5);
@@ -60,7 +60,7 @@ describe("slots for jobs", () => {
     for (const of of [ada, ...Array.from({ length: 5 }, () => organizationOf(ada))]) await waiting(of, 2);
     await waiting(bob, 2);
     expect(count(await claim(4), bob)).toEqual([2]);
-    // Without a creator: the organization's own.
+    // A run without a creator counts against the organization.
     const left: By = { ...organizationOf(ada), createdById: null };
     await waiting(left, 1);
     expect(count(await claim(1), left)).toEqual([1]);
@@ -71,13 +71,13 @@ describe("slots for jobs", () => {
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
     expect(await claim(2)).toEqual([]);
-    // The other worker's slots count too.
+    // Nor if it claims only one of its two free slots.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
   });
 
-  it("S137 all but one may be used by long runs, however many there are", async () => {
+  it("S137 all but one may be used by long runs, however many runs wait", async () => {
     const [ada, bob, eve, dan] = [person(), person(), person(), person()];
     for (const each of [ada, bob, eve, dan]) await waiting(each, 2, DAY);
     expect(await claim(4)).toHaveLength(3);
@@ -87,7 +87,7 @@ describe("slots for jobs", () => {
     expect(count(await claim(1), late)).toEqual([1]);
   });
 
-  it("go to the first caller if there is only one", async () => {
+  it("go to the first caller even if there is only one slot", async () => {
     const ada = person();
     await waiting(ada, 2, DAY);
     expect(await claim(1)).toHaveLength(1);
@@ -99,7 +99,7 @@ describe("slots for jobs", () => {
     await waiting(ada, 2);
     const claimed = await claim(4);
     expect(claimed.filter(({ spec }) => (spec as JobSpec).timeoutSeconds === undefined)).toHaveLength(2);
-    // Includes the last of many callers.
+    // The same for a short run of the last of many callers.
     await pool().query("update job_run set finished_at = now()");
     await waiting(ada, 3, DAY);
     await claim(4);
@@ -109,22 +109,22 @@ describe("slots for jobs", () => {
     expect(count(await claim(1), bob)).toEqual([1]);
   });
 
-  it("are all of those whose runs end soon, while nobody else waits", async () => {
+  it("all go to one caller if its runs end soon and nobody else waits", async () => {
     const ada = person();
     await waiting(ada, 5);
     expect(await claim(4)).toHaveLength(4);
   });
 
-  it("are claimed once by workers that claim at the same time, and are still shared in halves", async () => {
+  it("are given only once if several workers claim at the same time, and still at most half of them to one caller", async () => {
     const ada = person();
     await waiting(ada, 20, DAY);
     const claims = (await Promise.all([claim(4), claim(4), claim(4)])).flat();
     expect(new Set(claims.map(({ id }) => id)).size).toBe(claims.length);
-    // Of 12.
+    // Half of 12.
     expect(claims.length).toBeLessThanOrEqual(6);
   });
 
-  it("S122 do not delay runs of a dead worker: their end is recorded first", async () => {
+  it("S122 go first to runs of a dead worker, so that their end is recorded", async () => {
     const [ada, bob] = [person(), person()];
     await waiting(ada, 4);
     const [lost] = await claim(4);

@@ -115,7 +115,7 @@ export async function hasRoom(db: Db, ownerId: string): Promise<boolean> {
 
 /** Requires that the owner may have another run, in the transaction that creates it. @throws ServiceError `rate_limited` */
 export async function requireRoom(tx: Db, owner: { id: string; handle?: string }): Promise<void> {
-  // One after another, so that the next count is right.
+  // One call after another, so that each counts the runs of the previous one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
   const open = await countOpen(tx, owner.id);
   if (open < OPEN_RUNS_MAX_PER_OWNER) return;

@@ -40,7 +40,7 @@ export type Run = {
 
 type Row = Omit<JobRun, "secrets" | "payload">;
 
-/** Runs as they are shown, with the apps that started them, in at most one statement. */
+/** Runs as users see them, with the apps that started them, in at most one statement. */
 export async function toRuns(rows: readonly (Row & { secrets?: Uint8Array | null })[]): Promise<Run[]> {
   const madeWith = await describeDelegations(rows.map(({ delegationId }) => delegationId));
   return rows.map((row) => ({

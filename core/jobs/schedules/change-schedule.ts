@@ -20,7 +20,10 @@ import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "
 
 /** Enough for a team; it stops a runaway script. */
 const SCHEDULES_MAX_PER_OWNER = 100;
-/** Together. Each may run every minute, and each run stores a copy of its command, variables and secrets (S137). */
+/**
+ * The maximum size of an owner's schedules together. Each may run every minute, and each run stores a copy of its command, variables and
+ * secrets (S137).
+ */
 const SCHEDULES_MAX_BYTES = 4_000_000;
 
 export type NewSchedule = {
@@ -81,13 +84,13 @@ function editSchedule(actor: Actor, of: ScheduleOf, edit: Parameters<typeof chan
 }
 
 async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
-  // One after another, so that the next count is right.
+  // One call after another, so that each counts the schedules of the previous one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules ${owner.id}`}, 0))`;
   if ((await tx.scheduledJob.count({ where: { ownerId: owner.id } })) < SCHEDULES_MAX_PER_OWNER) return;
   throw conflict(`${owner.handle} already has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);
 }
 
-/** Once the new one is there, which the database has measured. */
+/** Called after the new schedule is stored, because the database measures it. */
 async function requireFewBytes(tx: Db, owner: JobNamespace): Promise<void> {
   const { _sum } = await tx.scheduledJob.aggregate({ where: { ownerId: owner.id }, _sum: { recordBytes: true } });
   if ((_sum.recordBytes ?? 0) <= SCHEDULES_MAX_BYTES) return;
@@ -126,10 +129,10 @@ export async function updateSchedule(
       data: {
         ...when,
         mayOverlap,
-        // From now on it acts for the user who changed it, as with a webhook.
+        // From now on the schedule acts for the user who changed it, as with a webhook.
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
-        // A worker that holds it for an outdated due time finds its claim gone.
+        // A worker that holds the schedule for an outdated due time finds its claim gone.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
       },
     });

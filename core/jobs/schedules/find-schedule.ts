@@ -60,7 +60,7 @@ export async function listSchedules(
 ): Promise<Page<Schedule> & { owner: JobNamespace }> {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const { page, pageSize, skip } = pageBounds(request);
-  // One owner does not have many (SCHEDULES_MAX_PER_OWNER).
+  // The number of an owner's schedules is limited (SCHEDULES_MAX_PER_OWNER).
   const all = await db().scheduledJob.findMany({
     where: { ownerId: owner.id },
     orderBy: { id: "desc" },

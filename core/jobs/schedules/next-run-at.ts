@@ -5,13 +5,16 @@ import { invalidRequest } from "../../errors.ts";
 const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
 
 const SCHEDULE_MAX = 200;
-/** Longer than any schedule waits: a 29 February on a given weekday takes 40 years. Searching 400 took 0.25 s (S137). */
+/**
+ * Longer than the longest wait between two runs: a 29 February on a given weekday can take 40 years. Searching 400 years took 0.25 s
+ * (S137).
+ */
 const YEARS = 41;
 /** A schedule without seconds: no job starts more often than once a minute, and a date is not a schedule. */
 const FIVE_FIELDS = /^\S+( \S+){4}$/;
 
 /**
- * A schedule as it is stored: single spaces between its fields, its time zone spelled as in the IANA list.
+ * A schedule in its stored form: single spaces between its fields, its time zone spelled as in the IANA list.
  * @throws ServiceError `invalid_request` if it is not a schedule, not a time zone, or never due (the 30th of February)
  */
 export function parseSchedule(input: { schedule: string; timezone?: string | null }): { schedule: string; timezone: string } {

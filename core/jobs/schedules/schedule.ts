@@ -11,7 +11,7 @@ export type Schedule = {
   ownerId: string;
   /** The user with whose rights it runs: who created it, or resumed it last. */
   createdById: string | null;
-  /** The app or token with which they did; null if they did so on the pages. */
+  /** The app or token with which that user did so; null if they did so on the pages. */
   madeWith: MadeWith | null;
   spec: JobSpec;
   /** The secrets, by name only (S134). */

@@ -68,7 +68,7 @@ test("a schedule has five fields or a name, in a time zone, and must be due at s
   expect(() => parseSchedule({ schedule: "@daily", timezone: "Mars/Base" })).toThrow("time zone");
 });
 
-test("S137 schedules of long jobs fill a page sooner, and each is on one page", async () => {
+test("S137 schedules of long jobs fill a page sooner, and each schedule is on exactly one page", async () => {
   const ada = await signedInPerson();
   const environment = Object.fromEntries(Array.from({ length: 16 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));
   const made: string[] = [];
@@ -86,7 +86,7 @@ test("S137 schedules of long jobs fill a page sooner, and each is on one page", 
   expect(pages).toEqual([latest.slice(0, 3), latest.slice(3)]);
 });
 
-test("each due time runs once, however many workers look, and missed ones run once", async () => {
+test("each due time runs once, however many workers there are, and several missed ones run once in total", async () => {
   const { id, ada } = await scheduled();
   await work();
   expect(await runsOf(id)).toHaveLength(0);
@@ -166,7 +166,7 @@ test("a suspended schedule does not run; when resumed, it does not make up for m
   await makeDue(id);
   expect((await suspendSchedule(ada.actor, of, from)).schedule).toMatchObject({ isSuspended: true, nextRunAt: null });
   await work();
-  // It can still be run by hand.
+  // The suspended schedule can still be run by hand.
   await runScheduleNow(ada.actor, of, from);
   expect(await runsOf(id)).toHaveLength(1);
   await deleteSchedule(ada.actor, of, from);
@@ -174,7 +174,7 @@ test("a suspended schedule does not run; when resumed, it does not make up for m
   expect(await runsOf(id)).toHaveLength(1);
 });
 
-test("S135 a schedule has its creator's rights, as they are when it is due", async () => {
+test("S135 a schedule has the rights that its creator has when the schedule is due", async () => {
   const [admin, writer] = [await signedInPerson(), await signedInPerson()];
   const org = await organizationOf(admin, [[writer, "write"]]);
   const { schedule } = await createSchedule(writer.actor, org.name, hourly, from);
@@ -189,7 +189,7 @@ test("S135 a schedule has its creator's rights, as they are when it is due", asy
   });
   expect(await db().auditEvent.count({ where: { orgId: org.id, type: "scheduled_job.suspend", actorId: null } })).toBe(1);
   await expect(resumeSchedule(writer.actor, of, from)).rejects.toMatchObject({ code: "not_found" });
-  // It now runs in the administrator's name, until they are disabled.
+  // The schedule now runs in the administrator's name, until the administrator is disabled.
   await resumeSchedule(admin.actor, of, from);
   await makeDue(schedule.id);
   await work();

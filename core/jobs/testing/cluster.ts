@@ -134,7 +134,7 @@ export async function startCluster() {
   const sections = Object.fromEntries(named.map(([section, key, value]) => [section, [{ name: "here", [key]: value }]]));
   writeFileSync(config, JSON.stringify({ apiVersion: "v1", kind: "Config", "current-context": "here", ...sections }));
   return {
-    /** For KUBECONFIG. */
+    /** The value for KUBECONFIG. */
     config,
     made,
     madeSecrets,

@@ -40,7 +40,7 @@ export async function startPodman(hub: string) {
   writeFileSync(registries, `${mirrored}[[registry]]\nlocation = "${hub}"\ninsecure = true\n`);
   const storage = ["--root", join(directory, "root"), "--runroot", join(directory, "run"), "--tmpdir", join(directory, "tmp")];
   const options = [...storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
-  // Its locks would otherwise be in memory that all Podman instances of this user share, wherever their storage is.
+  // Podman's locks would otherwise be in memory that all Podman instances of this user share, wherever their storage is.
   const settings = join(directory, "containers.conf");
   writeFileSync(settings, '[engine]\nlock_type = "file"\n');
   const environment = {
@@ -49,9 +49,9 @@ export async function startPodman(hub: string) {
     CONTAINERS_CONF: settings,
     CONTAINERS_REGISTRIES_CONF: registries,
   };
-  // Its monitor leaves files in the directory in which it was started.
+  // Podman's monitor leaves files in the directory in which it was started.
   const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
-  // Not synchronously: its registry runs in this process.
+  // Podman must not run synchronously: it pulls from a registry that runs in this process.
   const podman = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)("podman", [...options, ...words], given)).stdout;
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);
@@ -73,7 +73,7 @@ export async function startPodman(hub: string) {
     volumes: async () => lines(await podman("volume", "ls", "--quiet")),
     /** Names of images, without their tags. */
     images: async () => lines(await podman("images", "--format", "{{.Repository}}")),
-    /** It no longer responds; what it runs continues. */
+    /** Podman no longer responds; its containers continue to run. */
     stopService() {
       service.kill("SIGKILL");
       rmSync(socketPath, { force: true });

@@ -40,7 +40,7 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) return { status: response.status, orgs: [], repos: [] };
   const { account, scopes, clientId = null, auditToken } = bearer;
-  // S144: its changes count against the app.
+  // S144: changes with this token count against the app.
   expect(auditToken.clientId).toBe(clientId);
   const orgIds = account.organizations.map(({ id }) => id);
   const actor = { kind: "token", tokenId: "a token", userId: account.id, scopes, orgIds, clientId } as const;
@@ -54,7 +54,7 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
 }
 
 describe("the policy", () => {
-  test("an app that is no longer allowed loses only the organization, with its next call; allowed again, it continues", async () => {
+  test("an app that is no longer allowed loses access only to the organization, with its next call; allowed again, it continues", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"], isRefreshAllowed: true });
     const [north, tide] = [await organizationWith(at.person.id), await organizationWith(at.person.id)];
     const both = [north, tide];
@@ -80,7 +80,7 @@ describe("the policy", () => {
       await change();
       expect(await reach()).toEqual(expected);
     }
-    // A token that is refreshed meanwhile has no more access, and regains the organization like the other.
+    // A token that is refreshed meanwhile has no access either, and regains the organization at the same time.
     await decideApp(north.admin, north.id, { clientId, decision: "blocked" }, noOrigin);
     const fresh = await refresh(at, refreshToken);
     expect(await reachOf(fresh.body.access_token, both, at.person.id)).toEqual(closed);
@@ -102,7 +102,7 @@ describe("the policy", () => {
     ]);
   });
 
-  test("policy and decision: which apps are allowed, and why the others are not", async () => {
+  test("and the decisions determine which apps are allowed, and why others are not", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const bound = await world.app(at.person);
@@ -132,7 +132,7 @@ describe("the policy", () => {
     ).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  test("only administrators change it, and invalid values change nothing", async () => {
+  test("can be changed only by administrators, and not to an invalid value", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [writer, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];
@@ -180,7 +180,7 @@ describe("the permissions modal", () => {
     expect(await db().oAuthConsent.count({ where: { userId: at.person.id } })).toBe(0);
     await allow();
     const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: at.person.id } });
-    // What could not be allowed does not count as declined: it is asked about as soon as it can be allowed.
+    // An organization that could not be allowed does not count as declined: the app can ask for it as soon as it can be allowed.
     expect(consent).toMatchObject({ orgIds: [open.id], declinedOrgIds: [] });
 
     expect((await ask(at, { ...READS, orgIds: waiting.id })).isQuestion).toBe(false);
@@ -249,7 +249,7 @@ describe("asking for an app", () => {
     expect(await db().auditEvent.count({ where: { orgId: organization.id, type: "organization.request_app" } })).toBe(2);
   });
 
-  test("nobody can ask for an app that is blocked or unknown, or in an organization that is not theirs", async () => {
+  test("nobody can ask for an app that is blocked or unknown, or in an organization of which they are not members", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [member, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];
@@ -280,13 +280,13 @@ describe("asking for an app", () => {
   });
 });
 
-test("the list has each app once, with the number of members who allow it, by name, with search and pages", async () => {
+test("an organization's list has each app once, by name, with the number of members who allow it, with search and pages", async () => {
   const [one, two] = [await signIn(world, { name: "Zephyr 100%" }), await signIn(world, { name: "Anchor" })];
   const organization = await organizationWith(one.person.id, two.person.id);
   for (const at of [one, two]) {
     await (await openQuestion({ ...at, app: one.app }, { prompt: "consent" })).allow({ orgIds: [organization.id] });
   }
-  // For a user in no such organization it has no effect.
+  // The answer of a user who is not a member has no effect on the list.
   const stranger = await prepare(world);
   await (await openQuestion({ ...stranger, app: two.app })).allow({ isAllOrgs: true });
   await (await openQuestion({ ...two, app: two.app }, { prompt: "consent" })).allow({ isAllOrgs: true });

@@ -31,7 +31,7 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
     await tx.organization.update({ where: { id: orgId }, data: { appPolicy: policy } });
     // If every app is allowed, there is nothing left to request.
     if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
-    // The list starts with the most permissive one.
+    // `appPolicies` begins with the most permissive one.
     const isRemoval = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
     await record({ type: "organization.set_app_policy", data: { from: before, policy }, isRemoval });
   });

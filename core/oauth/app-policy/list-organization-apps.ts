@@ -24,7 +24,7 @@ export type OrganizationApp = {
   isAdmitted: boolean;
   /** Whether the app acts for the organization by token exchange. */
   isBound: boolean;
-  /** The number of members who granted this organization, or all of theirs, to the app. */
+  /** The number of members who granted this organization, or all their organizations, to the app. */
   memberCount: number;
   lastUsedAt: Date | null;
   requestCount: number;

@@ -90,7 +90,7 @@ describe("an app's keys", () => {
     expect((await auditOf(app.clientId)).map(({ type }) => type)).toEqual(["oauth_app.create"]);
   });
 
-  test("S113 need a recent sign-in and S136 the right to manage the app, before anything is fetched", async () => {
+  test("S113 S136 need a recent sign-in and the right to manage the app, before anything is fetched", async () => {
     const [admin, writer, stranger] = [await someone(), await someone(), await someone({ isOperator: true })];
     const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
     const { app } = await someApp(admin, { owner: { orgId } });
@@ -112,7 +112,7 @@ describe("an app's keys", () => {
 });
 
 describe("the URL of a key set", () => {
-  test("is read once when it is saved, and its keys are not stored", async () => {
+  test("is fetched once when it is saved, and the keys there are not stored", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);

@@ -16,13 +16,12 @@ type KeysInput = { jwks: string; jwksUri: string };
 
 /**
  * Makes an app authenticate with its own keys (`private_key_jwt`, RFC 7523), replacing those it had. An app authenticates in one way, so
- * its secrets end here (docs/decisions/027). A URL is therefore fetched once first: the app must not lose a working method for a broken
- * one.
+ * its secrets end here (docs/decisions/027). So a URL is fetched once first: a working secret must not be replaced by an unusable URL.
  *
  * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
-  // Nobody else may make us fetch anything.
+  // Checked before the fetch: only those who manage the app may make us fetch a URL.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);
@@ -52,7 +51,8 @@ async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["key
 }
 
 /**
- * Deletes an app's keys. The app is then public, so PKCE is required again, until it gets a secret or other keys.
+ * Deletes an app's keys. The app is then public until it gets a secret or other keys. PKCE is required from now on; the owner can turn it
+ * off once the app authenticates again.
  *
  * @throws ServiceError `conflict` if there are none, `reauthentication_required`, `not_found`.
  */

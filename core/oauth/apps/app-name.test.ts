@@ -27,7 +27,7 @@ describe("S28 a name that looks like the platform's own is recognized", () => {
   });
 });
 
-describe("another name is not", () => {
+describe("a name that does not look like the platform's own is accepted", () => {
   test.each(["Paper Lantern", "Keymap", "Hooks & Keys", "Hook", "Key", "Monkey Hoop", "日本語アプリ", "Приложение", "🗝️"])(
     "%s",
     (name) => {
@@ -36,7 +36,7 @@ describe("another name is not", () => {
   );
 });
 
-test("a short brand is found as a word, not inside one", () => {
+test("a short brand is recognized as a word, not inside a longer word", () => {
   expect(isLookAlike("Hub", "Hub")).toBe(true);
   expect(isLookAlike("The hub", "Hub")).toBe(true);
   expect(isLookAlike("H.u.b", "Hub")).toBe(true);
@@ -44,7 +44,7 @@ test("a short brand is found as a word, not inside one", () => {
   expect(isLookAlike("Chubby", "Hub")).toBe(false);
 });
 
-test("a brand in another script, or with letters that fold, is recognized as itself", () => {
+test("a brand in another script, or with letters that have look-alikes, is recognized", () => {
   expect(isLookAlike("Ключ", "Ключ")).toBe(true);
   expect(isLookAlike("corn field 1", "Cornfield 1")).toBe(true);
 });

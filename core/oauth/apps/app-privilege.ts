@@ -41,10 +41,11 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
 }
 
 /**
- * An operator gives an app a privilege or removes it (S90). Removing it ends at once everything that was exchanged under it (S95). The
+ * An operator gives an app a privilege or removes it (S90). Removing it ends at once all tokens that were exchanged under it (S95). The
  * privilege is for the current binding: after a new binding it must be given again.
  *
- * @param shownOrgId the organization that the operator saw when they gave it: the app's owner may have bound it to another one since.
+ * @param shownOrgId the organization that the operator saw when they gave the privilege: the owner may have bound the app to another one
+ * since.
  * @throws ServiceError `conflict` for an app that is not bound, or to another organization; `reauthentication_required`, `not_found`.
  */
 export async function setAppPrivilege(

@@ -33,7 +33,7 @@ async function confidentialApp(person: Person) {
 }
 
 describe("S52 rotating the secret", () => {
-  test("ends the old one at once", async () => {
+  test("without an overlap ends the old one at once", async () => {
     const person = await someone();
     const { app, secret: old } = await confidentialApp(person);
     const { secret } = await rotateSecret(person, app.id, {}, noOrigin);
@@ -41,7 +41,7 @@ describe("S52 rotating the secret", () => {
     expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
   });
 
-  test("or after the overlap that was chosen", async () => {
+  test("ends the old one after the chosen overlap", async () => {
     const person = await someone();
     const { app, secret: old } = await confidentialApp(person);
     const { secret, oldSecretEndsAt } = await rotateSecret(person, app.id, { overlapSeconds: DAY }, noOrigin);
@@ -50,7 +50,7 @@ describe("S52 rotating the secret", () => {
     expect(await acceptedAt(app.id, inSeconds(DAY + 5))).toEqual([hashToken(secret)]);
   });
 
-  test("never extends the time of an older secret", async () => {
+  test("never extends the validity of an older secret", async () => {
     const person = await someone();
     const { app, secret: first } = await confidentialApp(person);
     const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 3600 }, noOrigin);
@@ -127,14 +127,14 @@ test("S113 every change of a secret needs a recent sign-in", async () => {
   ]);
 });
 
-test("S136 nobody but its managers changes a secret", async () => {
+test("S136 only the app's managers can change its secret", async () => {
   const { app, secret } = await confidentialApp(await someone());
   const stranger = await someone({ isOperator: true });
   expect(await refusals(stranger, app.id)).toEqual(["not_found", "not_found", "not_found"]);
   expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
 });
 
-test("S116 S55 the audit log has create, rotate and delete, and no secret", async () => {
+test("S116 S55 the audit log has an entry for each creation, rotation and deletion, without the secret", async () => {
   const person = await someone();
   const { app } = await someApp(person);
   const { secret: first } = await addSecret(person, app.id, noOrigin);

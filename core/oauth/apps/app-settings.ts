@@ -97,7 +97,7 @@ function parseScopes(names: readonly string[]): Scope[] {
     const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
     throw invalidRequest(`The scope ${named} does not exist. Choose from: ${allScopes.join(", ")}.`, "scopes");
   }
-  // In the catalog's order, so that the same choice is always stored the same way.
+  // The scopes get the catalog's order, so that the same choice is always stored in the same way.
   const chosen = allScopes.filter((scope) => names.includes(scope));
   if (chosen.length === 0) throw invalidRequest("Choose at least one scope.", "scopes");
   return chosen;

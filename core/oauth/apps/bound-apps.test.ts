@@ -30,7 +30,7 @@ async function scene() {
   return { owner, admin, member, stranger, orgId, app };
 }
 
-test("S136 a hidden and a missing app take the same statements", async () => {
+test("S136 a hidden app and a missing one take the same number of statements", async () => {
   const { owner, admin, member, stranger, orgId, app } = await scene();
   const elsewhere = await organizationWith({ [admin.userId]: "admin" });
   const { app: theirs } = await createApp(admin, settings({ owner: { orgId: elsewhere } }), noOrigin);
@@ -71,7 +71,7 @@ describe("binding an app", () => {
     await expect(bindApp(owner, app.id, second, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("an organization's app is bound to that organization only, from the start if it is asked for", async () => {
+  test("is possible for an organization's app only to that organization, also when the app is created", async () => {
     const { owner, orgId } = await scene();
     const { app } = await createApp(owner, settings({ owner: { orgId }, isBound: true, redirectUris: [] }), noOrigin);
     expect(app).toMatchObject({ boundOrgId: orgId, redirectUris: [] });
@@ -87,7 +87,7 @@ describe("binding an app", () => {
     });
   });
 
-  test("is ended by the owner or any administrator, and removes privilege and duration", async () => {
+  test("can be undone by the owner or any administrator, which removes privilege and token duration", async () => {
     for (const by of ["owner", "admin"] as const) {
       const at = await scene();
       await bindApp(at.owner, at.app.id, at.orgId, noOrigin);
@@ -102,7 +102,7 @@ describe("binding an app", () => {
     }
   });
 
-  test("of a deleted organization is gone", async () => {
+  test("ends when the organization is deleted", async () => {
     const { owner, orgId, app } = await scene();
     await bindApp(owner, app.id, orgId, noOrigin);
     await setAppPrivilege(operator, app.id, "token-exchange", true, noOrigin);
@@ -111,8 +111,8 @@ describe("binding an app", () => {
   });
 });
 
-describe("once bound, the organization's administrators decide", () => {
-  test("S113 they decide about the secret, whoever owns the app; an owner who is no longer an administrator does not", async () => {
+describe("the administrators of the organization to which an app is bound", () => {
+  test("S113 decide about the secret, whoever owns the app; an owner who is no longer an administrator cannot", async () => {
     const { owner, admin, member, stranger, orgId, app } = await scene();
     await bindApp(owner, app.id, orgId, noOrigin);
     expect((await rotateSecret(admin, app.id, {}, noOrigin)).secret).toMatch(/^kh_secret_/);
@@ -140,7 +140,7 @@ describe("once bound, the organization's administrators decide", () => {
     expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, mayManageAccess: false });
   });
 
-  test("about scopes, with a recent sign-in for more of them (S113), and not about the owner's settings", async () => {
+  test("decide about scopes, with a recent sign-in for more of them (S113), and not about the owner's settings", async () => {
     const { owner, admin, orgId, app } = await scene();
     await bindApp(owner, app.id, orgId, noOrigin);
     expect((await updateApp(admin, app.id, { scopes: ["openid", "read-repos"] }, noOrigin)).scopes).toEqual([
@@ -164,7 +164,7 @@ describe("once bound, the organization's administrators decide", () => {
     expect((await listApps(admin, { orgId })).apps.map(({ id }) => id)).toEqual([app.id]);
   });
 
-  test("S97 S113 about the token duration: one hour to thirty days, with a recent sign-in", async () => {
+  test("S97 S113 decide about the token duration: one hour to thirty days, with a recent sign-in", async () => {
     const { owner, admin, orgId, app } = await scene();
     await expect(setTokenDuration(owner, app.id, 7200, noOrigin)).rejects.toMatchObject({ code: "conflict" });
     await bindApp(owner, app.id, orgId, noOrigin);
@@ -218,7 +218,7 @@ describe("the privilege", () => {
     expect((await read(app.id)).privileges).toEqual(["token-exchange"]);
   });
 
-  test("can be requested once a week; operators get an email, and administrators the decision", async () => {
+  test("can be requested once a week; the operators get an email about the request, the administrators one about the decision", async () => {
     const { owner, admin, member, orgId, app } = await scene();
     await db().user.updateMany({ where: { id: { in: [owner.userId, admin.userId] } }, data: { emailVerifiedAt: new Date() } });
     await expect(requestPrivilege(owner, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });

@@ -37,7 +37,7 @@ export async function bindApp(actor: Actor, appId: string, orgId: string, from: 
 }
 
 /**
- * Ends an app's binding, with everything that was exchanged under it (S95). The app's owner and any administrator of the organization may
+ * Ends an app's binding, with all tokens that were exchanged under it (S95). The app's owner and any administrator of the organization may
  * do it. The privilege was for this organization and ends too.
  *
  * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.

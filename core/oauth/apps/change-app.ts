@@ -21,7 +21,7 @@ type AppChange = {
   from: RequestOrigin;
 };
 
-/** Writes an entry about the app into the log of its organization, if it has one. */
+/** Writes an audit entry about the app; if an organization owns it or it is bound to one, its administrators can read the entry. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
 /**
@@ -85,7 +85,7 @@ async function requireAuthority(
 /** The owner of a bound app for such decisions: the organization to which it is bound. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
-/** Whether the actor sees the app as its owner does, and not only as a member of the organization to which it is bound. */
+/** Whether the actor sees the app as its owner does, not only as a member of the organization to which the app is bound. */
 export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean> {
   const app = isId(appId) ? await db().oAuthApp.findUnique({ where: { id: appId } }) : null;
   return app !== null && (await may(actor, "oauth_app.manage", app));

@@ -28,7 +28,7 @@ describe("creating an app", () => {
     expect(await db().oAuthAppSecret.count({ where: { appId: app.id } })).toBe(0);
   });
 
-  test("gives a confidential one a secret that is kept only as its hash (S55)", async () => {
+  test("gives a confidential app a secret, of which only the hash is stored (S55)", async () => {
     const { app, secret = "" } = await someApp(await someone(), { isConfidential: true });
     expect(secret).toMatch(/^kh_secret_[A-Za-z0-9_-]{43}$/);
     const [row, ...others] = await db().oAuthAppSecret.findMany({ where: { appId: app.id } });
@@ -38,7 +38,7 @@ describe("creating an app", () => {
     expect(everything).not.toContain(secret);
   });
 
-  test("S101 S85 its client ID can be neither a user's ID nor a URL, and needs no escaping", async () => {
+  test("S101 S85 gives it a client ID that can be neither a user's ID nor a URL, and needs no escaping", async () => {
     const { app } = await someApp(await someone());
     expect(app.clientId).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(app.clientId).not.toMatch(/^https:/);
@@ -81,7 +81,7 @@ describe("S28 the name", () => {
   });
 });
 
-describe("is refused, with the field, for", () => {
+describe("creating an app is refused, and the error names the field, with", () => {
   test.each([
     [{ redirectUris: ["http://app.example.com/cb"] }, "redirectUris"],
     [{ redirectUris: ["javascript:alert(1)"] }, "redirectUris"],
@@ -118,7 +118,7 @@ test("all fifteen scopes can be configured", async () => {
   expect(app.scopes).toHaveLength(15);
 });
 
-describe("an app may be made", () => {
+describe("an app may be created", () => {
   test("for oneself only", async () => {
     const [mara, other] = [await someone(), await someone()];
     await expect(createApp(mara, settings({ owner: { userId: other.userId } }), noOrigin)).rejects.toMatchObject({

@@ -88,7 +88,10 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
 
 type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
-/** No foreign key ties an app to its owner, so this waits for an owner that is being deleted, and then does not find it. */
+/**
+ * No foreign key ties an app to its owner. So this waits until a deletion of the owner in progress has ended, and then does not find the
+ * owner.
+ */
 export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Promise<boolean> {
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
 }

@@ -35,13 +35,13 @@ test("the command line's app is public, for devices only, and has no owner", asy
   });
 });
 
-test("it is created once, however many processes start at the same time", async () => {
+test("the command line's app is created once, however many processes start at the same time", async () => {
   await db().oAuthApp.deleteMany({ where: { clientId: CLI_CLIENT_ID } });
   await Promise.all(Array.from({ length: 8 }, ensureCliApp));
   expect(await db().oAuthApp.count({ where: { clientId: CLI_CLIENT_ID } })).toBe(1);
 });
 
-test("it stays the same from start to start, except for the service's name", async () => {
+test("the command line's app stays the same from start to start, except for the service's name", async () => {
   const before = await find();
   await ensureCliApp();
   expect(await find()).toEqual(before);
@@ -50,7 +50,7 @@ test("it stays the same from start to start, except for the service's name", asy
   expect(await find()).toMatchObject({ id: before.id, name: "Tidepool CLI" });
 });
 
-test("a block by the operator survives a start", async () => {
+test("the operator's block of the command line's app survives a start", async () => {
   await db().oAuthApp.update({ where: { clientId: CLI_CLIENT_ID }, data: { blockedAt: new Date() } });
   provideSettings({ BRAND_NAME: "Lagoon" });
   await ensureCliApp();
@@ -58,7 +58,7 @@ test("a block by the operator survives a start", async () => {
   await db().oAuthApp.update({ where: { clientId: CLI_CLIENT_ID }, data: { blockedAt: null } });
 });
 
-describe("nobody can change or delete it in the settings", () => {
+describe("nobody can change or delete the command line's app in the settings", () => {
   const attempts = {
     update: (actor: Parameters<typeof updateApp>[0], id: string) => updateApp(actor, id, { name: "Mine" }, noOrigin),
     "a secret": (actor: Parameters<typeof updateApp>[0], id: string) => addSecret(actor, id, noOrigin),

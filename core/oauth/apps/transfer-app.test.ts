@@ -45,7 +45,7 @@ test("an app is transferred to an organization and back: its users stay, the ope
   ]);
 });
 
-test("it needs the right on both sides: nobody can take an app, or get one unasked", async () => {
+test("a transfer needs the right on both sides: nobody can take an app, or get one without agreeing", async () => {
   const [{ person: ada, username: adaName }, { person: bea, username: beaName }] = [await namedPerson(), await namedPerson()];
   const [shared, elsewhere] = [
     await namedOrganization({ [ada.userId]: "admin", [bea.userId]: "write" }),

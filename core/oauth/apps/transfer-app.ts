@@ -41,7 +41,7 @@ export async function transferApp(
       throw conflict(`${owner.handle} already has ${OWNER_MAX_APPS} apps. Delete one there first.`, "owner");
     }
     await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null } });
-    // For the administrators of both organizations.
+    // The administrators of both organizations can read the transfer in their audit logs.
     const organizations = [app.ownerOrgId, ownership.ownerOrgId].filter((id) => id !== null);
     const data = { name: app.name, owner: owner.handle, wasVerified: app.verifiedAt !== null };
     for (const orgId of organizations.length > 0 ? organizations : [null]) {

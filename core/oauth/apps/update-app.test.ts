@@ -13,7 +13,7 @@ import { getApp } from "./get-app.ts";
 import { updateApp } from "./update-app.ts";
 
 describe("changing an app", () => {
-  test("changes the given settings and keeps the others", async () => {
+  test("changes the given settings and keeps all others", async () => {
     const person = await someone();
     const { app } = await someApp(person, { homepageUrl: "https://app.example.com" });
     const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true }, noOrigin);
@@ -30,7 +30,7 @@ describe("changing an app", () => {
     const person = await someone();
     const { app } = await someApp(person);
     await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes }, noOrigin);
-    // Both have the same time, so their order is not defined.
+    // Both entries have the same time, so their order is not defined.
     const entries = (await auditOf(app.clientId)).slice(1).toSorted((one, other) => (one.type < other.type ? -1 : 1));
     expect(entries.map(({ type, data }) => ({ type, data }))).toEqual([
       {

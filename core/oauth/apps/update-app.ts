@@ -14,7 +14,7 @@ import { assertFapi } from "./fapi-profile.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** With these, a stolen session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
+/** By changing these, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
 /** Absent fields stay unchanged; a null logo is removed. */
@@ -43,7 +43,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
     if (changed.includes("scopes") && app.boundOrgId) {
-      // More rights over every member at once, without asking them: a session that was left open must not be enough (S113).
+      // The app gets more rights over all members without asking them: a session that was left open must not be enough (S113).
       const isWider = given.scopes?.some((scope) => !app.scopes.includes(scope));
       const action = isWider ? "oauth_app.manage_security" : "oauth_app.manage";
       await requirePermission(actor, action, boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
@@ -68,7 +68,7 @@ function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: reado
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // Only removals: a change of the order could be repeated without end.
+    // Only if every URI that is left was there before: otherwise somebody could add entries without end by changing the order.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

@@ -11,7 +11,7 @@ export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
   consumed_at: Date | null;
-  /** The scopes that its tokens may still have: what the user's consent contains now or, for an exchanged token, what its app has. */
+  /** The scopes that tokens of the Grant may still have: those in the user's consent now or, for an exchanged token, those of the app. */
   scopes_left: string[] | null;
   grant_payload: Payload | null;
   account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
@@ -36,7 +36,7 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
       AND 'token-exchange' = ANY (x.privileges) AND ${HAS_EXCHANGE_PLAN}
       AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
-/** What a sign-in needs: a new consent ends the other scopes of earlier tokens, but not their users' sign-in (S30, S36). */
+/** The scopes that a sign-in needs: a new consent ends the other scopes of earlier tokens, but not the sign-in (S30, S36). */
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
 /** @param where selects artifacts of the model `$1`. An artifact that depends on something revoked or disabled is not found (S49, S114). */

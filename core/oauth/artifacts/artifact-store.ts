@@ -139,7 +139,7 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
 /** The data of an artifact that is used a second time. */
 type UsedArtifact = {
   grantId: string | null;
-  /** By the database's clock, which is the same for every process. */
+  /** Measured by the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 
@@ -164,7 +164,7 @@ export async function consumeArtifact(model: string, id: string): Promise<UsedAr
   return rows[0] ?? { grantId: null, secondsSinceUse: Number.POSITIVE_INFINITY };
 }
 
-/** Also prolongs the Grant, which would otherwise end first. */
+/** Prolongs an artifact, and its Grant, which would otherwise end first. */
 const PROLONG = `WITH kept AS (
     UPDATE oauth_artifact SET expires_at = now() + make_interval(secs => $3), payload = payload || jsonb_build_object('exp', $4::int8)
       WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING grant_id),

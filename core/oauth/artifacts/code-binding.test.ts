@@ -108,7 +108,7 @@ describe("S21 a code is bound to", () => {
     expect(claims.orgs.map(({ sub }) => sub)).toEqual([orgId]);
   });
 
-  test("S21 a consent that is revoked before the code is redeemed", async () => {
+  test("S21 its consent, which may be revoked before the code is redeemed", async () => {
     const authorized = await authorize(at);
     await db().oAuthConsent.updateMany({ where: { clientId: at.app.clientId }, data: { revokedAt: new Date() } });
     expect(await redeem(at.app, redemption(authorized))).toMatchObject(refused);

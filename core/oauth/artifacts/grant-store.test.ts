@@ -17,7 +17,7 @@ async function lifetimes(at: Prepared): Promise<number[]> {
   const grants = await db().oAuthGrant.findMany({ ...ofApp(at), orderBy: { createdAt: "desc" } });
   return grants.map(({ createdAt, expiresAt }) => ((expiresAt?.getTime() ?? 0) - createdAt.getTime()) / 1_000);
 }
-/** Copies of an app's Grant: one for each second until now, each expiring so many seconds later. */
+/** Copies an app's Grant: one copy for each of the past seconds, each with this lifetime in seconds. */
 const copies = ({ app }: Prepared, count: number, seconds: number) =>
   pool().query(
     `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, payload, org_ids, created_at, expires_at)
@@ -36,7 +36,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo("kh_oauth_late")).status).toBe(401);
   });
 
-  test("lives for minutes, and with tokens as long as these", async () => {
+  test("lives for minutes, or as long as its tokens", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const begun = await authorize(at);
     expect(await lifetimes(at)).toEqual([DEVICE_CODE_SECONDS]);
@@ -58,7 +58,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   });
 
-  test("of one user at one app is deleted for newer ones: those without tokens first, then those used longest ago", async () => {
+  test("of one user at one app is deleted when there are too many newer ones: first Grants without tokens, then those used longest ago", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     await pool().query("UPDATE oauth_grant SET created_at = created_at - interval '1 day' WHERE client_id = $1", [
       at.app.clientId,
@@ -67,7 +67,7 @@ describe("S143 a Grant", () => {
     expect((await ask(at)).answer.code).toBeDefined();
     expect(await lifetimes(at)).toHaveLength(201);
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
-    // 199 later sign-ins, each used later.
+    // 199 later sign-ins, whose tokens were used later.
     await copies(at, 199, 2 * REFRESH_TOKEN_IDLE_SECONDS);
     const code = await authorize(at);
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
@@ -79,7 +79,7 @@ describe("S143 a Grant", () => {
     expect((await asApp(world, at.app, "/oauth/token", redemption(code))).status).toBe(200);
   });
 
-  test("of one user at all apps together is deleted for newer ones beyond a total", async () => {
+  test("of one user at all apps together is deleted beyond a maximum number of all Grants", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const total = () => db().oAuthGrant.count({ where: { userId: at.person.id } });
     await copies(at, 199, 2 * REFRESH_TOKEN_IDLE_SECONDS);
@@ -95,11 +95,11 @@ describe("S143 a Grant", () => {
     const code = await authorize(at);
     expect(await total()).toBe(2_000);
     expect((await asApp(world, at.app, "/oauth/token", redemption(code))).status).toBe(200);
-    // It was used longest ago of all.
+    // This token was used longest ago.
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   });
 
-  test("that was just created stays, however many with longer lives exist", async () => {
+  test("that was just created stays, however many Grants with longer lifetimes exist", async () => {
     const at = await signIn(world);
     await copies(at, 300, REFRESH_TOKEN_IDLE_SECONDS);
     expect((await ask(at)).answer.code).toBeDefined();
@@ -107,7 +107,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   });
 
-  test("of a revoked consent counts with those of the next one, is deleted first, and is swept after an hour", async () => {
+  test("of a revoked consent counts together with those of the next consent, is deleted first, and is swept after an hour", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     await copies(at, 250, 2 * REFRESH_TOKEN_IDLE_SECONDS);
     const consent = await db().oAuthConsent.findFirst(ofApp(at));
@@ -130,9 +130,9 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(access_token)).status).toBe(200);
   });
 
-  test("that is refreshed in a loop keeps its newest tokens, and a replay of one whose row is gone still ends it (S47)", async () => {
+  test("that is refreshed in a loop keeps its newest tokens, and a replay of a token whose row is gone still ends it (S47)", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
-    // Somebody else uses the token at once, and then each successor.
+    // A thief uses the token at once, and then each successor.
     const stolen = await refresh(at, at.tokens.refresh_token);
     for (const model of ["RefreshToken", "AccessToken"])
       await pool().query(
@@ -158,7 +158,7 @@ describe("S143 a Grant", () => {
     expect(await db().auditEvent.count({ where: replay })).toBe(1);
   });
 
-  test("is revoked with a used refresh token whose row is gone, by its own app only", async () => {
+  test("can be revoked with a used refresh token whose row is gone, by its own app only", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const other = await signIn(world);
     const next = await refresh(at, at.tokens.refresh_token);

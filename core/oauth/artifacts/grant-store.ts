@@ -36,7 +36,7 @@ const KEPT_IN_ALL = 2_000;
 /**
  * Deletes Grants beyond the limits: revoked ones first, then those that expire first, whose tokens were used longest ago. An app that the
  * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too: otherwise a user
- * could revoke it, allow the app again, and so get as many more. Housekeeping deletes those whose consent was revoked a week ago
+ * could revoke it, allow the app again, and so get as many more. Housekeeping deletes them an hour after the consent was revoked
  * (core/housekeeping/sweeps.ts).
  */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
@@ -86,7 +86,7 @@ export async function insertGrant(
   return id;
 }
 
-/** Revokes a Grant: everything issued under it is invalid, even by a request in progress (S43, S105). */
+/** Revokes a Grant: everything issued under it becomes invalid, even tokens that a request is just issuing (S43, S105). */
 export async function revokeGrant(id: string): Promise<void> {
   const { revokedGrants, grants } = requestRows();
   if (revokedGrants.has(id)) return;

@@ -13,7 +13,10 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/** For one account: 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten minutes. */
+/**
+ * The limit of one account, 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten
+ * minutes.
+ */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
 /** The counter of the assertions and proofs that are remembered for an account (S143). */
@@ -25,7 +28,7 @@ const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_a
   ON CONFLICT (model, id_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE oauth_artifact.expires_at < now()`;
 
 /**
- * Whether a client uses a `jti` for the first time: of a client assertion (RFC 7523 §3, S73) or a DPoP proof (RFC 9449 §11.1). One
+ * Whether a client uses the `jti` of a client assertion (RFC 7523 §3, S73) or of a DPoP proof (RFC 9449 §11.1) for the first time. One
  * conditional insert decides and remembers, so that of simultaneous requests one is the first. Only a hash is stored, until it expires.
  * @param until Unix seconds at which the `jti` expires, for a client whose clock is not ahead. The engine remembers a proof for five
  * minutes after its use, but one from a clock that is a minute ahead is valid for six.
@@ -57,8 +60,8 @@ async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promi
       return countStoredRequest(ctx, "pushed-proof", "proofs", [ASSERTIONS_OF_CLIENT, ASSERTIONS_OF_ADDRESS]);
     }
   }
-  // The engine sets a refresh token's Grant only after its proof. The proof would then count for the app's owner, whose limit any user
-  // could use up.
+  // The account of a refresh token comes from this request's rows: the engine sets the token's Grant only after it has checked the proof.
+  // Without these rows, the proof would count for the app's owner, whose limit any user could use up.
   const [accountOfToken] = requestRows().accounts.keys();
   const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
   if (accountId) await countOrRefuse(ctx, "proofs", [rememberedCounter(accountId)]);

@@ -23,7 +23,7 @@ async function countOf(model: Model, where = "true"): Promise<number> {
   return rows[0].n;
 }
 
-/** Copies the newest row of this kind so many times, each copy older than all existing rows. */
+/** Copies the newest row of this kind this many times, each copy older than all existing rows. */
 async function copyNewest(model: Model, times: number): Promise<void> {
   await pool().query(
     `INSERT INTO oauth_artifact (model, id_hash, payload, expires_at, party, created_at)
@@ -54,7 +54,7 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
     expect(await countOf("Session")).toBe(before);
   });
 
-  test("nor with the cookie of an ended session", async () => {
+  test("also with the cookie of an ended session", async () => {
     const at = await signIn(world);
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'Session'");
     const thief = world.browser();
@@ -104,14 +104,17 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
 describe("S143 a request of more than 8 KiB", () => {
   const long = { login_hint: "x".repeat(REQUEST_MAX_BYTES) };
 
-  test.each(["GET", "POST"] as const)("is a page at the authorization endpoint, with %s, and stores nothing", async (method) => {
-    const at = stranger(await prepare(world));
-    const before = await countOf("Interaction");
-    const answer = await ask(at, long, method);
-    expect([answer.status, answer.location]).toEqual([400, undefined]);
-    expect(answer.page).toContain(`longer than ${REQUEST_MAX_BYTES} bytes`);
-    expect(await countOf("Interaction")).toBe(before);
-  });
+  test.each(["GET", "POST"] as const)(
+    "gets an error page at the authorization endpoint, with %s, and is not stored",
+    async (method) => {
+      const at = stranger(await prepare(world));
+      const before = await countOf("Interaction");
+      const answer = await ask(at, long, method);
+      expect([answer.status, answer.location]).toEqual([400, undefined]);
+      expect(answer.page).toContain(`longer than ${REQUEST_MAX_BYTES} bytes`);
+      expect(await countOf("Interaction")).toBe(before);
+    },
+  );
 
   test.each(["/oauth/par", "/oauth/device"])("is invalid_request at %s", async (path) => {
     const at = await prepare(world, { isConfidential: true, isDeviceFlowAllowed: true });
@@ -121,7 +124,7 @@ describe("S143 a request of more than 8 KiB", () => {
     expect(await answer.json()).toMatchObject({ error: "invalid_request", error_description: /longer than/ });
   });
 
-  test("if it is just below the limit, the user is asked, and the whole state returns", async () => {
+  test("differs from one just below the limit, for which the user is asked, and whose whole state returns", async () => {
     const at = await prepare(world);
     const state = "s".repeat(REQUEST_MAX_BYTES - 600);
     const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...PKCE, state }), at.session);
@@ -129,8 +132,8 @@ describe("S143 a request of more than 8 KiB", () => {
   });
 });
 
-describe("S143 unanswered questions", () => {
-  test("of one address are limited: its own oldest are deleted, and nobody else's", async () => {
+describe("S143 questions to users", () => {
+  test("of one address are limited: the oldest from that address are deleted, and no others", async () => {
     world.sendFrom("2001:db8:1::1");
     const mine = stranger(await prepare(world));
     const asked = await ask(mine);
@@ -154,7 +157,7 @@ describe("S143 unanswered questions", () => {
     }
   });
 
-  test("answered ones are deleted like the others, and one that has ended is not stored again", async () => {
+  test("are deleted also if they were answered, and one that has ended is not stored again", async () => {
     world.sendFrom("192.0.2.20");
     const at = stranger(await prepare(world));
     const asked = await ask(at);
@@ -210,7 +213,7 @@ describe("S143 pushed requests and device codes", () => {
     }
   });
 
-  test("of all are limited: clients of one account count together, and those without an owner by address", async () => {
+  test("are limited in total: clients of one account count together, and clients without an owner by address", async () => {
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest'");
     const [flood, honest] = [await prepare(world), await prepare(world)];
     const ofOrganization = { orgId: await world.organization("of-the-flood", { [flood.person.id]: "admin" }) };
@@ -240,7 +243,7 @@ describe("S143 pushed requests and device codes", () => {
     expect([left([kept]), left(floods.slice(0, 2)), left(floods.slice(2))]).toEqual([10, 10, 10]);
   });
 
-  test("device codes of one address are limited, whatever the apps; S56 and counted by its /48", async () => {
+  test("S56 of one address are limited over all apps, and an IPv6 address counts by its /48", async () => {
     const at = await prepare(world, { isDeviceFlowAllowed: true });
     const start = (app = at.app) => asApp(world, app, "/oauth/device", { scope: "openid" });
     world.sendFrom("2001:db8:2::1");
@@ -257,7 +260,7 @@ describe("S143 pushed requests and device codes", () => {
     expect(statuses).toContain(429);
   });
 
-  test("answered device codes do not count", async () => {
+  test("do not count if the device code was answered", async () => {
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'DeviceCode'");
     const at = await prepare(world, { isDeviceFlowAllowed: true });
     expect((await asApp(world, at.app, "/oauth/device", { scope: "openid" })).status).toBe(200);

@@ -12,17 +12,17 @@ type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
 /**
  * The rows that anybody can create by sending requests, and how many of them are kept (S143). Beyond that a caller's own oldest rows are
- * deleted, never those of others. Refusing instead would let a flood lock out everybody behind the same address, or everybody. A thousand
- * people behind one address may be signing in at the same time.
+ * deleted, never those of others. Refusing instead would let a flood from one address lock out everybody behind it, and a flood from many
+ * lock out everybody. A thousand people behind one address may be signing in at the same time.
  */
 export const STORED_LIMITS = {
-  // Includes answered ones, which wait for the browser to return: strangers can answer theirs and never return.
+  // Includes answered interactions, which wait for the browser to return: strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
-  // An address may send 300 a minute (prepare-authorization.ts), and each lives for 15 minutes.
+  // An address may send 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
   // Nearly three sign-ins a second at one site: each request is kept for an hour. One whose row is deleted can only be refused.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
-  // A browser has one, or two if two tabs started at the same time. Only clients that keep no cookies create more.
+  // A browser has one session, or two if two tabs started at the same time. Only clients that keep no cookies create more.
   Session: { ofParty: 50, isEvictable: "true" },
 } as const satisfies Record<string, StoredLimit>;
 
@@ -59,7 +59,7 @@ export async function storeOfParty(
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
-  // By /48, as in core/fair-queue/party.ts: one customer may have a whole /48.
+  // Addresses count by /48, as in core/fair-queue/party.ts: one customer may have a whole /48.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
   // A self-registered client has no owner. Nor does one with a metadata document, whose host can have any number of names.

@@ -31,14 +31,14 @@ test("S1 a blocked app is unknown, like one that never existed", async () => {
   expect(await ask(at)).toMatchObject(notRedirected);
 });
 
-test("S3 no redirect_uri with several registered is an error page, and no redirect", async () => {
+test("S3 a request without redirect_uri to an app with several gets an error page, and no redirect", async () => {
   const several = await prepare(world, { redirectUris: [REDIRECT_URI, "https://app.example.test/other"] });
   expect(await ask(several, { redirect_uri: undefined })).toMatchObject(notRedirected);
   expect(await ask(several, { redirect_uri: "" })).toMatchObject(notRedirected);
   expect(await ask(several, { redirect_uri: undefined, prompt: "none" })).toMatchObject(notRedirected);
 });
 
-test("S3 no redirect_uri with a single one registered goes to that one (RFC 6749 §3.1.2.3)", async () => {
+test("S3 a request without redirect_uri to an app with a single one is answered there (RFC 6749 §3.1.2.3)", async () => {
   const { status, location } = await ask(at, { redirect_uri: undefined, prompt: "none" });
   expect(status).toBe(303);
   expect(location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
@@ -69,14 +69,14 @@ test("S8 a public app must send a code_challenge", async () => {
   expect(without).toMatchObject({ ...redirected, answer: { error: "invalid_request" } });
 });
 
-test("S8 a public app must send one, whatever its switch says", async () => {
+test("S8 a public app must send a code_challenge even if its PKCE setting is off", async () => {
   const open = await prepare(world);
   await db().oAuthApp.update({ where: { id: open.app.id }, data: { isPkceRequired: false } });
   const without = await ask(open, { code_challenge: undefined, code_challenge_method: undefined });
   expect(without.answer).toMatchObject({ error: "invalid_request" });
 });
 
-test("S8 a new confidential app must send one, until its owner turns the switch off; then the code flow works without it", async () => {
+test("S8 a confidential app must send a code_challenge until its owner turns the PKCE setting off", async () => {
   const without = { code_challenge: undefined, code_challenge_method: undefined };
   expect((await ask(at, without)).answer).toMatchObject({ error: "invalid_request" });
 
@@ -91,7 +91,7 @@ test("S8 a new confidential app must send one, until its owner turns the switch 
   expect(response.status).toBe(200);
 });
 
-test("S9 the method plain, no method, and a method alone are invalid_request", async () => {
+test("S9 a method that is not S256, no method, and a method without a challenge are invalid_request", async () => {
   const methods = [
     { code_challenge_method: "plain" },
     { code_challenge_method: undefined },
@@ -244,13 +244,13 @@ test("S17 an unknown scope is ignored (OIDC Core §3.1.2.1)", async () => {
   expect(tokens.scope).toBe("openid profile");
 });
 
-test("S17 without a scope the app's configured ones are requested, without offline_access", async () => {
+test("S17 a request without scope is for the app's configured scopes, without offline_access", async () => {
   const done = await signIn(world, { scopes: ["openid", "email"] }, { scope: "" });
   expect(done.tokens.scope).toBe("openid email");
   expect(done.tokens).not.toHaveProperty("refresh_token");
 });
 
-test("S19 request and request_uri are refused by their own names", async () => {
+test("S19 request and request_uri are refused with the error codes for them", async () => {
   expect(await ask(at, { request: "eyJhbGciOiJub25lIn0.e30." })).toMatchObject({
     ...redirected,
     answer: { error: "request_not_supported" },
@@ -343,7 +343,7 @@ test("a user who presses the button twice continues where the first press leads,
   expect(await findAnsweredUrl(at)).toBeUndefined();
 });
 
-test("S25 only the browser that gave an answer learns where it leads", async () => {
+test("S25 only the browser that gave an answer gets the URL at which it continues", async () => {
   const { at, allow } = await openQuestion(await prepare(world));
   await allow();
   const other = await openQuestion(await prepare(world));

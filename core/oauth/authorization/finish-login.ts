@@ -9,7 +9,7 @@ export type LoginStep =
       step: "sign-in";
       /** The user is signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** The user is signed in with an account other than the one in the app's `id_token_hint`. */
+      /** The user is signed in with an account that differs from the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }
@@ -17,7 +17,7 @@ export type LoginStep =
   | { step: "restart"; url: string }
   /** Signed in: the browser continues at this URL. */
   | { step: "continue"; url: string }
-  /** No step: the user can be asked for consent now. */
+  /** The sign-in needs no further step: the user can be asked for consent now. */
   | { step: "none" };
 
 /** Decides whether the user is sufficiently signed in for the request, and if so tells the engine (S15, S34). */

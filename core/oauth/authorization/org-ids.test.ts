@@ -12,7 +12,7 @@ import { joinOrgIds, parseOrgIds } from "./org-ids.ts";
  */
 const [A, B, C] = ["aaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccccc"];
 
-describe("parsing it", () => {
+describe("parsing orgIds", () => {
   test.each([
     [undefined, []],
     ["", []],
@@ -26,12 +26,12 @@ describe("parsing it", () => {
     expect(parseOrgIds(value)).toEqual(ids);
   });
 
-  test("no more than fifty", () => {
+  test("keeps at most fifty IDs", () => {
     const many = Array.from({ length: 60 }, (_, index) => index.toString(16).padStart(24, "0"));
     expect(parseOrgIds(many.join(","))).toEqual(many.slice(0, 50));
   });
 
-  test("repeated ones become one, in order, and nothing else is touched", () => {
+  test("joins repeated orgIds into one, in order, and changes no other parameter", () => {
     const joined = joinOrgIds(new URLSearchParams(`a=1&orgIds=${A}&a=2&orgIds=${B},${C}&b=%20+`));
     expect([...joined]).toEqual([
       ["a", "1"],
@@ -42,7 +42,7 @@ describe("parsing it", () => {
   });
 });
 
-describe("at the authorization endpoint", () => {
+describe("orgIds at the authorization endpoint", () => {
   let world: World;
   let at: Prepared;
   let mine: string;
@@ -69,7 +69,7 @@ describe("at the authorization endpoint", () => {
     ...orgIds.map((each): [string, string] => ["orgIds", each]),
   ];
 
-  test.each(["GET", "POST"] as const)("%s takes several: repeated, comma-separated, or both", async (method) => {
+  test.each(["GET", "POST"] as const)("with %s may be several: repeated, comma-separated, or both", async (method) => {
     for (const spelled of [[mine, second], [`${mine},${second}`], [`${mine},`, `${second},${mine}`]]) {
       const { request: shown } = await openInteraction(at, await ask(at, request(...spelled), method));
       expect(
@@ -83,7 +83,7 @@ describe("at the authorization endpoint", () => {
     expect(refused.answer).toMatchObject({ error: "consent_required", state: "a + state" });
   });
 
-  test("requested ones are ticked, the user's others are not, and granted ones are in userinfo", async () => {
+  test("that were requested are ticked, the user's others are not, and granted ones are in userinfo", async () => {
     const { request: shown } = await openQuestion(at, { orgIds: second });
     expect(shown.organizations.map(({ id, isTicked }) => [id, isTicked])).toEqual([
       [second, true],
@@ -122,7 +122,7 @@ describe("at the authorization endpoint", () => {
     expect(await ask(at, { orgIds: mine })).toMatchObject({ isQuestion: true });
   });
 
-  test("S22 an organization without the user is neither in the token nor in the consent", async () => {
+  test("S22 an organization of which the user is not a member is neither in the token nor in the consent", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: `${theirs},${mine}` });
     const body = await (await world.userinfo(tokens.access_token)).text();
     expect(body).toContain(mine);
@@ -131,7 +131,7 @@ describe("at the authorization endpoint", () => {
     expect(consent).toMatchObject({ orgIds: [mine], declinedOrgIds: [] });
   });
 
-  test("S22 the user joins it later: then they are asked about it", async () => {
+  test("S22 a user who joins the organization later is then asked about it", async () => {
     await world.signInWith(at.app, at.session, at.browser, { orgIds: theirs });
     expect((await ask(at, { orgIds: theirs })).isQuestion).toBe(false);
     await db().membership.create({ data: { orgId: theirs, userId: at.person.id, role: "read" } });

@@ -23,9 +23,9 @@ export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<voi
 }
 
 /**
- * The maximum size of a request's stored parameters, as JSON (S143). Longer requests fail elsewhere too: 8 KiB is the longest line that
- * nginx and Apache accept by default, for the request here and for the `state` on its way back. Large requests (`claims`, many `orgIds`)
- * stay below 2 KiB.
+ * The maximum size of a request's stored parameters, as JSON (S143). Longer requests fail elsewhere too: nginx and Apache accept lines of
+ * at most 8 KiB by default, which limits the request here and the `state` on its way back. Large requests (`claims`, many `orgIds`) stay
+ * below 2 KiB.
  */
 export const REQUEST_MAX_BYTES = 8 * 1024;
 
@@ -43,7 +43,8 @@ async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 /**
- * RFC 6749 §3.1: no parameter may occur twice. The engine checks known parameters; this checks the others, which are then ignored (S11).
+ * RFC 6749 §3.1: no parameter may occur twice. The engine checks this for known parameters; this function for unknown ones, which are
+ * ignored afterwards (S11).
  */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;
@@ -114,7 +115,7 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
 /** Limits for anonymous requests that store something, per address, per app and in total (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** For client assertions, and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
+/** Limits of client assertions, and of proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 

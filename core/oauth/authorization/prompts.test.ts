@@ -198,26 +198,29 @@ describe("another account signs in while a request waits", () => {
     ["prompt=select_account", { prompt: "select_account" }],
     ["max_age=0", { max_age: "0" }],
     ["nothing of the kind", {}],
-  ])("S34 with %s the request starts over, and asks it nothing twice", async (_, parameters: Record<string, string>) => {
-    if (Object.keys(parameters).length > 0) await signInWith();
-    const startedAt = Math.floor(Date.now() / 1000);
-    const asked = await ask(at, parameters);
-    const other = await world.user(`other-${at.person.username}`.slice(0, 30));
-    await signInAgain(other);
-    const step = await loginStep(at, asked, at.session);
-    if (step.step !== "restart") throw new Error(step.step);
-    const again = await resume(at, step.url);
-    const question = await openInteraction(at, again);
-    expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
-    const passed = await resume(at, await question.allow());
-    expect(passed).toMatchObject(passes);
-    expect(passed.answer.state).toBe("a state");
-    if ("max_age" in parameters || parameters.prompt === "login") {
-      expect(await authTimeOf(passed.answer.code)).toBeGreaterThanOrEqual(startedAt);
-    }
-    const consents = await db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, userId: other.id } });
-    expect(consents).toHaveLength(1);
-  });
+  ])(
+    "S34 with %s the request starts over, and asks that account nothing twice",
+    async (_, parameters: Record<string, string>) => {
+      if (Object.keys(parameters).length > 0) await signInWith();
+      const startedAt = Math.floor(Date.now() / 1000);
+      const asked = await ask(at, parameters);
+      const other = await world.user(`other-${at.person.username}`.slice(0, 30));
+      await signInAgain(other);
+      const step = await loginStep(at, asked, at.session);
+      if (step.step !== "restart") throw new Error(step.step);
+      const again = await resume(at, step.url);
+      const question = await openInteraction(at, again);
+      expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
+      const passed = await resume(at, await question.allow());
+      expect(passed).toMatchObject(passes);
+      expect(passed.answer.state).toBe("a state");
+      if ("max_age" in parameters || parameters.prompt === "login") {
+        expect(await authTimeOf(passed.answer.code)).toBeGreaterThanOrEqual(startedAt);
+      }
+      const consents = await db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, userId: other.id } });
+      expect(consents).toHaveLength(1);
+    },
+  );
 
   test("S15 prompt=login also applies to a user who had signed in before the request", async () => {
     const other = await prepare(world);
@@ -238,7 +241,7 @@ test("S34 a request without openid starts over too, though it cannot carry max_a
 });
 
 describe("prompt=consent", () => {
-  test("asks again, everything, with the earlier answers ticked", async () => {
+  test("asks about everything again, with the earlier answers ticked", async () => {
     const all = { scope: "openid profile email" };
     await world.signInWith(at.app, at.session, at.browser, all, { scopes: ["openid", "profile"] });
     expect(await ask(at, all)).toMatchObject(passes);
@@ -250,7 +253,7 @@ describe("prompt=consent", () => {
     ]);
   });
 
-  test("with login asks for a sign-in, then for consent", async () => {
+  test("together with login asks for a sign-in, then for consent", async () => {
     await signInWith();
     const asked = await ask(at, { prompt: "consent login" });
     await signInAgain();
@@ -281,7 +284,7 @@ test("login_hint reaches the sign-in page, and has no effect for a signed-in use
 });
 
 describe("id_token_hint", () => {
-  test("of the person who is signed in passes; of another is login_required, or a sign-in with that one", async () => {
+  test("of the signed-in user passes; one of another user is login_required, or leads to a sign-in with that user's account", async () => {
     const mine = (await signInWith()).tokens.id_token ?? "";
     expect(await ask(at, { prompt: "none", id_token_hint: mine })).toMatchObject(passes);
 
@@ -299,7 +302,7 @@ describe("id_token_hint", () => {
     expect(await resume(at, step.url)).toMatchObject(passes);
   });
 
-  test("that is none, or of another app, is invalid_request", async () => {
+  test("that is not an ID token, or that another app got, is invalid_request", async () => {
     const other = await prepare(world, { isConfidential: true });
     const { tokens } = await world.signInWith(other.app, other.session, other.browser);
     for (const id_token_hint of ["x", "a.b.c", tokens.id_token]) {

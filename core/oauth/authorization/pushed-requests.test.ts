@@ -95,7 +95,7 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
     expect(rows).toEqual([{ scopes: ["openid"], org_ids: [mine] }]);
   });
 
-  test("offline_access is kept without prompt=consent, and no scope at all means the app's own (decision 012)", async () => {
+  test("offline_access is kept without prompt=consent, and a request without scope is for the app's configured scopes (decision 012)", async () => {
     const at = await prepare(world, { scopes: ["openid", "read-repos"] });
     for (const [scope, granted] of [
       ["openid offline_access", "openid offline_access"],
@@ -205,7 +205,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     world.sendFrom("127.0.0.1");
   });
 
-  test("S143 a limited number of proofs from one address is remembered", { timeout: 60_000 }, async () => {
+  test("S143 a limited number of proofs of one app is remembered", { timeout: 60_000 }, async () => {
     world.sendFrom("192.0.2.79");
     const [at, key] = [await prepare(world), await proofKey()];
     const remembered = async () => {
@@ -303,7 +303,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     expect(((await visit(at, uri)) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("that is not ours: request_uri_not_supported; one made up: invalid_request_uri (S19)", async () => {
+  test("is request_uri_not_supported if it has another form, and invalid_request_uri if it has our form but was made up (S19)", async () => {
     const at = await prepare(world);
     for (const foreign of ["https://evil.example/request.jwt", "urn:example:x", "x"]) {
       const landed = (await visit(at, foreign)) as URL;
@@ -342,7 +342,7 @@ describe("RFC 9126 §5, §6 an app that requires pushed requests", () => {
     expect(((await visit(at, await pushed(at))) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("as does a site whose metadata document requires them", async () => {
+  test("may also be a site whose metadata document requires them", async () => {
     const at = await visitSite(world, { require_pushed_authorization_requests: true });
     const url = world.authorizeUrl(at.app, asked(at, PKCE));
     const plain = (await world.follow(at.browser, url, at.session)) as URL;

@@ -13,7 +13,7 @@ import { startWorld } from "../testing/world.ts";
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** An app whose redirect URIs were not checked at registration, as if they were registered under laxer rules. */
+/** An app whose redirect URIs were not checked at registration, as if they had been registered under laxer rules. */
 async function appWith(...redirectUris: string[]): Promise<Prepared> {
   const at = await prepare(world, { isConfidential: true });
   await db().oAuthApp.update({ where: { id: at.app.id }, data: { redirectUris } });
@@ -57,7 +57,7 @@ describe("S2 a redirect_uri that is not byte for byte a registered one", () => {
     at = await appWith(REGISTERED, "https://app.example.test/cb");
   });
 
-  test("S2 the registered one itself is used, its query kept", async () => {
+  test("S2 is not used, whereas a registered one is, with its query", async () => {
     await expectRedirect(at, REGISTERED);
     await expectRedirect(at, "https://app.example.test/cb");
   });
@@ -180,7 +180,7 @@ describe.each(scripts)("S5 %s", (uri) => {
   test("S5 is refused at registration", async () => {
     await expect(register(uri)()).rejects.toMatchObject({ code: "invalid_request", field: "redirectUris" });
   });
-  test("S5 is refused at use, even where it is registered", async () => expectNoRedirect(await appWith(uri), uri));
+  test("S5 is refused at use, even if it is registered", async () => expectNoRedirect(await appWith(uri), uri));
 });
 
 const plainHttp = [
@@ -195,7 +195,7 @@ describe.each(plainHttp)("S6 %s", (uri) => {
   test("S6 is refused at registration", async () => {
     await expect(register(uri)()).rejects.toMatchObject({ code: "invalid_request", field: "redirectUris" });
   });
-  test("S6 is refused at use, even where it is registered", async () => expectNoRedirect(await appWith(uri), uri));
+  test("S6 is refused at use, even if it is registered", async () => expectNoRedirect(await appWith(uri), uri));
 });
 
 describe("S20 our own host as a redirect URI", () => {
@@ -208,7 +208,7 @@ describe("S20 our own host as a redirect URI", () => {
     }
   });
 
-  test("S20 is not reached by the free port of a loopback address", async () => {
+  test("S20 cannot be reached by the free port of a loopback redirect URI", async () => {
     const { port } = new URL(world.origin);
     const at = await appWith("http://localhost/login");
     await expectRedirect(at, "http://localhost:1/login");

@@ -9,7 +9,7 @@ import { clientExtension } from "./client-extension.ts";
 /** Enough for every library's default. Longer-lived assertions would have to be remembered for longer (RFC 7523 §3). */
 const ASSERTION_MAX_SECONDS = 3600;
 
-/** Anybody can have any number of clients without an owner, and each assertion is remembered until it ends (S143). */
+/** Anybody can have any number of clients without an owner, and each assertion is remembered until it expires (S143). */
 const OWNERLESS_MAX_SECONDS = 300;
 
 type Claims = Record<string, unknown>;

@@ -46,7 +46,7 @@ describe("S39 bad client authentication", () => {
     expect(await inBody.json()).toMatchObject({ error: "invalid_client" });
   });
 
-  test("also where the header cannot be read at all", async () => {
+  test("is 401 invalid_client also if the header cannot be read", async () => {
     const { app, secret } = await confidential();
     const good = Buffer.from(`${app.clientId}:${secret}`).toString("base64");
     const headers = [
@@ -85,7 +85,7 @@ describe("S39 bad client authentication", () => {
     expect(await byCode.json()).toMatchObject({ error: "invalid_client" });
   });
 
-  test("a request without a client is refused the same way", async () => {
+  test("a request without a client is refused in the same way", async () => {
     expect(await outcome({})).toBe(REFUSED);
     expect(await outcome({}, { client_id: "" })).toBe(REFUSED);
   });
@@ -162,7 +162,7 @@ describe("S41 an unknown client and a wrong secret", () => {
 });
 
 describe("credentials as real clients send them", () => {
-  test("Basic, its scheme in any case, and the body both authenticate a confidential app", async () => {
+  test("a confidential app may authenticate by Basic, with the scheme in any case, or in the body", async () => {
     const { app, secret } = await confidential();
     for (const scheme of ["Basic", "basic", "BASIC"]) {
       const authorization = world.basic(app.clientId, secret).replace("Basic", scheme);
@@ -178,7 +178,7 @@ describe("credentials as real clients send them", () => {
     expect(await outcome({ authorization: rawBasic(`${encodeAll(app.clientId)}:${encodeAll("wrong")}`) })).toBe(REFUSED);
   });
 
-  test("a public client may send Basic with an empty secret, with or without client_id in the body", async () => {
+  test("a public client may send Basic with an empty secret, with or without its client_id in the body", async () => {
     const at = await prepare(world);
     for (const extra of [{}, { client_id: at.app.clientId }] as Record<string, string>[]) {
       const response = await world.post("/oauth/token", redemption(await authorize(at), extra), {
@@ -204,7 +204,7 @@ describe("credentials as real clients send them", () => {
     expect(await outcome({}, { code: (await authorize(at)).code })).toBe(REFUSED);
   });
 
-  test("a public client that sends some secret is refused", async () => {
+  test("a public client that sends a secret is refused", async () => {
     const { app } = await prepare(world);
     expect(await outcome({ authorization: world.basic(app.clientId, "made-up") })).toBe(REFUSED);
     expect(await outcome({}, { client_id: app.clientId, client_secret: "made-up" })).toBe(REFUSED);
@@ -244,7 +244,7 @@ describe("S52 a secret that is", () => {
     expect(await response.json()).toMatchObject({ error: "invalid_grant" });
   });
 
-  test("deleted, and no PKCE in the request: refused at the authorization endpoint already", async () => {
+  test("deleted, and no PKCE in the request: the authorization endpoint refuses it", async () => {
     const at = await prepare(world, { isConfidential: true, isPkceRequired: false });
     const without = { code_challenge: undefined, code_challenge_method: undefined };
     await authorize(at, without);
@@ -287,13 +287,13 @@ describe("S52 a secret that is", () => {
     const at = await confidential();
     const reader = await pool().connect();
     try {
-      // The app's row was read and reading its secrets waits; meanwhile the app is blocked and everybody is notified.
+      // The app's row has been read, and the reading of its secrets waits; meanwhile the app is blocked and every process is notified.
       await reader.query("BEGIN; LOCK TABLE oauth_app_secret IN ACCESS EXCLUSIVE MODE");
       const slow = withSecret(at.app, at.secret);
       await expect.poll(async () => (await pool().query(WAITING_READERS)).rowCount).toBe(1);
       await pool().query("UPDATE oauth_app SET blocked_at = now() WHERE id = $1", [at.app.id]);
       await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);
-      // A later notification has arrived, so that one has arrived too.
+      // Once a later notification has arrived, the earlier one has arrived too.
       await notified();
       await reader.query("ROLLBACK");
       await slow;
@@ -303,7 +303,7 @@ describe("S52 a secret that is", () => {
     expect(await withSecret(at.app, at.secret)).toBe(REFUSED);
   });
 
-  test("its last use is recorded, without a write for each request", async () => {
+  test("used: the time is recorded, without a write for each request", async () => {
     const at = await confidential();
     const lastUses = async () =>
       (await db().oAuthAppSecret.findMany({ where: { appId: at.app.id } })).map(({ lastUsedAt }) => lastUsedAt);
@@ -317,7 +317,7 @@ describe("S52 a secret that is", () => {
   });
 });
 
-test("a public client that got its tokens may revoke them with its id alone", async () => {
+test("a public client that got its tokens may revoke them with only its client ID", async () => {
   const at = await signIn(world);
   const response = await asApp(world, at.app, "/oauth/revoke", { token: at.tokens.access_token });
   expect(response.status).toBe(200);

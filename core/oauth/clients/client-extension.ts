@@ -7,12 +7,12 @@ export type ClientExtension = {
   isRefreshAlways: boolean;
   /** Each refresh replaces the refresh token, even where RFC 9700 does not require it. */
   isRefreshRotated?: true;
-  /** Held to the FAPI 2.0 Security Profile (docs/decisions/094). */
+  /** The client must conform to the FAPI 2.0 Security Profile (docs/decisions/094). */
   isFapi?: true;
   accessTokenSeconds: number | null;
-  /** It comes with the service: its command line. */
+  /** The client comes with the service: the service's command line. */
   isFirstParty?: true;
-  /** No account stands behind it: it registered itself, or has a metadata document. */
+  /** No account is responsible for the client: it registered itself, or has a metadata document. */
   isOwnerless?: true;
   secrets: StoredSecret[];
   /** The scopes of a request without `scope` (docs/decisions/012). */

@@ -66,7 +66,7 @@ describe("S29 a later request", () => {
     await agree(at, { redirect_uri });
     expect(await ask(at, { redirect_uri })).toMatchObject(asks);
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer.error).toBe("consent_required");
-    // The same app's own site is identified by its URL.
+    // The app is identified by its https redirect URI, so there the consent is enough.
     expect(await ask(at)).toMatchObject(passes);
     await agree(at, { redirect_uri });
   });
@@ -145,7 +145,7 @@ describe("S36 an app that has changed since the consent", () => {
     ],
   ];
 
-  test.each(changes)("S36 %s is asked about anew, everything, and says so", async (_, change) => {
+  test.each(changes)("S36 leads to a question about everything, which says that the app changed %s", async (_, change) => {
     const at = await agreed();
     await change(at);
     expect((await ask(at, { prompt: "none" })).answer.error).toBe("consent_required");
@@ -171,7 +171,7 @@ describe("S36 an app that has changed since the consent", () => {
     expect((await world.userinfo(tokens.access_token)).status).toBe(200);
   });
 
-  test("S36 the order of its redirect URIs, its description and its scopes are no such change", async () => {
+  test("S36 the order of its redirect URIs, its description and its scopes are not such a change", async () => {
     const at = await prepare(world, { isConfidential: true, redirectUris: [REDIRECT_URI, "https://b.example.test/cb"] });
     await agree(at);
     await updateApp(

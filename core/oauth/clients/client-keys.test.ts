@@ -44,7 +44,7 @@ describe("public keys are accepted in the forms that developers have", () => {
     }
   });
 
-  test("several PEM blocks, with whatever stands between them", async () => {
+  test("several PEM blocks, with any text between them", async () => {
     const text = `# old\n${pem(rsa().publicKey)}\n# new\r\n${pem(ed().publicKey).replaceAll("\n", "\r\n")}`;
     expect((await parsePastedKeys(text)).keys.map(({ kty }) => kty)).toEqual(["RSA", "OKP"]);
   });

@@ -130,13 +130,13 @@ describe("client metadata (RFC 7591)", () => {
     });
   });
 
-  test.each([null, undefined, 7, "{}", [], true])("%j is no client metadata", (input) => {
+  test.each([null, undefined, 7, "{}", [], true])("%j is not client metadata", (input) => {
     expect(refusal(input)).toMatchObject({ code: "invalid_request", field: undefined });
   });
 });
 
 describe("a client's keys", () => {
-  test("public keys are kept, without unneeded members", () => {
+  test("are kept if they are public, without unneeded members", () => {
     const keys = [jwkOf("public", "ec"), { ...jwkOf("public", "rsa"), kid: "one", use: "sig", x5u: "https://a.example" }];
     const { x5u: _, ...rsa } = keys[1] as Record<string, unknown>;
     const unknownKind = { kty: "AKP", alg: "ML-DSA-44", pub: "AA" };
@@ -165,7 +165,7 @@ describe("a client's keys", () => {
     expect(refusal({ jwks })).toMatchObject({ field: "jwks", message: expect.stringMatching(message) });
   });
 
-  test("either in place or by address", () => {
+  test("are either in the metadata or at a URL", () => {
     const jwks = { keys: [jwkOf("public")] };
     expect(refusal({ jwks, jwks_uri: "https://kite.example/keys" })).toMatchObject({
       field: "jwks",

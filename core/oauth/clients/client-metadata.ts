@@ -9,10 +9,10 @@ import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./client-keys.ts";
 
-/** Client metadata (RFC 7591 §2) of a document or a registration. Only what this service uses; the rest is ignored (S84). */
+/** Client metadata (RFC 7591 §2) of a document or a registration. Only the members that this service uses; others are ignored (S84). */
 export type ClientMetadata = {
   client_name: string;
-  /** At least one, if present. */
+  /** Contains at least one URI, if the metadata has the member. */
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
   /** One of the methods that the caller of the parser allows. */

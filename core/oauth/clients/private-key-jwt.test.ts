@@ -71,7 +71,7 @@ describe("RFC 7523 as openid-client 6 does it", () => {
     expect(await client.tokenIntrospection(site, refreshed.access_token)).toEqual({ active: false });
   });
 
-  test("and starts a device's sign-in (RFC 8628 §3.1)", async () => {
+  test("starts a device's sign-in (RFC 8628 §3.1)", async () => {
     const { pair, ...at } = await withKeys();
     const started = await client.initiateDeviceAuthorization(await config(at, pair), { scope: "openid" });
     expect(started.user_code).toMatch(/^\w{4}-\w{4}$/);
@@ -150,7 +150,7 @@ describe("S73 an invalid assertion is 401 invalid_client", () => {
     }
   });
 
-  test("also for a client without keys and an unknown one, with the same text (S41)", async () => {
+  test("from a client without keys, and from an unknown client, with the same text (S41)", async () => {
     const [{ pair }, secretive] = [await withKeys(), await prepare(world, { isConfidential: true })];
     const bodies = await Promise.all(
       [secretive.app.clientId, "nobody"].map(async (id) => {
@@ -172,7 +172,7 @@ describe("S73 an invalid assertion is 401 invalid_client", () => {
     expect(byCode.status).toBe(401);
   });
 
-  test("a megabyte of it is 413, NUL in the form 400 (S51)", async () => {
+  test("an assertion of a megabyte is 413, and NUL in the form is 400 (S51)", async () => {
     const form = { client_assertion_type: ASSERTION_TYPE, client_assertion: "x".repeat(1024 * 1024) };
     expect((await world.post(TOKEN, form)).status).toBe(413);
     expect((await world.post(TOKEN, "client_assertion=a%00b")).status).toBe(400);
@@ -180,7 +180,7 @@ describe("S73 an invalid assertion is 401 invalid_client", () => {
 });
 
 describe("RFC 7523 §3 an assertion works once", () => {
-  test("of twenty at the same moment one passes, at whatever endpoints", async () => {
+  test("of twenty uses at the same moment one passes, at any endpoints", async () => {
     const { pair, app } = await withKeys();
     const assertion = await pair.assertion(app.clientId, world.origin);
     const paths = Array.from({ length: 20 }, (_, n) => (n % 2 ? TOKEN : "/oauth/revoke"));
@@ -205,7 +205,7 @@ describe("S40 two authentication methods at once", () => {
     expect(await outcome({ ...(await assertion()), client_secret: "x" })).toBe("400 invalid_request");
   });
 
-  test("a client_id beside the assertion must be the same; the type of assertion must be sent", async () => {
+  test("a client_id beside the assertion must name the same client, and the type of assertion must be sent", async () => {
     const [{ pair, app }, other] = [await withKeys(), await prepare(world)];
     const assertion = await pair.assertion(app.clientId, world.origin);
     expect(await outcome({ ...assertion, client_id: other.app.clientId })).toBe("400 invalid_request");
@@ -340,7 +340,7 @@ describe("a jwks_uri", () => {
     });
   });
 
-  test("that has gone away is a 401, never a server error", async () => {
+  test("that no longer serves a valid key set is a 401, never a server error", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     for (const broken of ["", "no JSON", "[]", '{"keys":[{"kty":"oct","k":"AA"}]}', '{"keys":7}']) {
@@ -349,7 +349,7 @@ describe("a jwks_uri", () => {
     }
   });
 
-  test("S137 counts with its first twenty keys", async () => {
+  test("S137 is used up to its twentieth key", async () => {
     const [pair, ...others] = await Promise.all(Array.from({ length: 21 }, () => clientKeyPair()));
     const { app } = await withAddress(pair as ClientKeyPair);
     const answer = async () => outcome(await (pair as ClientKeyPair).assertion(app.clientId, world.origin));
@@ -359,7 +359,7 @@ describe("a jwks_uri", () => {
     await aDayLater(async () => expect(await answer()).toBe(REFUSED));
   });
 
-  test("S137 counts without keys that are slow to verify with", async () => {
+  test("S137 is used without the keys that are slow to verify with", async () => {
     const [quick, slow] = [await clientKeyPair("RS256"), await clientKeyPair("RS256", 4_104)];
     const { app } = await withAddress(quick);
     body = JSON.stringify({ keys: [slow.jwk, quick.jwk] });
@@ -378,7 +378,7 @@ describe("a jwks_uri", () => {
   });
 });
 
-test("S143 a limited number of assertions of the apps of one account is remembered", async () => {
+test("S143 a limited number of assertions is remembered for all apps of one account", async () => {
   const { pair, app, person } = await withKeys();
   const [key, { limit }] = rememberedCounter(person.id);
   const data = { count: limit - 1, resetAt: new Date(Date.now() + 60_000) };

@@ -80,7 +80,7 @@ test("S114 S116 revoking ends the tokens at once, is in the audit log, and leave
   });
 });
 
-test("S114 revoking waits for an answer that is just being stored, which could bring back what it revokes", async () => {
+test("S114 revoking waits for an answer that is just being stored and could restore the consent", async () => {
   const { person, session, app } = await signIn(world, {}, SCOPE);
   const { consentId = "" } = (await listConsents(person.id)).items[0] ?? {};
   const [locked, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

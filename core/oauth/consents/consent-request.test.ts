@@ -108,7 +108,7 @@ test("S28 markup in a name is shown as text", async () => {
   expect((await openQuestion(at)).request.app.name).toBe('<b>Lantern</b> & "co"');
 });
 
-test("S22 S31 only organizations that the person is in are ever shown", async () => {
+test("S22 S31 only organizations of which the user is a member are ever shown", async () => {
   const at = await prepare(world);
   const stranger = await world.user(`x-${newId()}`);
   const theirs = await world.organization(`o-${newId()}`, { [stranger.id]: "admin" });

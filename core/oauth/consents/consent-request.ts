@@ -20,7 +20,7 @@ export type ConsentRequest = {
   scopes: RequestedScope[];
   /** The scopes that were granted earlier and are not requested again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** All of the user's organizations: first those requested, then those granted earlier, then the rest, each group by name. */
+  /** All of the user's organizations: first those requested, then those granted earlier, then the remaining ones, each group by name. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
@@ -28,7 +28,7 @@ export type ConsentRequest = {
   resources: RegisteredResource[];
   /** The next destination of the browser: a host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
   redirectTarget: string | null;
-  /** The answer goes to a host other than the one that serves the app's metadata document (S88). */
+  /** The answer does not go to the host that serves the app's metadata document (S88). */
   isRedirectToOtherHost: boolean;
   /** The answer goes to a program on the user's own device; it could be any program there (S27). */
   isOnDevice: boolean;
@@ -70,7 +70,7 @@ export type RequestedScope = {
   note?: string;
   group: ScopeGroup;
   isDangerous: boolean;
-  /** Whether it also covers the ticked organizations (docs/specification/oauth.md#scopes). */
+  /** Whether the scope also covers the ticked organizations (docs/specification/oauth.md#scopes). */
   coversOrganizations: boolean;
   /** Cannot be unticked. */
   isRequired: boolean;

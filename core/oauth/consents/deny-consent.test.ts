@@ -51,7 +51,7 @@ test("S18 a user who is not signed in can deny", async () => {
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
 });
 
-test("S144 a denial counts however much was recorded, and cannot fill the log", async () => {
+test("S144 a denial takes effect however many entries were written, and cannot fill the log", async () => {
   await fillAuditHour(at.person.id);
   const denied = async () => {
     const question = await openQuestion(at);

@@ -13,7 +13,7 @@ export type Consent = {
   orgIds: string[];
   declinedOrgIds: string[];
   isAllOrgs: boolean;
-  /** Resource servers other than our own API (RFC 8707). */
+  /** Resource servers, without our own API (RFC 8707). */
   resources: string[];
   clientFingerprint: string;
 };

@@ -29,7 +29,7 @@ const answerTo = ({ request }: OpenQuestion) => ({
   fingerprint: request.fingerprint,
 });
 
-describe("S25 whose answer it is", () => {
+describe("S25 who may answer a question", () => {
   test("S25 an answer that is sent twice is refused, before and after the browser has continued", async () => {
     const question = await openQuestion(at);
     const url = await question.allow();
@@ -52,7 +52,7 @@ describe("S25 whose answer it is", () => {
     expect(await db().oAuthArtifact.count({ where: { model: "AuthorizationCode", clientId: at.app.clientId } })).toBe(1);
   });
 
-  test("S25 an answer from another browser, with the right address but not its cookie, is refused", async () => {
+  test("S25 an answer from another browser, with the right URL but without its cookie, is refused", async () => {
     const question = await openQuestion(at);
     const other = world.browser();
     const session = await world.signIn(other, at.person);
@@ -76,7 +76,7 @@ describe("S25 whose answer it is", () => {
     }
   });
 
-  test("S25 the question of one account, answered once another has signed in, is forbidden to both of their names", async () => {
+  test("S25 a question to one account cannot be answered for either account once another has signed in", async () => {
     const question = await openQuestion(at);
     const other = await world.user(`b-${newId()}`);
     const session = await world.signIn(at.browser, other);
@@ -87,13 +87,13 @@ describe("S25 whose answer it is", () => {
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S25 a page that showed another account than the one signed in is forbidden", async () => {
+  test("S25 an answer from a page that showed another account is forbidden", async () => {
     const question = await openQuestion(at);
     await expect(question.allow({ accountId: newId() })).rejects.toMatchObject({ code: "forbidden" });
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S25 a question about signing in is not answered by consent", async () => {
+  test("S25 a question about signing in cannot be answered with a consent", async () => {
     await world.signInWith(at.app, at.session, at.browser);
     const asked = await ask(at, { prompt: "login" });
     const question = await openInteraction(at, asked);
@@ -108,7 +108,7 @@ describe("S25 whose answer it is", () => {
   });
 });
 
-describe("S30 what is unticked", () => {
+describe("S30 an unticked scope", () => {
   test("S30 is missing from the token's scope and from userinfo", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["read-repos"] });
     expect(tokens.scope).toBe("openid profile read-repos");
@@ -124,7 +124,7 @@ describe("S30 what is unticked", () => {
     expect(tokens.scope).toBe("openid profile read-repos");
   });
 
-  test("S30 cannot be a scope that every sign-in needs", async () => {
+  test("S30 is granted anyway if every sign-in needs it", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: [] });
     expect(tokens.scope).toBe("openid profile");
   });
@@ -157,7 +157,7 @@ describe("S30 what is unticked", () => {
     expect((await world.userinfo(second.tokens.access_token)).status).toBe(200);
   });
 
-  test("S30 if everything is unticked, the app gets access_denied", async () => {
+  test("S30 leads to access_denied for the app if all scopes are unticked", async () => {
     const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...pkce, scope: "email" }), at.session, {
       scopes: [],
     });
@@ -168,7 +168,7 @@ describe("S30 what is unticked", () => {
 const pkce = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
 
 describe("an app that asks for more later", () => {
-  test("is asked about the new scope only, and keeps the others", async () => {
+  test("is asked about the new scope only, and keeps its earlier scopes", async () => {
     const before = await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" });
     const question = await openQuestion(at, { scope: ALL });
     expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["email", "read-repos"]);
@@ -210,24 +210,24 @@ describe("S31 S32 organizations", () => {
     return claims.orgs.map(({ sub }) => sub);
   };
 
-  test("S31 none is granted unless it is ticked, whichever were requested", async () => {
+  test("S31 are not granted unless they are ticked, even if they were requested", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
     expect(await orgsOf(tokens.access_token)).toEqual([]);
   });
 
-  test("S31 those that are ticked are granted, asked for or not", async () => {
+  test("S31 are granted if they are ticked, requested or not", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [second] });
     expect(await orgsOf(tokens.access_token)).toEqual([second]);
   });
 
-  test("S31 memberships at the time of the answer count, not those on the page", async () => {
+  test("S31 are granted by the memberships at the time of the answer, not by those on the page", async () => {
     const question = await openQuestion(at, { orgIds: mine });
     await db().membership.deleteMany({ where: { orgId: mine } });
     await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S31 a membership that ends later removes the organization from the token; a new one adds nothing", async () => {
+  test("S31 leave the token when the membership ends; a new membership adds none", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine] });
     const third = await world.organization(`o-${newId()}`, { [at.person.id]: "admin" });
     expect(await orgsOf(tokens.access_token)).toEqual([mine]);
@@ -236,7 +236,7 @@ describe("S31 S32 organizations", () => {
     expect(third).toBeTruthy();
   });
 
-  test("S32 all current and future ones is another answer than each of them", async () => {
+  test("S32 that are all granted, now and later, are stored differently from all that are ticked one by one", async () => {
     const each = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
     expect(await theConsent()).toMatchObject({ isAllOrgs: false, orgIds: expect.arrayContaining([mine, second]) });
     const all = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { isAllOrgs: true });
@@ -247,7 +247,7 @@ describe("S31 S32 organizations", () => {
     expect(await ask(at, { orgIds: third })).toMatchObject(passes);
   });
 
-  test("S32 reducing all to some ends sign-ins that had all, even if they are the same ones today", async () => {
+  test("S32 end sign-ins that had all of them when only some stay granted, even if these are all today", async () => {
     const all = await world.signInWith(at.app, at.session, at.browser, {}, { isAllOrgs: true });
     const each = { isAllOrgs: false, orgIds: [mine, second] };
     const some = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, each);
@@ -255,7 +255,7 @@ describe("S31 S32 organizations", () => {
     expect((await orgsOf(some.tokens.access_token)).toSorted()).toEqual([mine, second].toSorted());
   });
 
-  test("an organization that is unticked ends the tokens that hold it, and no others", async () => {
+  test("that are unticked end the tokens that contain them, and no others", async () => {
     const both = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
     const one = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine] });
     const more = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine, second] });
@@ -264,7 +264,7 @@ describe("S31 S32 organizations", () => {
     expect((await orgsOf(more.tokens.access_token)).toSorted()).toEqual([mine, second].toSorted());
   });
 
-  test("one that was asked for and unticked is not asked about again, until the app asks for the page", async () => {
+  test("that were requested and unticked are not asked about again until the app requests the page", async () => {
     await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
     expect(await ask(at, { orgIds: mine })).toMatchObject(passes);
     expect(await ask(at, { orgIds: second })).toMatchObject({ isQuestion: true });
@@ -284,7 +284,7 @@ describe("S33 an answer to something that was not asked", () => {
     ["another odd name", { scopes: ["constructor"] }],
     ["an empty scope", { scopes: [""] }],
     ["an organization that does not exist", { orgIds: ["0123456789abcdef01234567"] }],
-    ["what is no id", { orgIds: ["1' OR '1'='1"] }],
+    ["an invalid id", { orgIds: ["1' OR '1'='1"] }],
     ["NUL for an organization", { orgIds: ["\0"] }],
   ])("S33 with %s is refused, and nothing of it is stored", async (_, answer) => {
     const question = await openQuestion(at);
@@ -304,7 +304,7 @@ describe("S33 an answer to something that was not asked", () => {
 });
 
 describe("two browsers of one person at the same moment", () => {
-  test("leave one consent with the items ticked in either, and sign in to both", async () => {
+  test("leave one consent with the items ticked in either, and are both signed in", async () => {
     const scopes = ["email", "read-repos", "jobs", "webhooks", "write-discussions"] as const;
     at = await prepare(world, { isConfidential: true, scopes: ["openid", ...scopes] });
     const browsers = await Promise.all(

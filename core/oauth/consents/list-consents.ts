@@ -47,7 +47,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
     findRegisteredResources(consents.flatMap(({ resources }) => resources)),
     findClosed(consents.map(({ id }) => id)),
     db().organization.findMany({
-      // Only those of which the user is still a member: the token reaches no others.
+      // These are only organizations of which the user is still a member: the token reaches no others.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
       select: { id: true, name: true, fullName: true, avatarId: true },
       orderBy: { name: "asc" },

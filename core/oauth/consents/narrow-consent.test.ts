@@ -32,7 +32,7 @@ async function allowed(orgs: number, isAllOrgs = false) {
   return { at, orgIds, id, read, narrow };
 }
 
-test("S30 S31 unticked items are revoked and remembered; the rest stays, and nothing can be added", async () => {
+test("S30 S31 unticked items are revoked and remembered; ticked items stay, and nothing can be added", async () => {
   const { orgIds, read, narrow, at } = await allowed(2);
   const [first = "", second = ""] = orgIds;
   const foreign = await world.organization(`org-${newId()}`, {});
@@ -50,7 +50,7 @@ test("S30 S31 unticked items are revoked and remembered; the rest stays, and not
   expect(events.filter(({ type }) => type === "oauth_consent.revoke_organization")).toMatchObject([{ orgId: second }]);
 });
 
-test("S32 all organizations become those that are ticked, also one that was joined later", async () => {
+test("S32 the answer 'all organizations' becomes the ticked ones, including one that the user joined later", async () => {
   const { orgIds, read, narrow, at } = await allowed(1, true);
   const later = await world.organization(`org-${newId()}`, { [at.person.id]: "read" });
   await narrow({ orgIds: [later] });
@@ -81,7 +81,7 @@ async function allowedLess(before: string, after: string) {
   return { at, scopesOf };
 }
 
-test("S30 S36 after a change of the app, a smaller consent limits earlier tokens, and their user stays signed in", async () => {
+test("S30 S36 after a change of the app, a smaller consent limits earlier tokens, and the user stays signed in", async () => {
   const all = "openid profile manage-repos webhooks offline_access";
   const { at, scopesOf } = await allowedLess(all, "openid profile email webhooks");
   expect(await scopesOf(at.tokens.access_token)).toEqual(["openid", "profile", "webhooks"]);
@@ -98,7 +98,7 @@ test("S30 S36 after a change of the app, a smaller consent limits earlier tokens
   expect(await scopesOf(body.access_token)).toBeUndefined();
 });
 
-test("S36 a new consent without openid leaves earlier sign-ins what they need", async () => {
+test("S36 a new consent without openid leaves earlier sign-ins the scopes that every sign-in needs", async () => {
   const { at, scopesOf } = await allowedLess("openid profile email read-repos offline_access", "webhooks");
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   const { status, body } = await refresh(at, at.tokens.refresh_token);

@@ -13,8 +13,8 @@ type Kept = { scopes: string[]; orgIds: string[]; isAllOrgs: boolean };
 
 /**
  * Revokes a part of a consent. It never adds anything: items of `kept` that the consent does not contain are ignored, but "all
- * organizations" can become some of them. Sign-ins that exceed the rest end at once (S30), and the user is not asked about the revoked part
- * again (`declinedScopes`).
+ * organizations" can become some of them. Sign-ins that exceed the remaining consent end at once (S30), and the user is not asked about the
+ * revoked part again (`declinedScopes`).
  * @throws ServiceError `not_found` for an unknown consent and, identically, for another user's.
  */
 export async function narrowConsent(session: SiteSession, consentId: string, kept: Kept, from: RequestOrigin): Promise<void> {

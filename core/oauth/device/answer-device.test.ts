@@ -106,7 +106,7 @@ describe("one answer counts", () => {
     const { body } = await poll(at, started.device_code);
     const isApproved = approval.status === "fulfilled";
     expect(body).toMatchObject(isApproved ? { access_token: expect.any(String) } : { error: "access_denied" });
-    // The other one stores nothing.
+    // The answer that does not count stores nothing.
     expect(await db().oAuthConsent.count({ where: { clientId: at.app.clientId } })).toBe(isApproved ? 1 : 0);
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(isApproved ? 1 : 0);
   });

@@ -22,7 +22,7 @@ import { formatUserCode, parseUserCode } from "./user-code.ts";
 /**
  * Approves a device: stores what the user allowed, so that the device gets its tokens with its next poll. Everything is stored, or nothing.
  * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer about something that was not requested (S33);
- * `forbidden` if the page was shown to an account other than the one that is now signed in (S25).
+ * `forbidden` if the page was shown to another account than the one that is now signed in (S25).
  */
 export async function approveDevice(
   session: SiteSession,
@@ -127,7 +127,7 @@ export type DeviceRequest = {
   requestedAt: Date;
   expiresAt: Date;
   device: DeviceInfo;
-  /** The device's request came from a network other than the user's: an attacker may have started it and sent them the code. */
+  /** The device's request did not come from the user's network: an attacker may have started it and sent them the code. */
   isFromOtherNetwork: boolean;
   consent: ConsentRequest;
 };

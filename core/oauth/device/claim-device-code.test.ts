@@ -66,7 +66,7 @@ test("S59 one account has ten wrong codes, from any addresses, and after that no
   });
 });
 
-test("S59 one address has fifty wrong codes, with whichever accounts", async () => {
+test("S59 one address has fifty wrong codes, with any accounts", async () => {
   expect(await guesses(200, () => guess(anybody(), "203.0.113.5"))).toEqual({
     not_found: WRONG_CODES_OF_ADDRESS.limit,
     rate_limited: 200 - WRONG_CODES_OF_ADDRESS.limit,
@@ -74,7 +74,7 @@ test("S59 one address has fifty wrong codes, with whichever accounts", async () 
   expect(await guess(anybody(), address())).toBe("not_found");
 });
 
-test("S59 all networks of one /48 together have five hundred, and an attempt that is refused there counts nowhere", async () => {
+test("S59 all networks of one /48 together have five hundred, and an attempt beyond that does not count for the account", async () => {
   let network = 0;
   const next = () => guess(anybody(), `2001:db8:99:${(network++).toString(16)}::1`);
   expect(await next()).toBe("not_found");

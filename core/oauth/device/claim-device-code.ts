@@ -82,10 +82,10 @@ export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds:
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * After two thousand in total, somebody is guessing with many accounts from many addresses. Then each account and each address has few
- * attempts, but nobody is locked out: if one counter stopped everyone, an attacker who filled it would stop the device flow. With ten
- * thousand devices waiting, one guess in 2.6 million finds one of them, and the attacker cannot choose which; two thousand addresses can
- * make ten thousand guesses per window.
+ * After two thousand wrong codes in total, somebody is guessing with many accounts from many addresses. Then each account and each address
+ * has few attempts, but nobody is locked out: if one counter stopped everyone, an attacker who filled it would stop the device flow. With
+ * ten thousand devices waiting, one guess in 2.6 million finds one of them, and the attacker cannot choose which; two thousand addresses
+ * can make ten thousand guesses per window.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };

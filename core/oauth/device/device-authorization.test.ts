@@ -25,7 +25,7 @@ beforeEach(async () => {
 const send = (form: Record<string, string>, headers: Record<string, string> = {}) => world.post("/oauth/device", form, headers);
 
 describe("S57 the answer to a device", () => {
-  test("has what RFC 8628 and the contract name, and is not kept", async () => {
+  test("has the fields of RFC 8628 and of our contract, and must not be cached", async () => {
     const response = await send({ client_id: at.app.clientId });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -41,7 +41,7 @@ describe("S57 the answer to a device", () => {
     });
   });
 
-  test("is the same for JSON, as the public hub documents it", async () => {
+  test("is the same for a request in JSON, as the public hub documents it", async () => {
     const response = await world.post("/oauth/device", JSON.stringify({ client_id: at.app.clientId, scope: "openid email" }), {
       "content-type": "application/json",
     });
@@ -62,7 +62,7 @@ describe("S57 the answer to a device", () => {
     expect(response.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("is a page when its URL is opened in a browser", async () => {
+  test("is a redirect to the page if the URL is opened in a browser", async () => {
     const response = await world.browser().fetch("/oauth/device?user_code=BCDF-GHJK");
     expect([response.status, response.headers.get("location")]).toEqual([303, "/device?user_code=BCDF-GHJK"]);
   });
@@ -109,7 +109,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("S63 an app with a secret must show it; the text says so, the same as for an app that does not exist", async () => {
+  test("S63 an app with a secret must send it; the error says so, in the same words as for an app that does not exist", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     const answers = await Promise.all(
       [
@@ -197,7 +197,7 @@ describe("S67 codes", () => {
     expect((await poll(at, taken.device_code)).body.error).toBe("authorization_pending");
   });
 
-  test("an expired one that is not swept yet does not interfere", async () => {
+  test("an expired user code that was not swept yet does not prevent its use for another device", async () => {
     const taken = await startDevice(at);
     await expireDevice(taken);
     await collide(taken.user_code);

@@ -42,7 +42,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     await expect(client.fetchUserInfo(config, renewed.access_token, person.id)).rejects.toMatchObject({ status: 401 });
   });
 
-  test("learns of a denial", async () => {
+  test("reports a denial", async () => {
     const { config, started, waiting, session } = await device();
     await denyDevice(session, started.user_code, noOrigin);
     await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({
@@ -51,14 +51,14 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     });
   });
 
-  test("learns of the expiry", async () => {
+  test("reports that the code has expired", async () => {
     const { config, started, waiting } = await device();
     await expireDevice(started as DeviceAuthorization);
     await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({ error: "expired_token" });
   });
 });
 
-test("oauth4webapi 3 goes the same way step by step", async () => {
+test("oauth4webapi 3 signs a person in, step by step", async () => {
   const at = await prepareDevice(world, { isConfidential: true });
   const as = await world.discover();
   const party = { client_id: at.app.clientId };
@@ -89,7 +89,7 @@ test("the example command line reports that its code has expired", async () => {
   const [failure, [code]] = await Promise.all([
     text(cli.stderr),
     once(cli, "exit"),
-    // It has its code, and waits before it polls.
+    // Its first output is the code; after that it waits before it polls.
     once(cli.stdout, "data").then(() => expireDevicesOf(app)),
   ]);
   expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before the sign-in was completed.")]);

@@ -68,7 +68,7 @@ describe("S64 the request shows", () => {
     expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);
   });
 
-  test("a warning if the request came from a network other than the user's", async () => {
+  test("a warning if the request did not come from the user's network", async () => {
     const elsewhere = { ...home, ip: "203.0.113.9" };
     expect((await openDeviceRequest(at.session, started.user_code, elsewhere)).isFromOtherNetwork).toBe(true);
     expect((await openDeviceRequest(at.session, started.user_code, noOrigin)).isFromOtherNetwork).toBe(false);

@@ -55,7 +55,7 @@ export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLS
   throw new ProtocolError(400, "slow_down", slowDown(pace));
 }
 
-/** Three fields, each once, and no client authentication (S40). */
+/** Whether a poll has only the three fields, each once, and no client authentication (S40). */
 function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boolean {
   if (form.get("grant_type") !== DEVICE_CODE_GRANT || headers.authorization !== undefined || headers.dpop !== undefined)
     return false;

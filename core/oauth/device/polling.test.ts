@@ -53,7 +53,7 @@ describe.each([
     expect(await errorOf()).toBe("authorization_pending");
   });
 
-  test("a poll within the interval is answered 400 slow_down, and the interval is five seconds longer each time, for good", async () => {
+  test("a poll within the interval is answered 400 slow_down, and makes the interval five seconds longer, permanently", async () => {
     expect(await errorOf()).toBe("authorization_pending");
     await wait(4);
     expect(await poll(at, started.device_code)).toMatchObject({
@@ -72,7 +72,7 @@ describe.each([
     expect(await errorOf()).toBe("slow_down");
   });
 
-  test("a poll that arrives a little early was on its way for a shorter time than the one before", async () => {
+  test("a poll that arrives a little early is accepted: the one before may have been delayed on its way", async () => {
     expect(await errorOf()).toBe("authorization_pending");
     await wait(4.7);
     expect(await errorOf()).toBe("authorization_pending");

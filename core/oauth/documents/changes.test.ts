@@ -27,14 +27,14 @@ afterAll(async () => {
 
 const [ONE, TWO, THREE] = ["https://kite.example/one", "https://kite.example/two", "https://kite.example/three"] as const;
 
-/** Redirect URIs on other machines, so that a standing consent is enough. */
+/** A site whose redirect URIs are on other machines, so that an earlier consent is enough for a sign-in. */
 async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
   const made = await visitSite(world, { redirect_uris: [ONE, TWO], ...changes });
   visits.push(made);
   return made;
 }
 
-/** Publishes another document, which the next request that starts something reads. */
+/** Publishes another document, which the next request that starts a sign-in fetches. */
 async function change({ site }: Visit, changes: Record<string, unknown>): Promise<void> {
   site.publish(changes);
   await makeStale(site.clientId);
@@ -70,17 +70,20 @@ describe("S36 users are asked again when the app looks different from what they 
 test.each([
   ["another name", { client_name: "Kite Flyer" }],
   ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }],
-])("S36 %s while a person reads the page: what they saw is not what they would allow", async (_, changes) => {
-  const at = await visit();
-  const outcome = await ask(at, { redirect_uri: ONE });
-  const { allow } = await openInteraction(at, outcome);
-  await change(at, changes);
-  await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
-  await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
-  expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
-  // When it can be read again, requests work as before.
-  expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
-});
+])(
+  "S36 %s while a person reads the page: the answer is refused, because it was about the earlier document",
+  async (_, changes) => {
+    const at = await visit();
+    const outcome = await ask(at, { redirect_uri: ONE });
+    const { allow } = await openInteraction(at, outcome);
+    await change(at, changes);
+    await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
+    await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
+    expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
+    // Once the user opens the page again, the answer is accepted.
+    expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
+  },
+);
 
 describe("S86 a redirect URI that is removed", () => {
   test("stops at once, with a page and no redirect", async () => {
@@ -89,7 +92,7 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     const { status, location, page } = await ask(at, { redirect_uri: TWO });
     expect([status, location]).toEqual([400, undefined]);
-    // What the document lists is public: its developer need not sign in to see what is missing
+    // The content of the document is public: its developer need not sign in to see which URI is missing
     // (docs/specification/oauth.md#authorization-request).
     expect(page).toContain(`<dt>Redirect URI sent</dt><dd><code>${TWO}</code></dd>`);
     expect(page).toContain(`<dt>Registered redirect URIs</dt><dd><code>${ONE}</code></dd>`);
@@ -116,7 +119,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(data).toEqual({ redirect_uris: { added: [THREE], removed: [TWO] }, revokedGrants: 2 });
   });
 
-  test("also for a person who was reading the page meanwhile", async () => {
+  test("ends the question that a user is reading meanwhile", async () => {
     const at = await visit();
     const question = await openQuestion(at, { redirect_uri: TWO });
     await change(at, { redirect_uris: [ONE] });
@@ -124,7 +127,7 @@ describe("S86 a redirect URI that is removed", () => {
     await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("and for a request that was answered, but whose browser has not left yet", async () => {
+  test("ends a request that was answered, but whose browser has not left yet", async () => {
     const at = await visit();
     const url = await (await openQuestion(at, { redirect_uri: TWO })).allow();
     await change(at, { redirect_uris: [ONE] });
@@ -133,7 +136,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect([status, location]).toEqual([400, undefined]);
   });
 
-  test("a loopback URI keeps its grants, whatever their port", async () => {
+  test("keeps its Grants if it is a loopback URI and only its port has changed", async () => {
     const at = await visit({ redirect_uris: [ONE, TWO, "http://127.0.0.1/cb"] });
     const tokens = await signInAtSite(at, { redirect_uri: "http://127.0.0.1:7331/cb" });
     await change(at, { redirect_uris: [ONE, "http://127.0.0.1:1/cb"] });
@@ -141,7 +144,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
 
-  test("in every process: they are notified at commit", async () => {
+  test("stops in every process: all are notified at commit", async () => {
     const at = await visit();
     await signInAtSite(at, { redirect_uri: ONE });
     const heard: (string | undefined)[] = [];
@@ -152,7 +155,7 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     await ask(at, { redirect_uri: ONE });
     await vi.waitFor(() => expect(heard).toEqual([at.site.clientId]));
-    // An unchanged document changes nothing.
+    // An unchanged document causes no notification.
     await makeStale(at.site.clientId);
     await ask(at, { redirect_uri: ONE });
     await listener.query("SELECT 1");
@@ -162,7 +165,7 @@ describe("S86 a redirect URI that is removed", () => {
   });
 });
 
-test("S144 changes of a document are recorded within limits, of the document, of its host and of all", async () => {
+test("S144 a limited number of changes is recorded: of a document, of its host and in total", async () => {
   const at = await visit();
   await signInAtSite(at, { redirect_uri: ONE });
   const recorded = () => db().auditEvent.count({ where: { type: "oauth_client_document.change", clientId: at.site.clientId } });
@@ -186,7 +189,7 @@ test("S144 changes of a document are recorded within limits, of the document, of
   expect(await changeOnce()).toBe(2);
 });
 
-describe("requests that continue something", () => {
+describe("requests that continue a sign-in", () => {
   test("use the stored stale document while its site is down, and do not wait for the site twice", async () => {
     const at = await visit();
     const first = await signInAtSite(at, offline);
@@ -207,7 +210,7 @@ describe("requests that continue something", () => {
     expect(at.site.fetches()).toBe(3);
   });
 
-  test("but not for longer than a week", async () => {
+  test("do not use a document that has been stale for longer than a week", async () => {
     const at = await visit();
     const { refresh_token } = await signInAtSite(at, offline);
     await makeStale(at.site.clientId, STALE_MAX_SECONDS + 60);

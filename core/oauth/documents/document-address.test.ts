@@ -71,7 +71,7 @@ test.each([
   expect(explainDocumentAddress(address)).toMatch(/host of this service/);
 });
 
-test("S68 on a developer's machine only the service's own port is its own", () => {
+test("S68 on a developer's machine only the service's own port counts as the service's own host", () => {
   onLoopback();
   for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
     expect(explainDocumentAddress(`https://${host}:3000/client.json`)).toMatch(/host of this service/);

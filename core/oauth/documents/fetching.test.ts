@@ -42,7 +42,7 @@ async function begin(site: Pick<DocumentSite, "clientId" | "redirectUri">) {
   return { ...outcome, detail: /<pre><code>([^<]*)/.exec(outcome.page)?.[1] };
 }
 
-/** An error page, and never a redirect to a URI that nobody vouched for. */
+/** Expects an error page, and no redirect to a URI that nobody vouched for. */
 async function expectRefusal(site: Pick<DocumentSite, "clientId" | "redirectUri">, reason: RegExp) {
   const { status, location, detail } = await begin(site);
   expect({ status, location, detail }).toEqual({ status: 400, location: undefined, detail: expect.stringMatching(reason) });
@@ -62,7 +62,7 @@ describe("S68 cheap checks precede any connection (S81)", () => {
     expect(site.connections()).toBe(0);
   });
 
-  test("for programs the same as JSON", async () => {
+  test("for programs, with the same error as JSON", async () => {
     const site = await openSite();
     const clientId = `${site.origin}/`;
     for (const path of ["/oauth/par", "/oauth/device"]) {
@@ -77,7 +77,7 @@ describe("S68 cheap checks precede any connection (S81)", () => {
   });
 });
 
-test("S68 a document on the service's own host is not fetched, and a stored one is no client", async () => {
+test("S68 a document on the service's own host is not fetched, and a stored one is not a client", async () => {
   const clientId = `${world.origin.replace("http:", "https:")}/spaces/mallory/app/client.json`;
   await expectRefusal({ clientId, redirectUri }, /^invalid_client_metadata: The client ID cannot be.*host of this service/);
   const site = await openSite();
@@ -88,7 +88,7 @@ test("S68 a document on the service's own host is not fetched, and a stored one 
 
 describe("S77 an address that is not on the public internet is refused before any connect", () => {
   test.each(["localhost", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])("%s", async (host) => {
-    // It listens, and would notice a request.
+    // A server that listens there, and would notice a request.
     let connections = 0;
     const probe = createServer((socket) => {
       connections += 1;
@@ -136,7 +136,7 @@ describe("S75 only a 200 response with JSON is a document", () => {
     expect(target.connections()).toBe(0);
   });
 
-  test.each([201, 204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503])("%i is none", async (status) => {
+  test.each([201, 204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503])("%i is not a document", async (status) => {
     const site = await openSite();
     site.serve({ status, body: status === 204 || status === 304 ? undefined : "{}" });
     await expectRefusal(site, new RegExp(`${status}`));
@@ -168,7 +168,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     return text.replace('"x":""', `"x":"${"x".repeat(bytes - text.length)}"`);
   };
 
-  test("5,120 are read, 5,121 are not, announced or not", async () => {
+  test("5,120 are read, 5,121 are not, whether their number is announced or not", async () => {
     const site = await openSite();
     site.serve({ body: padded(site, 5_121) });
     await expectRefusal(site, /longer than 5120 bytes/);
@@ -187,7 +187,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     }
   });
 
-  test("and within an endless response", async () => {
+  test("reading stops within an endless response", async () => {
     const site = await openSite();
     site.answer((_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });
@@ -216,7 +216,7 @@ describe("S76 a document has five seconds for everything", () => {
     await Promise.all([
       expectRefusal(dripping, /did not end in time/),
       expectRefusal(silent, /no response arrived in time/),
-      // Others do not wait meanwhile.
+      // Requests for other documents do not wait meanwhile.
       openSite().then(async (site) => expect((await begin(site)).isQuestion).toBe(true)),
     ]);
   });
@@ -254,7 +254,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(1);
   });
 
-  test("ten simultaneous requests for a broken one do, too", async () => {
+  test("ten simultaneous requests for a broken document cause one fetch, too", async () => {
     const site = await openSite();
     site.answer((_req, res) => {
       setTimeout(() => res.writeHead(200, { "content-type": "application/json" }).end("{"), 300);
@@ -263,7 +263,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(1);
   });
 
-  test("a document that is current is not fetched again; one that is not, once", async () => {
+  test("a current document is not fetched again; a stale one is, once", async () => {
     const site = await openSite();
     await begin(site);
     await begin(site);
@@ -274,7 +274,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(2);
   });
 
-  test("a document that is current is no fetch to count, and is noted as seen, to the hour", async () => {
+  test("the use of a current document does not count as a fetch, and is recorded to the hour", async () => {
     const site = await openSite();
     const where = { clientId: site.clientId };
     const seen = async () => (await db().oAuthClientDocument.findUniqueOrThrow({ where })).lastSeenAt.getTime();
@@ -299,7 +299,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(3);
   });
 
-  test("304 renews it, and the request names the stored version", async () => {
+  test("304 renews the stored document, and the request names the stored version", async () => {
     const site = await openSite();
     const tags: (string | undefined)[] = [];
     site.publish({ client_name: "Kite One" }, { etag: '"one"', "cache-control": "max-age=3600" });
@@ -324,7 +324,7 @@ describe("S79 fetches and caching", () => {
     await expectRefusal(site, /304/);
   });
 
-  test("a stale document that cannot be fetched starts nothing", async () => {
+  test("a stale document that cannot be fetched cannot start a sign-in", async () => {
     const site = await openSite();
     await begin(site);
     await makeStale(site.clientId);
@@ -334,7 +334,7 @@ describe("S79 fetches and caching", () => {
 });
 
 describe("S80 an address that causes too many fetches must wait", () => {
-  test("an address that sends too many requests, with a page; others are served", async () => {
+  test("and gets a page that says so; others are served", async () => {
     const site = await openSite();
     world.sendFrom("192.0.2.80");
     // Another name of the same site: limits count by name.
@@ -358,7 +358,7 @@ describe("S80 an address that causes too many fetches must wait", () => {
   });
 });
 
-describe("S80 somebody else's documents that hold all slots", () => {
+describe("S80 documents of others that hold all slots", () => {
   /** Documents of many hosts, whose fetches do not end while `work` runs. */
   async function whileTaken(use: "used" | "unused", work: () => Promise<void>) {
     let end = () => {};
@@ -378,7 +378,7 @@ describe("S80 somebody else's documents that hold all slots", () => {
     return site;
   }
 
-  test("stop no app in use: it has slots that unused ones do not share", async () => {
+  test("do not stop an app in use, which has slots that unused apps do not share", async () => {
     const site = await staleSite();
     await db().oAuthConsent.create({
       data: { id: newId(), userId: (await world.user(`p-${newId()}`)).id, clientId: site.clientId, clientFingerprint: "" },
@@ -387,7 +387,7 @@ describe("S80 somebody else's documents that hold all slots", () => {
     expect(site.fetches()).toBe(2);
   });
 
-  test("do not stop apps whose document is known and not much too old", async () => {
+  test("do not stop apps whose document is known and has been stale for less than an hour", async () => {
     const [site, old] = [await staleSite(), await staleSite({}, BUSY_STALE_MAX_SECONDS + 60)];
     await whileTaken("unused", async () => {
       expect((await begin(site)).isQuestion).toBe(true);
@@ -396,7 +396,7 @@ describe("S80 somebody else's documents that hold all slots", () => {
     expect([site.fetches(), old.fetches()]).toEqual([1, 1]);
   });
 
-  test("bring back neither a document that was withdrawn, nor one whose site is down, nor old keys", async () => {
+  test("do not restore a document that was withdrawn, one whose site is down, or one with keys", async () => {
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const keys = { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [publicKey.export({ format: "jwk" })] } };
     const [gone, down, withKeys] = [await staleSite(), await staleSite(), await staleSite(keys)];
@@ -411,7 +411,7 @@ describe("S80 somebody else's documents that hold all slots", () => {
   });
 });
 
-describe("S81 requests that continue something never fetch an unknown URL", () => {
+describe("S81 requests that continue a sign-in never fetch an unknown URL", () => {
   test.each([
     ["/oauth/token", { grant_type: "authorization_code", code: "x" }],
     ["/oauth/token", { grant_type: "refresh_token", refresh_token: "x" }],

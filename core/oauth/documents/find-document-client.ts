@@ -73,7 +73,7 @@ export type StoredDocument = {
   logoId: string | null;
   logoFetchedAt: Date | null;
   etag: string | null;
-  /** By the database's clock, which is the same for every process. */
+  /** Measured by the database's clock, which is the same for every process. */
   isFresh: boolean;
   /** How long the document has been stale. */
   staleSeconds: number;

@@ -47,12 +47,12 @@ test.each([
   ["redirect_uris", undefined],
   ["redirect_uris", []],
   ["redirect_uris", null],
-])("S71 %s is required, and %j is none", (field, value) => {
+])("S71 %s is required, and %j is not a valid one", (field, value) => {
   expect(refusal(() => readWith({ [field]: value }))).toMatch(new RegExp(`^${field}: `));
 });
 
 test.each(["http://app.example.com/cb", "http://localhost.example.com/cb", "http://192.168.1.4/cb"])(
-  "S6 %s is no redirect URI of a document either",
+  "S6 %s is not a redirect URI of a document either",
   (uri) => {
     expect(refusal(() => readWith({ redirect_uris: [uri] }))).toMatch(/^redirect_uris: .*Use https/);
   },
@@ -84,7 +84,7 @@ describe("S72 a document that everybody can read contains no secret", () => {
   });
 });
 
-describe("what is no document", () => {
+describe("what is not a document", () => {
   test.each<[string, string | Uint8Array, RegExp]>([
     ["nothing", "", /valid JSON/],
     ["HTML", "<!doctype html><title>Welcome</title>", /valid JSON/],
@@ -115,13 +115,13 @@ describe("what is no document", () => {
     expect(refusal(() => read(text))).toMatch(/occurs twice/);
   });
 
-  test("a string that looks like a member name is not one", () => {
+  test("a string that looks like a member name does not count as one", () => {
     expect(readWith({ description: '"client_id": "x", \\"a\\": "b"', client_uri: "https://a.example/%22x%22:" })).toMatchObject({
       client_name: "Kite Runner",
     });
   });
 
-  test("objects a thousand deep do not break the reader", () => {
+  test("values that are nested thousands deep do not break the reader", () => {
     const deep = `${"[".repeat(2_000)}${"]".repeat(2_000)}`;
     expect(read(JSON.stringify(document).replace("{", `{"x":${deep},`))).toMatchObject({ client_name: "Kite Runner" });
   });

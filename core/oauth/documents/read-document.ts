@@ -69,7 +69,7 @@ function refused(sentence: string): DocumentError {
 
 /**
  * Whether a document requests refresh tokens, by `offline_access` among its scopes or by the grant. Agents request only the scopes that the
- * called service named, without `offline_access`; their users would have to sign in every few hours.
+ * called service named, without `offline_access`; without refresh tokens, their users would have to sign in every few hours.
  */
 export function wantsRefreshTokens({ scope, grant_types }: Pick<DocumentMetadata, "scope" | "grant_types">): boolean {
   return scope?.split(" ").includes(OFFLINE_ACCESS) || grant_types?.includes("refresh_token") || false;

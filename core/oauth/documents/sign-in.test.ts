@@ -97,7 +97,7 @@ describe("a site that is known by its document", () => {
 });
 
 describe("what existing clients send and publish", () => {
-  test("HuggingChat: string `scopes`; openid-client 5, Basic with its address and an empty secret (C3)", async () => {
+  test("HuggingChat: `scopes` as a string; openid-client 5, Basic with the client ID and an empty secret (C3)", async () => {
     const at = await visit({ scopes: "openid profile email read-mcp inference-api", client_uri: "https://chat.example/" });
     const { Issuer, generators } = openidClient5();
     const issuer = await Issuer.discover(world.origin);
@@ -174,7 +174,7 @@ describe("S73 a client with keys must prove that it has them", () => {
     expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, sub: at.person.id });
   });
 
-  test("S143 its assertions live for five minutes, and are counted by client and by address", async () => {
+  test("S143 with assertions that live for five minutes and are counted by client and by address", async () => {
     const pair = await clientKeyPair();
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [pair.jwk] } });
     await ask(at, asked(at));

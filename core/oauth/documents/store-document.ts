@@ -74,7 +74,10 @@ export async function storeLogo(
 /** Entries per hour and document: its owner can change it any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/** Whether a change may be recorded. Only those of apps with users count, before the transaction: a rollback must not undo the count. */
+/**
+ * Whether a change may be recorded. It counts only if the app has users, and is counted before the transaction: a rollback must not undo
+ * the count.
+ */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));

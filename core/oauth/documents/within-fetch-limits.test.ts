@@ -45,14 +45,14 @@ describe("S80 fetches are limited", () => {
     expect(await withinFetchLimits(unknown({ address: "2001:db8:2:1::1" }), at)).toBe("fetched");
   });
 
-  test("by host, for URLs without a stored document; the others are still fetched", async () => {
+  test("by host, for URLs without a stored document; stored documents are still fetched", async () => {
     const ask = () => withinFetchLimits(unknown({ hostname: "app.example" }), at);
     await times(LIMITS.ofUnknownOnHost, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
   });
 
-  test("in total, for URLs without a stored document; the others are still fetched", async () => {
+  test("in total, for URLs without a stored document; stored documents are still fetched", async () => {
     await times(LIMITS.ofUnknown, () => withinFetchLimits(unknown(), at));
     await expect(withinFetchLimits(unknown(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
@@ -87,7 +87,7 @@ describe("S80 fetches are limited", () => {
     while (running.length < CONCURRENCY.unknown + CONCURRENCY.knownOnHost) running.push(open(ofKnown));
     await expect(withinFetchLimits(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
-    // Nor do documents that nobody uses, on whatever host they are.
+    // Nor do documents that nobody uses get more slots, whatever their hosts.
     const unused = (hostname?: string) => ({ ...unknown({ hostname }), use: "unused" as const });
     const before = running.length;
     while (running.length < before + CONCURRENCY.unused)

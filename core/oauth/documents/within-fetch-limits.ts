@@ -10,7 +10,7 @@ const WINDOW_MS = 60_000;
 export const LIMITS = {
   /** Fetches per minute of any documents, caused by one IP address. */
   ofAddress: 30,
-  /** Those caused by a /48, which one customer may have: at most half of `ofUnknown`. */
+  /** Fetches caused by all addresses of a /48, which one customer may have: at most half of `ofUnknown`. */
   ofCustomer: 60,
   /** Fetches per minute of URLs without a stored document. */
   ofUnknown: 120,

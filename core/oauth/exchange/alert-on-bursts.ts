@@ -12,7 +12,7 @@ export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
 /** One alert per app and day: nobody reads alerts that come every minute. */
 const QUIET_HOURS = 24;
-/** The maximum number of alerts per round; the next round finds the others. */
+/** The maximum number of alerts per round; the next round sends the remaining ones. */
 const APPS_MAX = 50;
 
 type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };

@@ -89,7 +89,7 @@ test.each(Object.keys(ends))("S95 %s ends the token at the next call, for good",
   expect(await isAlive(at, issued)).toBe(false);
 });
 
-test("S95 a scope that the app loses is lost to the tokens that it has", async () => {
+test("S95 the tokens of an app lose each scope that the app loses", async () => {
   const at = await prepareExchange(world, { scopes: ["openid", "read-repos", "write-repos"] });
   const { access_token } = (await exchange(at, at.writer.email)).body;
   const authorization = world.basic(at.app.clientId, at.app.secret ?? "");

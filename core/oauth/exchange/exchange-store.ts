@@ -11,7 +11,7 @@ import type { Payload } from "../artifacts/artifact-store.ts";
 import { requestRows } from "../artifacts/request-rows.ts";
 import type { ActingParty } from "./exchange-token.ts";
 
-/** The present facts on which the decision about an exchange depends. */
+/** The current facts on which the decision about an exchange depends. */
 export type Exchange = {
   /** The organization to which the app is bound; null if unbound. */
   orgId: string | null;
@@ -40,7 +40,7 @@ export type Subject = {
 };
 
 /**
- * One statement finds all of it by indexes, so it costs the same for an organization of five members and of a hundred thousand. It serves
+ * One statement finds all facts by indexes, so it costs the same for an organization of five members and of a hundred thousand. It serves
  * all requests of one turn of the event loop (batched.ts).
  */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",

@@ -56,7 +56,7 @@ describe("independent clients", () => {
     expect(claims.organizations).toMatchObject([{ sub: at.orgId, roleInOrg: "write" }]);
   });
 
-  test("openid-client exchanges, and with DPoP", async () => {
+  test("openid-client exchanges, also with DPoP", async () => {
     const config = await openid.discovery(
       new URL(world.origin),
       at.app.clientId,

@@ -121,8 +121,8 @@ export const NOT_BOUND = "the app is not bound to an organization, which token e
  * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange: the subject is a member of the organization now, and their
  * address is verified (S91).
  *
- * A member who does not meet the organization's requirements is refused too: the token would give no access until they do, and would then
- * begin to. The response is the same as for a stranger; the audit log has the reason.
+ * A member who does not meet the organization's requirements is refused too: the token would give no access now, but would begin to as soon
+ * as they meet the requirements. The response is the same as for a stranger; the audit log has the reason.
  * @throws ExchangeRefusal `invalid_grant`, the same for every reason.
  */
 function requireMember({ subject }: Exchange): Subject {

@@ -69,7 +69,7 @@ type NamedGrant = { hash: string; grantId: string; exp: number };
 type LeakedCredential = {
   kind: "personal" | "oauth" | "ci" | "client_secret";
   hash: string;
-  /** The id of a personal or CI token, of an OAuth token's Grant, or of a client secret. */
+  /** The id of a personal or CI token, of the Grant of an OAuth token, or of a client secret. */
   id: string;
   /** The user for whom it acted, or the owner of its repository or app; null if the owner is an organization. */
   userId: string | null;
@@ -81,7 +81,7 @@ type LeakedCredential = {
 };
 
 /**
- * Ends the credentials found by these hashes: a personal or CI token itself, an OAuth token with everything issued under its Grant. An
+ * Ends the credentials found by these hashes: a personal or CI token itself, an OAuth token with all tokens issued under its Grant. An
  * app's secret stays valid, since otherwise any stranger could lock out all its users; the app's managers are told to rotate it.
  * @param named the Grants that refresh tokens name themselves: the row of a used one may be gone
  * @returns the credentials that were live until now; there is one statement for each kind, whatever was reported

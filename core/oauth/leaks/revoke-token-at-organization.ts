@@ -61,7 +61,9 @@ async function blockToken(
   return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/** Finds a token with access to this organization, itself or through something that it created: a member's token, or the organization's. */
+/**
+ * Finds a live token of a member or of the organization that has access to the organization, itself or through something that it created.
+ */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
   // The row of a used refresh token may be gone.

@@ -71,7 +71,7 @@ describe("an app that is notified of logouts", () => {
     });
   });
 
-  test("has the session's `sid` in its ID tokens, with the first consent and with a standing one", async () => {
+  test("has the session's `sid` in its ID tokens, with a new consent and with an earlier one", async () => {
     const { at, sid } = await signedIn();
     expect(sid).toEqual(expect.any(String));
     const again = await world.signInWith(at.app, at.session, at.browser);
@@ -186,7 +186,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await notices()).toMatchObject([{ clientId: listening, sid: "one", userId: at.person.id }]);
   });
 
-  test("and its apps are removed from the engine's session, which is invalid", async () => {
+  test("and is removed from the engine's session, which becomes invalid", async () => {
     const { at } = await signedIn();
     expect(await appsInSessions(at)).toBe(1);
     await endAllSiteSessions(at.person.id);
@@ -195,7 +195,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject({ answer: { error: "login_required" } });
   });
 
-  test("also if it ended during one of its requests, which stored the engine's session too late to be found", async () => {
+  test("also if the session ended during a request that then stored the engine's session again", async () => {
     const { at, receiver, sid } = await signedIn();
     const worker = await pool().connect();
     await worker.query("begin");
@@ -278,7 +278,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(events).toMatchObject([{ subjectId: at.person.id, data: { reason, attempts: 1 } }]);
   });
 
-  test("again and again adds no more entries to the log (S144)", async () => {
+  test("again and again adds a limited number of entries to the log (S144)", async () => {
     const { at, receiver } = await signedIn([404]);
     const where = { type: "oauth_logout_notice.fail", clientId: at.app.clientId };
     const entry = { ...where, subjectId: at.person.id };
@@ -290,7 +290,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await db().auditEvent.count({ where })).toBe(ENTRIES_ABOUT_IN_APP);
   });
 
-  test("within the hour is given up", async () => {
+  test("within an hour is abandoned", async () => {
     const { at, receiver } = await signedIn(Array(20).fill(503));
     await endAllSiteSessions(at.person.id);
     let waitedSeconds = 0;
@@ -317,7 +317,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await notices()).toMatchObject([{ failedAt: expect.any(Date), attempts: 1 }]);
   });
 
-  test("because its URL is internal is never connected to", async () => {
+  test("because its URL is internal gets no connection", async () => {
     const { at, receiver } = await signedIn();
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
     await endAllSiteSessions(at.person.id);
@@ -348,7 +348,7 @@ describe("S109 an app that answers slowly", () => {
   const SLOTS = 32;
 
   test.each(["one app's, of many people", "one person's, of many apps"])(
-    "%s: has so many notices under way, and holds nobody else up",
+    "%s: has a limited number of notices in progress, and delays nobody else",
     async (whose) => {
       const slow = await startSlowReceiver();
       const at = await prepare(world, { backchannelLogoutUri: slow.uri });
@@ -369,7 +369,7 @@ describe("S109 an app that answers slowly", () => {
       const delivering = Promise.all(rows.map((row) => deliverLogoutNotice(row, claimId)));
       await expect.poll(() => other.receiver.told).toHaveLength(1);
       await expect.poll(() => slow.waiting).toHaveLength(SENT_OF_APP_MAX);
-      // The rest is not even claimed.
+      // The remaining notices are not even claimed.
       const free = SLOTS - SENT_OF_APP_MAX;
       expect((await claimRows(logoutNoticeTable, free)).rows).toEqual([]);
       expect(await db().oAuthLogoutNotice.count({ where: { sentAt: null, claimId: null, attempts: 0 } })).toBe(3);
@@ -380,7 +380,7 @@ describe("S109 an app that answers slowly", () => {
     },
   );
 
-  test("four users who hold all slots get no slot before a user who holds none", async () => {
+  test("a user who holds no slot gets one before four users who hold all others", async () => {
     const crowd = Array.from({ length: 4 }, () => newId());
     await queueLogoutNotices(
       db(),
@@ -410,7 +410,7 @@ describe("S109 a user who signs in and out all day", () => {
     expect(await db().oAuthLogoutNotice.count({ where: { id: rows[0]?.id ?? "" } })).toBe(1);
   });
 
-  test("has one notice for sessions that an app cannot tell apart", async () => {
+  test("has one notice for all sessions that an app cannot distinguish", async () => {
     const receiver = await startReceiver(world.origin);
     const at = await prepare(world, { backchannelLogoutUri: receiver.uri });
     const payload = { siteSessionId: at.session.id, authorizations: { [at.app.clientId]: {} } };

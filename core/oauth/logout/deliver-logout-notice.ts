@@ -9,7 +9,7 @@ import { issueLogoutToken } from "../provider-internals.ts";
 import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
-/** Seconds before each retry: a logout notice is useful only within the hour. */
+/** Seconds before each retry: a logout notice is useful only within an hour. */
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
 /** No retry begins later than this, even after few attempts: a notice may have waited for its turn. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;

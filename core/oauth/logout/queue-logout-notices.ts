@@ -23,7 +23,7 @@ export async function endEngineSessions(): Promise<boolean> {
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
     // The row no longer signs anybody in (site-session.ts). It still shows whose interactions are open in the browser, so that another user
-    // who signs in there sees that, and not that the interaction has expired (S25, S34). Housekeeping deletes it.
+    // who signs in there gets an error about the other account, and not about an expired interaction (S25, S34). Housekeeping deletes it.
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -48,7 +48,7 @@ function withoutDuplicates(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }
 
-/** Only the notices for clients with a back-channel logout URI. */
+/** The notices, only for clients with a back-channel logout URI. */
 async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
   const clientIds = [...new Set(notices.map(({ clientId }) => clientId))];
   const rows = await tx.$queryRaw<{ id: string }[]>`
@@ -70,7 +70,7 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
 }
 
 /**
- * The maximum number of open notices of one user: more than anybody has apps. Users who sign in and out all day lose their own oldest ones.
+ * The maximum number of open notices of one user: nobody has that many apps. Users who sign in and out all day lose their own oldest ones.
  */
 export const OPEN_OF_USER_MAX = 1_000;
 
@@ -112,6 +112,6 @@ export type QueuedLogoutNotice = {
   /** The `sid` of the session at this client, as in its ID tokens. */
   sid: string | null;
   created_at: Date;
-  /** This one included. */
+  /** The number of attempts, with the current one. */
   attempts: number;
 };

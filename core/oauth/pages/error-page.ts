@@ -20,7 +20,7 @@ type Problem = {
   isSignOut?: boolean;
 };
 
-/** The service's own errors. All others are errors of the app's request. */
+/** The service's own errors; all other errors are in the app's request. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {

@@ -15,7 +15,7 @@ afterAll(() => world.stop());
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
 const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** Every page: made by the engine's error handler, by ours before the engine, and by the engine itself. */
+/** Every page: from the engine's error handler, from our own handler before the engine, and from the engine itself. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],
@@ -64,7 +64,7 @@ describe.each(pages)("%s", (_, load) => {
     for (const style of styles) expect(policy["style-src"]).toEqual([style]);
   });
 
-  test("S20 links only to our own first page or sign-in or the app's settings, and to the app only by its registered URI", async () => {
+  test("S20 links only to our first page, to our sign-in, to the app's settings, and to the app's registered URI", async () => {
     const page = await (await load()).text();
     const addresses = [...page.matchAll(/\b(?:href|action)\s*=\s*"([^"]*)"/g)].map(([, address = ""]) => address);
     const settings = `${world.origin}/settings/applications/${at.app.id}`;
@@ -75,7 +75,7 @@ describe.each(pages)("%s", (_, load) => {
 });
 
 describe("a redirect URI that is not registered", () => {
-  test("S20 the app's owner sees what was sent beside what is registered, as text, and a link to the app's settings", async () => {
+  test("S20 the app's owner sees the URI that was sent and the registered ones, as text, and a link to the app's settings", async () => {
     const { page } = await ask(at, { redirect_uri: evil });
     expect(page).toContain("redirect URI isn't registered");
     expect(page).toContain(SENT);
@@ -83,7 +83,7 @@ describe("a redirect URI that is not registered", () => {
     expect(page).toContain(`href="${world.origin}/settings/applications/${at.app.id}"`);
   });
 
-  test("S20 others see the app's name, what was sent and the rule that was broken, but nothing that is registered", async () => {
+  test("S20 others see the app's name, the URI that was sent and the rule that it breaks, but no registered URI", async () => {
     const visitors = [world.browser(), (await prepare(world)).browser];
     for (const browser of visitors) {
       const { page } = await ask({ ...at, browser }, { redirect_uri: evil });
@@ -99,7 +99,7 @@ describe("a redirect URI that is not registered", () => {
     }
   });
 
-  test("S20 for an organization's app, administrators see this and other members do not", async () => {
+  test("S20 for an organization's app, administrators see the registered URIs and other members do not", async () => {
     const [admin, member] = [await prepare(world), await prepare(world)];
     const orgId = await world.organization(`o-${newId()}`, { [admin.person.id]: "admin", [member.person.id]: "write" });
     await db().oAuthApp.update({ where: { id: admin.app.id }, data: { ownerUserId: null, ownerOrgId: orgId } });
@@ -111,7 +111,7 @@ describe("a redirect URI that is not registered", () => {
     expect(await seen(member)).toBeUndefined();
   });
 
-  test("unprintable characters are shown as such", async () => {
+  test("unprintable characters are shown as visible replacements", async () => {
     const { page } = await ask(at, { redirect_uri: `${REDIRECT_URI}\u202e\u200b` });
     expect(page).toContain(`<code>${REDIRECT_URI}\ufffd\ufffd</code>`);
   });

@@ -97,7 +97,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(headers.get("cache-control")).toBe("no-store");
     const token = String(body.access_token);
     expect(await findCiToken(token)).toMatchObject({ publisherId, repo: { id: repo.id, fullName: repo.name }, user: null });
-    // S99 The row decides when it ends, whatever the response says.
+    // S99: the row decides when the token ends, whatever the response says.
     const { createdAt, expiresAt } = await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
     const seconds = (expiresAt.getTime() - createdAt.getTime()) / 1000;
     expect(seconds).toBeGreaterThan(59 * 60);
@@ -201,7 +201,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, iat: now + 30, nbf: now + 30 }))).status).toBe(200);
   });
 
-  test("S98 every claim must be equal, character for character; the repository's managers see which was not", async () => {
+  test("S98 every claim must be equal, character for character; the repository's managers see which claim was not", async () => {
     const wanted = { project_id: "22", ref_protected: "true", environment: "release" };
     const other = await privateRepo("kite");
     const id = await trust({ repoId: other.id }, { claims: wanted });
@@ -246,7 +246,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test("S136 nor from the time: an issuer with slow keys is asked for new ones, whatever the resource", async () => {
+  test("S136 nobody learns this from the response time: an issuer is asked for new keys whatever the resource", async () => {
     const slow = await startCiIssuer();
     const hidden = await privateRepo("reef");
     await trust({ repoId: hidden.id }, { issuer: slow.issuer });
@@ -254,7 +254,7 @@ describe("the exchange of a CI job's ID token", () => {
     const clock = vi.spyOn(Date, "now");
     const asked: number[] = [];
     for (const [at, resource] of [hidden.name, `${org.name}/none-such`, repo.name, `nobody-${newId()}`].entries()) {
-      // Each after the issuer's pause, with an unknown key.
+      // Each request is after the pause between two fetches, with a key that is not known yet.
       clock.mockImplementation(() => now + at * 6_000);
       const before = slow.asked.length;
       const made = await slow.sign(claims, await slow.newKey("RS256"));
@@ -332,7 +332,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(() => presets.oidc.read(values)).toThrow("cannot be a claim's name");
   });
 
-  test("S98 new keys are found at once, removed ones are no longer accepted, and tokens cannot make us fetch again and again", async () => {
+  test("S98 new keys are found at once, removed keys are no longer accepted, and tokens cannot make us fetch keys again and again", async () => {
     const rotating = await startCiIssuer("/team");
     const other = await privateRepo("mast");
     await trust({ repoId: other.id }, { issuer: rotating.issuer });
@@ -402,7 +402,7 @@ describe("the exchange of a CI job's ID token", () => {
     }
     bad.answerWith("keys", () => undefined);
     clock += 6_000;
-    // It ends although no response arrives.
+    // The exchange ends although no response arrives.
     expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
     bad.heal();
     expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
@@ -421,7 +421,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(noted.filter(({ data }) => (data as { repo?: string }).repo === other.name)).toHaveLength(60);
   });
 
-  test("S144 a limited number is recorded for an address and in total, whatever the resource", async () => {
+  test("S144 a limited number of refusals is recorded for an address and in total, whatever the resource", async () => {
     const junk = await ci.sign({ ...claims, aud: "https://else.example" });
     const refuse = async () => {
       const [other, before] = [await privateRepo("fill"), (await refusals()).length];
@@ -484,7 +484,7 @@ describe("the exchange of a CI job's ID token", () => {
     };
     await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 1);
     expect(await statuses()).toEqual([200, 429]);
-    // A publisher at its limit uses up nothing of the other's.
+    // A publisher at its own limit uses up nothing of the other publisher's.
     await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 2);
     await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), HOURLY_EXCHANGES_OF_PUBLISHER.limit);
     expect(await statuses()).toEqual([429, 200]);

@@ -125,7 +125,7 @@ const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer
 /** S99: identified by the token's `jti` or, without one, by the token itself. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
-  // Only the signed part: the signature can be encoded in several ways.
+  // Only the signed part is hashed: the signature can be encoded in several ways.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
   return isFirstUse(`ci:${issuer}`, id, tokenEndsAt(token));
 }

@@ -57,7 +57,7 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   return undefined;
 }
 
-/** The only accepted audience is our origin: if a token had several audiences, each of them could use it at the others. */
+/** The only accepted audience is our origin: if a token has several audiences, each of them could use it at the others. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);

@@ -30,7 +30,7 @@ export async function findResource(target: CiRequest["target"]): Promise<Resourc
   return rows[0] && { repo: rows[0] };
 }
 
-/** The subject of the audit entries about a resource, and their data about it. */
+/** The subject of audit entries about a resource, and the data in them that describes the resource. */
 export function auditedAs(resource: Resource): { orgId: string | null; subjectId: string | null; data: Record<string, string> } {
   if ("user" in resource) return { orgId: null, subjectId: resource.user.id, data: { username: resource.user.username } };
   const { ownerId, ownerKind, fullName, type } = resource.repo;

@@ -26,13 +26,15 @@ import { describeRegistration, type RegisteredSettings, readRegistration } from 
 import { isRegistrationOn } from "./registration-policy.ts";
 
 /**
- * Registrations per hour: from one address, which a whole office may share; in total; and from all addresses that have already registered in
- * this hour. The rest is for the others: a few addresses could otherwise lock them out.
+ * Registrations per hour: from one address, which a whole office may share; in total; and from all addresses that have already registered
+ * in this hour. The difference is for new addresses: a few addresses could otherwise lock out all others.
  */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
 export const REGISTRATIONS_AGAIN = { limit: 500, windowSeconds: 3600 };
-/** Changes of one app per hour, since each writes an entry to the audit log; those of an address count like registrations. */
+/**
+ * Changes of one app per hour, since each writes an entry to the audit log; changes from one address count together with its registrations.
+ */
 export const CHANGES_OF_APP = { limit: 20, windowSeconds: 3600 };
 
 type Answer = { status: number; body?: unknown };
@@ -125,11 +127,12 @@ async function refuseWhileOff(): Promise<void> {
 /** Counted by /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
-/** Counted before the body is read and checked, which is the cost of a flood. */
+/** Counted before the body is read and checked: that is what a flood costs most. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
 /**
- * Counts a registration against the totals. Only valid ones count: otherwise a few senders of invalid ones could lock out all others.
+ * Counts a registration against the totals. Only valid registrations count: otherwise a few senders of invalid ones could lock out
+ * everybody.
  * @throws ProtocolError 429 `temporarily_unavailable`
  */
 async function takeShare(from: RequestOrigin): Promise<void> {

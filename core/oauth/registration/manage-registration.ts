@@ -44,7 +44,7 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** Besides the logo, the properties on which an operator's verification is based. */
+/** The properties on which an operator's verification is based; the logo is another. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**

@@ -49,7 +49,7 @@ async function questionOf(clientId: string) {
   return (await openQuestion(at, { redirect_uri: REDIRECT_URI })).request.app;
 }
 
-test("S82 the consent page shows its logo, served from our origin, and its terms and policy", async () => {
+test("S82 the consent page shows the app's logo, served from our origin, and its terms and policy", async () => {
   await show("#b5892e");
   const uris = { tos_uri: "https://quill.example/terms", policy_uri: "https://quill.example/privacy" };
   const registered = await register({ logo_uri: `${site.origin}/logo.png`, ...uris });
@@ -70,7 +70,7 @@ test("S82 the consent page shows its logo, served from our origin, and its terms
   expect(await findImage(logoId ?? "")).toBeUndefined();
 });
 
-test("S28 S82 the operator's mark goes with the logo: another picture at the same URL removes it, the same one does not", async () => {
+test("S28 S82 the verified mark is for one logo: another picture at the same URL removes the mark, the same picture does not", async () => {
   await show("#b5892e");
   const logo_uri = `${site.origin}/logo.png`;
   const registered = await register({ logo_uri });
@@ -95,7 +95,7 @@ test("S77 an app is registered without an unusable logo, and nothing on the inte
   }
 });
 
-test("its logo is deleted with it, however it is deleted", async () => {
+test("an app's logo is deleted with the app, however that is deleted", async () => {
   await show("#b5892e");
   const { client_id: clientId } = await register({ logo_uri: `${site.origin}/logo.png` });
   const { logoId } = await db().oAuthApp.findUniqueOrThrow({ where: { clientId } });
@@ -104,7 +104,7 @@ test("its logo is deleted with it, however it is deleted", async () => {
   expect(await findImage(logoId ?? "")).toBeUndefined();
 });
 
-test("RFC 7591 §2 it gets the grants that it names, and no others", async () => {
+test("RFC 7591 §2 an app gets the grants that it names, and no others", async () => {
   const registered = await register({ grant_types: ["authorization_code"] });
   expect(registered).toMatchObject({ grant_types: ["authorization_code"], response_types: ["code"] });
   const at = { ...(await prepare(world)), app: { id: "", clientId: registered.client_id, secret: undefined } };

@@ -59,8 +59,8 @@ type Body = Record<string, unknown>;
  */
 export function readRegistration(body: Body): RegisteredSettings {
   if (isGiven(body.software_statement)) {
-    // Its claims take precedence over the other members (RFC 7591 §2.3), so ignoring it would register something other than what the
-    // app requested.
+    // The statement's claims take precedence over the other members (RFC 7591 §2.3), so ignoring the statement would register other values
+    // than the app requested.
     throw new ProtocolError(400, "invalid_software_statement", "software statements are not supported: send plain metadata");
   }
   try {

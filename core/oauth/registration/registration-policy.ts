@@ -15,7 +15,7 @@ type RegistrationPolicy = {
 
 const KEY = "registration";
 const CHANNEL = "registration_policy";
-// As in clients/find-client.ts: a connection that died silently looks like an idle one.
+// The cached value expires after this time, as in clients/find-client.ts: a connection that died silently looks like an idle one.
 const TRUST_MS = 30_000;
 
 /** The stored policy, for the operator's page. */

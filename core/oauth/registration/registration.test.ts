@@ -21,7 +21,7 @@ import { setRegistrationPolicy } from "./registration-policy.ts";
 const world = await startWorld();
 await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
 afterAll(() => world.stop());
-// Only the tests of the limits may reach them.
+// Only the tests of the limits may reach the limits.
 beforeEach(() => pool().query("DELETE FROM throttle WHERE key LIKE 'registration:%'"));
 
 const REGISTER = "/oauth/register";
@@ -100,7 +100,7 @@ describe("the operator's switch", () => {
 });
 
 describe("the answer (RFC 7591 §3.2.1)", () => {
-  test("201 with everything the app is registered with, device code and refresh among it", async () => {
+  test("is 201 with the whole registration, including the grants for devices and refresh", async () => {
     const metadata = {
       ...publicAgent,
       client_uri: "https://agent.example.test/",
@@ -131,7 +131,7 @@ describe("the answer (RFC 7591 §3.2.1)", () => {
     });
   });
 
-  test("everything is optional: an app without redirect URIs uses the device flow, with a secret unless it requests none", async () => {
+  test("is 201 even without metadata: an app without redirect URIs uses the device flow, with a secret unless it requests none", async () => {
     for (const metadata of [{}, { redirect_uris: [] }, { client_name: null, scope: "" }]) {
       const answer = await send(metadata);
       const body = await answer.json();
@@ -149,7 +149,7 @@ describe("the answer (RFC 7591 §3.2.1)", () => {
     }
   });
 
-  test("S55 S85 S101 only hashes are stored; the ID is neither a URL nor a user's ID", async () => {
+  test("S55 S85 S101 has credentials of which only hashes are stored, and an ID that is neither a URL nor a user's ID", async () => {
     const registered = await register({ token_endpoint_auth_method: "client_secret_post" });
     const { rows } = await pool().query(
       `SELECT to_jsonb(a)::text || coalesce((SELECT jsonb_agg(s)::text FROM oauth_app_secret s WHERE s.app_id = a.id), '') AS kept
@@ -178,7 +178,7 @@ describe("an app that registered itself", () => {
     expect((await refresh(at, tokens.refresh_token)).status).toBe(200);
   });
 
-  test("with a secret, by either way of sending it, and needs PKCE all the same", async () => {
+  test("with a secret may send it in either way, and needs PKCE too", async () => {
     for (const method of ["client_secret_basic", "client_secret_post"]) {
       const registered = await register({ token_endpoint_auth_method: method });
       const at = await visitor(registered);
@@ -219,7 +219,7 @@ describe("an app that registered itself", () => {
     expect(asked.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "read-repos"]);
   });
 
-  test("a program on the device may listen on any port (RFC 8252)", async () => {
+  test("may listen on any port if it is a program on the device (RFC 8252)", async () => {
     const at = await visitor(await register({ redirect_uris: ["http://127.0.0.1:3118/callback"] }));
     expect(await authorize(at, { redirect_uri: "http://127.0.0.1:40123/callback" })).toHaveProperty("code");
   });
@@ -300,7 +300,7 @@ describe("S87 a host that the operator has blocked", () => {
     expect(await answer.json()).toMatchObject({ error, error_description: expect.stringContaining("does not allow apps of") });
   });
 
-  test("nor can an app change to it; allowed subdomains, other hosts and programs on the device can be used", async () => {
+  test("cannot be added by a change either; allowed subdomains, other hosts and programs on the device can", async () => {
     const registered = await register({
       redirect_uris: [`https://good.${host}/cb`, "http://127.0.0.1/cb", "com.example.quill:/cb"],
     });
@@ -311,7 +311,7 @@ describe("S87 a host that the operator has blocked", () => {
 });
 
 describe("RFC 7592 management", () => {
-  test("is read with its token, without what is shown only once", async () => {
+  test("is read with its token, without the secrets that are shown only once", async () => {
     const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(client_secret).toBeTruthy();
     const answer = await manage(registered, "GET");
@@ -479,7 +479,7 @@ describe("independent libraries", () => {
   });
 });
 
-describe("unused registrations do not pile up", () => {
+describe("the number of unused registrations is limited", () => {
   const ageBy = (registered: Body, days: number) =>
     pool().query("UPDATE oauth_app SET updated_at = now() - make_interval(days => $2) WHERE client_id = $1", [
       registered.client_id,
@@ -491,7 +491,7 @@ describe("unused registrations do not pile up", () => {
   };
   const use = async (registered: Body) => authorize(await visitor(registered), here);
 
-  test("housekeeping deletes it after two weeks, but never one that a user allowed or that has an owner", async () => {
+  test("housekeeping deletes an unused app after two weeks, but never one that a user allowed or that has an owner", async () => {
     const [unused, used, young] = [await register(), await register(), await register()];
     await use(used);
     const { app } = await prepare(world);
@@ -519,7 +519,7 @@ describe("unused registrations do not pile up", () => {
 });
 
 describe("S56 limits", () => {
-  test("of one address, which learns when to try again", async () => {
+  test("for one address, which is told when to try again", async () => {
     world.sendFrom("198.51.100.7");
     const limit = REGISTRATIONS_OF_ADDRESS.limit;
     const answers = await Promise.all(Array.from({ length: limit + 1 }, () => send("{}")));
@@ -531,7 +531,7 @@ describe("S56 limits", () => {
     expect((await send(publicAgent)).status).toBe(201);
   });
 
-  test("of one customer, who may have all networks of a /48", async () => {
+  test("for one customer, who may have all networks of a /48", async () => {
     world.sendFrom("2001:db8:56:1::1");
     expect((await send(publicAgent)).status).toBe(201);
     const key = throttleKey("registration", addressKey("2001:db8:56::", 48) ?? "");
@@ -543,7 +543,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("of all of them together", async () => {
+  test("for all registrations together", async () => {
     world.sendFrom("198.51.100.9");
     expect((await send(publicAgent)).status).toBe(201);
     await pool().query("UPDATE throttle SET count = $1 WHERE key = $2", [
@@ -561,7 +561,7 @@ describe("S56 limits", () => {
       [key, count],
     );
 
-  test("of addresses that have registered before, so that few of them cannot lock out the others", async () => {
+  test("for all addresses that have registered before, so that a few addresses cannot lock out all others", async () => {
     await clearThrottle(throttleKey("registration", "everybody"));
     world.sendFrom("198.51.100.14");
     expect((await send(publicAgent)).status).toBe(201);
@@ -580,7 +580,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("S144 a change is not refused because of others; above 3,000 an hour in all, the audit log leaves it out", async () => {
+  test("S144 for the audit log: above 3,000 changes of all apps an hour, changes are not recorded, but never refused", async () => {
     const registered = await register();
     for (const who of ["everybody", "changes of everybody"]) await count(throttleKey("registration", who), REGISTRATIONS.limit);
     const change = async (client_name: string) => {
@@ -594,7 +594,7 @@ describe("S56 limits", () => {
     await clearThrottle(throttleKey("registration", "everybody"), throttleKey("registration_change-all", ""));
   });
 
-  test("of all of them together; invalid requests do not count", async () => {
+  test("for all registrations together do not count invalid requests", async () => {
     const everybody = throttleKey("registration", "everybody");
     const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [everybody])).rows[0]?.count ?? 0;
     await pool().query("DELETE FROM throttle WHERE key = $1", [everybody]);
@@ -606,7 +606,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("S144 of changes of a registration, which leave little in the audit log", async () => {
+  test("S144 for changes of a registration, whose audit entries are short", async () => {
     const registered = await register();
     const addresses = (round: number) =>
       Array.from({ length: 30 }, (_, at) => `https://agent.example.test/${round}/${at}/${"x".repeat(1_900)}`);
@@ -626,7 +626,7 @@ describe("S56 limits", () => {
     });
   });
 
-  test("of changes from one address, together with its registrations", async () => {
+  test("for changes from one address, together with its registrations", async () => {
     const registered = await register();
     world.sendFrom("198.51.100.13");
     await Promise.all(Array.from({ length: REGISTRATIONS_OF_ADDRESS.limit }, () => send("{}")));
@@ -634,10 +634,10 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("of guesses at a registration's token", async () => {
+  test("for guesses of a registration access token", async () => {
     world.sendFrom("198.51.100.10");
     const address = { registration_client_uri: `${world.origin}${REGISTER}/some-client` };
-    // A failure counts when its response is sent, so parallel requests are sent one after the other.
+    // A failure counts when its response is sent, so a whole round of parallel requests may pass.
     const guess = async () => (await manage(address, "GET", undefined, "guess")).status;
     const statuses: number[] = [];
     for (let round = 0; round < 7; round++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, guess))));
@@ -647,7 +647,7 @@ describe("S56 limits", () => {
   });
 });
 
-test("S143 at one address, a limited number of proofs of self-registered apps with a secret is remembered", async () => {
+test("S143 a limited number of proofs of a self-registered app with a secret is remembered", async () => {
   world.sendFrom("192.0.2.143");
   const registered = await register({ token_endpoint_auth_method: "client_secret_basic" });
   const key = await proofKey();

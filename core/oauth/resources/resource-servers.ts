@@ -6,12 +6,12 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { RESOURCE_METADATA } from "../protocol-routes.ts";
 import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** Our API as the audience of a token (RFC 8707): one spelling, whether or not the client's URL class added a slash. */
+/** Our API as the audience of a token (RFC 8707): in one spelling, whether or not the client's URL class added a slash. */
 export const apiAudience = (): string => env().ORIGIN;
 
 /** Another service that accepts our tokens, as the operator registered it. */
 export type RegisteredResource = {
-  /** Its URL, which is the audience of its tokens. */
+  /** The service's URL, which is the audience of its tokens. */
   identifier: string;
   name: string;
   scopes: string[];
@@ -77,7 +77,7 @@ export function resourceMetadata() {
   return {
     resource: apiAudience(),
     authorization_servers: [ORIGIN],
-    // Without offline_access: the resource has nothing to do with how long a client stays signed in.
+    // `offline_access` is left out: the resource has nothing to do with how long a client stays signed in.
     scopes_supported: [...scopes],
     bearer_methods_supported: ["header"],
     dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],

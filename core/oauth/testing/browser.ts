@@ -1,6 +1,6 @@
 /**
- * A browser without a screen: it keeps cookies by path and follows no redirect by itself. The protocol tests use it to send plain HTTP
- * requests, as a browser would at a client's redirect.
+ * A browser without a screen: it keeps cookies by path and follows no redirect by itself. With it, the protocol tests send plain HTTP
+ * requests, as a browser would after a redirect by a client.
  */
 type Cookie = { name: string; value: string; path: string };
 

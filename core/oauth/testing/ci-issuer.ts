@@ -39,7 +39,7 @@ export async function startCiIssuer(path = "") {
     /** A job's ID token. */
     sign: (claims: JWTPayload = {}, key = keys.at(-1) as Key) =>
       new SignJWT(claimsOf(claims)).setProtectedHeader({ alg: key.alg, kid: key.kid }).sign(key.privateKey),
-    /** The same without a signature, or signed by HMAC with the published key, as attackers would send it. */
+    /** A job's ID token without a signature, or signed by HMAC with the published key, as attackers would send it. */
     unsigned: (claims: JWTPayload = {}) => `${encoded({ alg: "none" })}.${encoded(claimsOf(claims))}.`,
     hmacSigned: async (claims: JWTPayload = {}) => {
       const [{ kid, publicKey } = {} as Key] = keys;

@@ -71,7 +71,7 @@ export function expireDevice({ device_code }: DeviceAuthorization): Promise<void
   return expire("id_hash", idHash(device_code));
 }
 
-/** The same for devices whose device code the test does not know: all devices of this app. */
+/** Makes the codes of all devices of this app expire, for tests that do not know the device code. */
 export function expireDevicesOf({ clientId }: TestApp): Promise<void> {
   return expire("payload->>'clientId'", clientId);
 }

@@ -6,7 +6,7 @@ type Served = { status?: number; headers?: Record<string, string>; body?: string
 
 /** A site with a metadata document, as somebody else would run it. */
 export type DocumentSite = HttpsSite & {
-  /** For helpers that send requests as an app. */
+  /** The document's app, for helpers that send requests as an app. */
   app: TestApp;
   clientId: string;
   redirectUri: string;

@@ -17,7 +17,7 @@ export async function prepare(world: AnyWorld, app: Partial<NewApp> = {}) {
 
 export type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-/** The same, with the user signed in to the app: its code was redeemed. */
+/** A new user, app and browser, with the user signed in to the app: its code was redeemed. */
 export async function signIn(
   world: AnyWorld,
   app: Partial<NewApp> = {},

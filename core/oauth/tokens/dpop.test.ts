@@ -55,7 +55,7 @@ describe.each([
   ["public", false],
   ["confidential", true],
 ])("RFC 9449 a %s app, as openid-client 6 does it", (_kind, isConfidential) => {
-  test("code, userinfo, refresh, introspection and revocation; pushed too (§10.1)", async () => {
+  test("a bound token works with code, userinfo, refresh, introspection and revocation, also after a pushed request (§10.1)", async () => {
     const at = await prepare(world, { isConfidential });
     const authentication = at.app.secret ? client.ClientSecretBasic(at.app.secret) : client.None();
     const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, authentication, {
@@ -99,7 +99,7 @@ test("RFC 9449 §5 the token_type is DPoP, in the RFC's spelling", async () => {
   expect((await bound(at, await proofKey())).token_type).toBe("DPoP");
 });
 
-test.each(["ES256", "Ed25519", "EdDSA"])("proofs may be signed with %s, as discovery says", async (alg) => {
+test.each(["ES256", "Ed25519", "EdDSA"])("proofs may be signed with %s, as discovery lists", async (alg) => {
   expect((await world.discover()).dpop_signing_alg_values_supported).toContain(alg);
   const tokens = await bound(await prepare(world), await proofKey(alg));
   expect(tokens.token_type).toBe("DPoP");
@@ -181,7 +181,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("one from a clock that is ahead is remembered as long as it is valid", async () => {
+  test("also if its clock is ahead: it is remembered as long as it is valid", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ahead = { claims: { iat: Math.floor(Date.now() / 1000) + PROOF_AHEAD_SECONDS } };
@@ -192,7 +192,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(Number(rows[0].seconds)).toBeGreaterThan(350);
   });
 
-  test("S143 a limited number is remembered for one account, at every endpoint", async () => {
+  test("S143 and a limited number of proofs is remembered for one account, at all endpoints together", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ask = async () => userinfo(access_token, await key.proof("GET", world.origin + USERINFO, access_token));
@@ -211,7 +211,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     await expect(find()).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S143 a refresh counts for the user, not for the app's owner, whose limit its users could use up", async () => {
+  test("S143 and in a refresh counts for the user, not for the app's owner, whose limit the users could use up", async () => {
     const [owner, user, key] = [await prepare(world, { isConfidential: false }), await prepare(world), await proofKey()];
     const at = { ...user, app: owner.app };
     const { refresh_token } = await bound(at, key);
@@ -222,7 +222,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect((await db().throttle.findUniqueOrThrow({ where: { key: counter } })).count).toBe(before + 1);
   });
 
-  test("only a hash of it is stored, which housekeeping deletes in time (S55)", async () => {
+  test("and only its hash is stored, which housekeeping deletes when the proof has expired (S55)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const jti = "a jti to look for";
@@ -268,7 +268,7 @@ describe("RFC 9449 §10 a code that is bound to a key", () => {
 });
 
 describe("RFC 9449 §5 refresh tokens", () => {
-  test("of a public app are bound to its key, which alone can use them", async () => {
+  test("of a public app are bound to its key, and can be used only with it", async () => {
     const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
     const { refresh_token } = await bound(at, key);
     const form = { grant_type: "refresh_token", refresh_token };
@@ -283,7 +283,7 @@ describe("RFC 9449 §5 refresh tokens", () => {
     expect((await ask(at.app, form, key)).status).toBe(200);
   });
 
-  test("of a confidential app are bound to the app, which may take a new key", async () => {
+  test("of a confidential app are bound to the app, which may use a new key", async () => {
     const [at, key, other] = [await prepare(world, { isConfidential: true }), await proofKey(), await proofKey()];
     const { refresh_token } = await bound(at, key);
     const { status, body } = await ask(at.app, { grant_type: "refresh_token", refresh_token }, other);
@@ -294,7 +294,7 @@ describe("RFC 9449 §5 refresh tokens", () => {
 });
 
 describe("RFC 9449 §7 userinfo", () => {
-  test.each(["GET", "POST"])("takes a bound token with its proof, by %s", async (method) => {
+  test.each(["GET", "POST"])("accepts a bound token with its proof, by %s", async (method) => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const proof = await key.proof(method, world.origin + USERINFO, access_token);
@@ -313,7 +313,7 @@ describe("RFC 9449 §7 userinfo", () => {
     expect(asBound.headers.get("www-authenticate")).toMatch(/^DPoP .*error="invalid_token".*algs="ES256 Ed25519 EdDSA"/);
   });
 
-  test("§7.1 refuses a proof of another token, another key, without ath, or none at all, and says which algorithms it takes", async () => {
+  test("§7.1 refuses a proof of another token, another key, without ath, or none at all, and says which algorithms it accepts", async () => {
     const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
     const { access_token } = await bound(at, key);
     const address = world.origin + USERINFO;
@@ -337,7 +337,7 @@ describe("RFC 9449 §7 userinfo", () => {
 });
 
 describe("RFC 9449 §5.2 an app that requires proofs", () => {
-  test("gets no token without one, by code or by refresh, and one with it", async () => {
+  test("gets a token only with a proof, by code and by refresh", async () => {
     const [at, key] = [await prepare(world, { isDpopRequired: true }), await proofKey()];
     const code = await authorize(at, { scope: "openid offline_access" });
     const refused = await ask(at.app, redemption(code), undefined);
@@ -368,7 +368,7 @@ describe("RFC 9449 §5 with other kinds of sign-in", () => {
     expect((await ask(at.app, next, key)).status).toBe(200);
   });
 
-  test("a site that is known by its metadata document may require them, and is held to it", async () => {
+  test("a site that is known by its metadata document may require them, and then gets none without a proof", async () => {
     const [at, key] = [await visitSite(world, { dpop_bound_access_tokens: true }), await proofKey()];
     const form = { ...redemption(await authorize(at, asked(at))), redirect_uri: at.site.redirectUri };
     expect((await ask(at.app, form, undefined)).body.error).toBe("invalid_request");
@@ -379,7 +379,7 @@ describe("RFC 9449 §5 with other kinds of sign-in", () => {
   });
 });
 
-test("S53 a page may send proofs to the token endpoint, to userinfo and to where requests are pushed", async () => {
+test("S53 a page may send proofs to the token endpoint, to userinfo and with pushed requests", async () => {
   for (const path of [TOKEN, USERINFO, "/oauth/par"]) {
     const preflight = await fetch(world.origin + path, {
       method: "OPTIONS",

@@ -24,7 +24,7 @@ export type Bearer = {
   kind: "oauth" | "personal";
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
-  /** Its form in the audit log. */
+  /** The holder as the audit log names it. */
   auditToken: AuditToken;
   /** Unix seconds; null for a personal access token that does not expire. */
   expiresAt: number | null;
@@ -45,7 +45,10 @@ export type Bearer = {
   isReadOnly?: true;
 };
 
-/** How a token was presented (RFC 6750, RFC 9449). A proof can be used once, so later lookups of a long request do without it. */
+/**
+ * How a token was presented (RFC 6750, RFC 9449). A proof can be used only once, so later lookups during a long request need none
+ * (`isProven`).
+ */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
@@ -53,7 +56,7 @@ export type Presentation =
 
 /**
  * Resolves an access token of any kind. Undefined if it is unknown, expired or revoked, if its user, consent or app is gone, or if it is
- * bound to a key and was sent without a proof, or the reverse. Callers respond to all of these in the same way.
+ * bound to a key and was sent without a proof, or is not bound and was sent with one. Callers respond to all of these in the same way.
  * @throws InvalidDpopProof for a proof that does not match this request and this token's key.
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
@@ -92,7 +95,7 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     if (!client) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
-    // RFC 9449 §7.2: a bound token is never accepted as a plain one, and no plain one as bound.
+    // RFC 9449 §7.2: a bound token is never accepted as a plain one, nor a plain token as a bound one.
     const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
     if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
     if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {

@@ -48,7 +48,7 @@ describe("S47 rotation", () => {
     expect(await refresh(at, first.body.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("within ten seconds a replay is refused, and the family stays valid", async () => {
+  test("refuses a replay within ten seconds, and the family stays valid", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 8);
@@ -59,7 +59,7 @@ describe("S47 rotation", () => {
     expect(await replaysOf(at.app.clientId)).toEqual([]);
   });
 
-  test("later it ends the family: every token of the sign-in is invalid, with one entry in the audit log (S116)", async () => {
+  test("ends the family at a later replay: every token of the sign-in is invalid, with one entry in the audit log (S116)", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 11);
@@ -75,7 +75,7 @@ describe("S47 rotation", () => {
     expect(JSON.stringify(events)).not.toContain(at.tokens.refresh_token);
   });
 
-  test("an older token of the family ends it too, however fresh the newest is", async () => {
+  test("ends the family also at a replay of an older token, however new the newest one is", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 3600);
@@ -84,7 +84,7 @@ describe("S47 rotation", () => {
     expect((await world.userinfo(second.body.access_token)).status).toBe(401);
   });
 
-  test("another sign-in of the same person at the same app is another family", async () => {
+  test("does not affect another sign-in of the same user at the same app, which is another family", async () => {
     const at = await signIn(world, withRefresh);
     const other = await world.signInWith(at.app, at.session, at.browser);
     await refresh(at, at.tokens.refresh_token);
@@ -94,7 +94,7 @@ describe("S47 rotation", () => {
     expect((await world.userinfo(other.tokens.access_token)).status).toBe(200);
   });
 
-  test("of twenty parallel refreshes one succeeds, and its tokens keep working", async () => {
+  test("lets one of twenty parallel refreshes succeed, and its tokens stay valid", async () => {
     const at = await signIn(world, withRefresh);
     const all = await Promise.all(Array.from({ length: 20 }, () => refresh(at, at.tokens.refresh_token)));
     const succeeded = all.filter(({ status }) => status === 200);
@@ -105,7 +105,7 @@ describe("S47 rotation", () => {
     expect(await refresh(at, body.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("another client that presents a used token learns nothing and ends nothing", async () => {
+  test("tells another client that presents a used token nothing, and ends nothing", async () => {
     const [at, stranger] = [await signIn(world, withRefresh), await prepare(world, withRefresh)];
     const { body } = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 3600);
@@ -129,7 +129,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     return rows as { exp: number; row: number; grant: number; now: number }[];
   };
 
-  test("it works again, also at the same moment, and each use starts its idle time anew (S50)", async () => {
+  test("which works again, also at the same moment, and each use starts its idle time again (S50)", async () => {
     const at = await signIn(world, kept);
     await pool().query(
       `UPDATE oauth_artifact SET expires_at = now() + interval '1 hour',
@@ -146,7 +146,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     }
   });
 
-  test("but not beyond the year", async () => {
+  test("but for no longer than a year", async () => {
     const at = await signIn(world, kept);
     await pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{iiat}', to_jsonb((payload->>'iiat')::int - $2::int))
@@ -158,7 +158,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     expect((row?.exp ?? 0) - (row?.now ?? 0)).toBeLessThanOrEqual(1000);
   });
 
-  test("and revoking it ends everything", async () => {
+  test("and revoking it ends all tokens of the sign-in", async () => {
     const at = await signIn(world, kept);
     const { body } = await refresh(at, at.tokens.refresh_token);
     await asApp(world, at.app, "/oauth/revoke", { token: at.tokens.refresh_token });
@@ -193,7 +193,7 @@ describe("S48 a refresh never widens", () => {
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200, body: { scope: "openid profile email" } });
   });
 
-  test("narrower scope: for this access token, while the refresh token keeps all of it (RFC 6749 §6)", async () => {
+  test("scope: a narrower one is for this access token, while the refresh token keeps all scopes (RFC 6749 §6)", async () => {
     const at = await scoped();
     const { body } = await refresh(at, at.tokens.refresh_token, { scope: "openid profile" });
     expect(body.scope).toBe("openid profile");
@@ -256,7 +256,7 @@ describe("S49 a refresh fails", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   });
 
-  test("for an organization once the user has left it; the rest continues", async () => {
+  test("for an organization once the user has left it; other access continues", async () => {
     const [admin, prepared] = [await world.user(`admin-${Date.now()}`), await prepare(world, withRefresh)];
     const { person } = prepared;
     const members = { [person.id]: "write", [admin.id]: "admin" };
@@ -288,7 +288,7 @@ describe("S50 a refresh token", () => {
       ({ payload }) => payload as { iat: number; exp: number; iiat: number },
     );
 
-  /** As if the user had signed in that long ago and the app had refreshed since then. */
+  /** Makes the tokens look as if the user had signed in that long ago and the app had refreshed since then. */
   const signedInAgo = (clientId: string, seconds: number) =>
     pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{iiat}', to_jsonb((payload->>'iiat')::int - $2::int))
@@ -316,13 +316,13 @@ describe("S50 a refresh token", () => {
     expect(await refresh(at, body.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
-  test("is bound to its client, also where that one is public", async () => {
+  test("is bound to its client, even if that is public", async () => {
     const [at, other] = [await signIn(world, withRefresh), await prepare(world, withRefresh)];
     expect(await refresh(other, at.tokens.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("is no access token, and an access token is no refresh token", async () => {
+  test("is not accepted as an access token, nor an access token as a refresh token", async () => {
     const at = await signIn(world, withRefresh);
     expect((await world.userinfo(at.tokens.refresh_token)).status).toBe(401);
     expect(await refresh(at, at.tokens.access_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });

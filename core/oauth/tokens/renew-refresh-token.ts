@@ -5,7 +5,7 @@ import { REFRESH_TOKEN_ABSOLUTE_SECONDS, REFRESH_TOKEN_IDLE_SECONDS } from "../l
 
 /**
  * Whether a refresh replaces the refresh token. It does for a public app whose token is not bound to a key (RFC 9700 §4.14.2), and for any
- * other app if its owner chose so. Otherwise the same token stays valid and its idle time begins anew: an app that authenticates gains
+ * other app if its owner chose so. Otherwise the same token stays valid and its idle time begins again: an app that authenticates gains
  * nothing from new tokens, and would be signed out if the response with a new one were lost (FAPI 2.0 §5.3.2.1, note 1).
  */
 export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promise<boolean> {

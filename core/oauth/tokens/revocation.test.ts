@@ -32,7 +32,7 @@ describe("S105 revocation", () => {
     expect(await isAlive(other.tokens.access_token)).toBe(true);
   });
 
-  test("of a refresh token that was rotated away ends the family", async () => {
+  test("of a refresh token that rotation replaced ends the family", async () => {
     const at = await signIn(world, confidential);
     const { body } = await refresh(at, at.tokens.refresh_token);
     await asApp(world, at.app, REVOKE, { token: at.tokens.refresh_token });
@@ -54,7 +54,7 @@ describe("S105 revocation", () => {
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("twice is no error", async () => {
+  test("twice is not an error", async () => {
     const at = await signIn(world, confidential);
     const twice = [1, 2].map(() => asApp(world, at.app, REVOKE, { token: at.tokens.access_token }));
     for (const answer of await Promise.all(twice)) expect(answer.status).toBe(200);

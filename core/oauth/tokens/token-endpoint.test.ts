@@ -29,7 +29,7 @@ describe("S37 the token endpoint", () => {
     "/oauth/%74oken",
     "/oauth",
     "/oauth/nothing",
-  ])("is at one address only, not at %s", async (path) => {
+  ])("is at one URL only, not at %s", async (path) => {
     const response = await world.post(path, { grant_type: "refresh_token" });
     expect(response.status).toBe(404);
   });
@@ -43,7 +43,7 @@ describe("S37 the token endpoint", () => {
     },
   );
 
-  test("takes the documented JSON form as well", async () => {
+  test("accepts the documented JSON form as well", async () => {
     const at = await prepare(world);
     const { code, verifier } = await authorize(at);
     const response = await fetch(world.origin + TOKEN, {
@@ -64,7 +64,7 @@ describe("S37 the token endpoint", () => {
     '{"grant_type":1}',
     '{"grant_type":["a"]}',
     '{"a":{"b":"c"}}',
-  ])("refuses JSON that is no flat object of strings: %s", async (body) => {
+  ])("refuses JSON that is not a flat object of strings: %s", async (body) => {
     const response = await fetch(world.origin + TOKEN, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -119,7 +119,7 @@ describe("S42 grants", () => {
     expect([status, body.error]).toEqual([400, "unsupported_grant_type"]);
   });
 
-  test("one that the app does not have is unauthorized_client", async () => {
+  test("that the app does not have are unauthorized_client", async () => {
     const at = await prepare(world, { redirectUris: [], isDeviceFlowAllowed: true });
     const { body, status } = await redeem(at, {
       grant_type: "authorization_code",
@@ -131,7 +131,7 @@ describe("S42 grants", () => {
 });
 
 describe("S21 a code", () => {
-  test("has at least 128 bits, another one each time, and lives a minute at most", async () => {
+  test("has at least 128 bits, differs each time, and lives a minute at most", async () => {
     const at = await prepare(world);
     const codes = [(await authorize(at)).code, (await authorize(at)).code];
     for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9_-]{22,}$/);
@@ -145,7 +145,7 @@ describe("S21 a code", () => {
     }
   });
 
-  test("carries the organizations of its own consent into its tokens", async () => {
+  test("gives its tokens the organizations of its own consent", async () => {
     const at = await prepare(world);
     const [granted, withheld] = await Promise.all(
       ["granted", "withheld"].map((name) => world.organization(`${name}-${at.person.username}`, { [at.person.id]: "read" })),
@@ -165,7 +165,7 @@ describe("S45 a code is refused with invalid_grant", () => {
     expect(await redeem(at, redemption(code))).toMatchObject({ status: 200 });
   });
 
-  test("with another registered redirect_uri than the one to which it was sent", async () => {
+  test("with a registered redirect_uri to which it was not sent", async () => {
     const other = "https://app.example.test/other";
     const at = await prepare(world, { redirectUris: ["https://app.example.test/callback", other] });
     const code = await authorize(at);
@@ -206,13 +206,13 @@ describe("S46 the verifier", () => {
     expect([status, body.error]).toEqual([400, "invalid_grant"]);
   });
 
-  test("present although no challenge was stored: invalid_grant, against PKCE downgrade (RFC 9700 §2.1.1)", async () => {
+  test("sent although no challenge was stored: invalid_grant, against PKCE downgrade (RFC 9700 §2.1.1)", async () => {
     const at = await prepare(world, { isConfidential: true, isPkceRequired: false });
     const withoutChallenge = { code_challenge: undefined, code_challenge_method: undefined };
     const { code, verifier } = await authorize(at, withoutChallenge);
     expect((await redeem(at, redemption({ code, verifier }))).body).toMatchObject({ error: "invalid_grant" });
 
-    // The setting itself works: the same app without a verifier.
+    // Without a verifier, the same app gets a token, so the setting itself works.
     const second = await authorize(at, withoutChallenge);
     expect(await redeem(at, { ...redemption(second), code_verifier: undefined })).toMatchObject({ status: 200 });
   });
@@ -232,7 +232,7 @@ describe("S54 resource (RFC 8707)", () => {
     await expect(authorize(at, { resource: "https://elsewhere.example/" })).rejects.toThrow("error=invalid_target");
   });
 
-  test("unknown, or not the one asked for before, at the token endpoint: 400 invalid_target", async () => {
+  test("unknown at the token endpoint, or not the one requested before: 400 invalid_target", async () => {
     for (const resource of ["https://elsewhere.example/", "not a uri", `${world.origin}/api`, `${world.origin}#x`]) {
       const at = await prepare(world);
       const code = await authorize(at, { resource: world.origin });
@@ -243,7 +243,7 @@ describe("S54 resource (RFC 8707)", () => {
   test.each([
     ["named again", true],
     ["left out", false],
-  ])("our API: the token is for it alone, also where the token request has it %s", async (_, isNamedAgain) => {
+  ])("our API: the token is only for our API, with the resource %s in the token request", async (_, isNamedAgain) => {
     const at = await prepare(world, { isConfidential: true, isRefreshAllowed: true });
     const resource = `${world.origin}/`;
     const code = await authorize(at, { resource, scope: "openid profile read-repos" });
@@ -256,7 +256,7 @@ describe("S54 resource (RFC 8707)", () => {
     expect(await audienceOf(refreshed.access_token)).toBe(env().ORIGIN);
   });
 
-  test("the user's choice of scopes applies to it too", async () => {
+  test("our API: the user's choice of scopes applies to its tokens too", async () => {
     const at = await prepare(world);
     const code = await authorize(
       at,

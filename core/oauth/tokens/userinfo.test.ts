@@ -11,7 +11,7 @@ const ask = (headers: Record<string, string> = {}, path = USERINFO) => fetch(wor
 const challengeOf = (response: Response) => response.headers.get("www-authenticate");
 
 describe("S102 userinfo", () => {
-  test("answers GET and POST, the token in the header or in the form, its scheme in any case", async () => {
+  test("answers GET and POST, with the token in the header (its scheme in any case) or in the form", async () => {
     const { tokens, person } = await signIn(world);
     const token = tokens.access_token;
     const answers = await Promise.all([
@@ -107,7 +107,7 @@ describe("S103 claims follow scopes", () => {
     expect(await claimsOf(scope)).toEqual([...expected].sort());
   });
 
-  test("an organization appears only where it was granted, under both names with the same content", async () => {
+  test("an organization appears only if it was granted, under both names with the same content", async () => {
     const at = await prepare(world);
     const { id, username } = at.person;
     const [granted, other] = [
@@ -129,7 +129,7 @@ describe("S103 claims follow scopes", () => {
     expect(all.orgs.map(({ sub }: { sub: string }) => sub).sort()).toEqual([granted, other].sort());
   });
 
-  test("the ID token carries name, picture and address for those who never ask here, and no organizations", async () => {
+  test("the ID token carries name, picture and address for clients that never request userinfo, and no organizations", async () => {
     const at = await signIn(world, {}, { scope: "openid profile email", nonce: "once" });
     const claims = JSON.parse(Buffer.from(at.tokens.id_token.split(".")[1] as string, "base64url").toString());
     expect(claims).toMatchObject({

@@ -6,15 +6,15 @@ import type { AttemptOutcome } from "../../webhooks/vocabulary.ts";
 export type Work = {
   events: { waiting: number; oldestAt: Date | null };
   deliveries: {
-    /** To be sent now. */
+    /** Number of deliveries to be sent now. */
     due: number;
-    /** Due for longest; null if nothing is due. */
+    /** When the delivery that has been due for longest became due; null if none is due. */
     oldestDueAt: Date | null;
-    /** Being sent. */
+    /** Number of deliveries being sent. */
     claimed: number;
-    /** To be retried later. */
+    /** Number of deliveries to be retried later. */
     later: number;
-    /** On hold until their webhook is enabled. */
+    /** Number of deliveries on hold until their webhook is enabled. */
     held: number;
   };
   runs: { waiting: number; running: number };
@@ -77,7 +77,7 @@ const COUNTED_MAX = 50_000;
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {
-    // For a day that has just begun the planner has no statistics, and would read and sort all of it.
+    // For a day that has just begun the planner has no statistics, and would read and sort the whole day.
     await tx.$executeRaw`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
       set_config('enable_bitmapscan', 'off', true)`;
     return tx.$queryRaw<{ outcome: AttemptOutcome; count: number; oldest: Date }[]>`

@@ -56,7 +56,7 @@ beforeEach(async () => {
 const tablesOf = async (client: pg.Client): Promise<string[]> => (await readTables(client)).map(({ name }) => name);
 
 describe("copying a database", { timeout: 120_000 }, () => {
-  it("brings each row, partition, trigger and foreign key over, and the schema that the service expects", async () => {
+  it("copies each row, partition, trigger and foreign key, and creates the schema that the service expects", async () => {
     const seen = new Map<string, number>();
     const copy = await copyDatabase({ sourceUrl, targetUrl, copied: (table, rows) => seen.set(table, rows) });
     expect(copy.rows).toBeGreaterThan(ROWS);
@@ -83,7 +83,7 @@ describe("copying a database", { timeout: 120_000 }, () => {
       const broken = copyDatabase({
         sourceUrl,
         targetUrl,
-        // In the middle of the tables: audit_event has been copied, delivery has not.
+        // The connection breaks in the middle of the tables: audit_event has been copied, delivery has not.
         copied: (table) => {
           if (table === "audit_event")
             void killer.query(
@@ -131,7 +131,7 @@ describe("copying a database", { timeout: 120_000 }, () => {
     await expect(copyDatabase({ sourceUrl, targetUrl })).rejects.toThrow(/not empty: it has something\. Use an empty one/);
   });
 
-  it("tells contents apart that differ in one character", async () => {
+  it("detects contents that differ in one character", async () => {
     const target = await open(targetUrl);
     await target.query("create table a (id int, b text); insert into a values (1, 'x'), (2, null)");
     const table = { name: "a", columns: ["b", "id"] };

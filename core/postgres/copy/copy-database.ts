@@ -35,7 +35,7 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
       const tables = await lockAgainstWrites(source);
       await target.query("begin");
       await applyMigrations(target);
-      // The migration's own setting, reset for the rest of its transaction.
+      // The migrations set a timeout for locks, which must not apply to the copy.
       await target.query("set local lock_timeout to 0");
       const rows = await copyContents({ source, target, tables, copied });
       await target.query("commit");
@@ -67,7 +67,7 @@ async function lockAgainstWrites(source: pg.Client): Promise<Table[]> {
   if (tables.length === 0) throw new DatabaseCopyError("The database to be copied has no tables.");
   await source.query(`begin isolation level repeatable read; set local lock_timeout to '${LOCK_WAIT}'`);
   try {
-    // Before the first query, which takes the snapshot.
+    // The locks come before the first query, which takes the snapshot.
     await source.query(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in share mode`);
   } catch (cause) {
     if ((cause as { code?: string }).code === LOCK_NOT_AVAILABLE) throw new DatabaseCopyError(inUse, { cause });

@@ -52,7 +52,7 @@ async function* dump(client: pg.Client, rows: Record<string, number>): AsyncGene
   for (const table of await readTables(client)) {
     const columns = columnList(table);
     yield line(copyStatement(table));
-    // From a query, since a partitioned table has no rows of its own.
+    // The rows are copied from a query, since a partitioned table has no rows of its own.
     const copy = client.query(to(`copy (select ${columns} from ${quoted(table.name)}) to stdout`));
     for await (const chunk of copy) yield chunk as Buffer;
     yield line("\\.");

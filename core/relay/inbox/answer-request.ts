@@ -20,11 +20,11 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
- * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery it is recorded; otherwise it is
- * discarded. The answer to a delivery is kept for minutes, so only the part that its attempt will show is stored, and only the status
- * once the user's relays are full.
- * @throws ServiceError `not_found` if the request is not theirs, was answered, or was abandoned; `invalid_request` if the answer
- * is not valid HTTP; `payload_too_large`
+ * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery it is recorded; otherwise it is discarded. The
+ * answer to a delivery is kept for minutes, so only the part that its attempt will show is stored, and only the status once the user's
+ * relays are full.
+ * @throws ServiceError `not_found` if it is not a request of the user's relay, was answered, or was abandoned; `invalid_request` if the
+ * answer is not valid HTTP; `payload_too_large`
  */
 export async function answerRequest(
   actor: Actor,
@@ -59,7 +59,9 @@ export async function answerRequest(
   if (rows.length === 0) throw notFound("Request");
 }
 
-/** Refuses what HTTP/1.1 cannot express, so that its author sees the reason: a line break in a value would start another header. */
+/**
+ * Refuses what HTTP/1.1 cannot express, so that the handler's author sees the reason: a line break in a value would start another header.
+ */
 function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   const refuse = (field: string, sentence: string) => invalidRequest(sentence, field);
   if (!Number.isInteger(status) || status < 200 || status > 599)

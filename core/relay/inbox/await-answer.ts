@@ -93,7 +93,7 @@ function answerOf({ status, answer_headers: headers, answer_body: body, failure 
 }
 
 type EarlierAnswer = HandlerAnswer & {
-  /** From the hand-over to the answer. */
+  /** The time from the hand-over to the answer. */
   milliseconds: number;
 };
 

@@ -48,12 +48,12 @@ type Row = {
 };
 
 /**
- * Gives a listener the oldest unassigned requests: new ones, those of a listener that has ended, and its own that it may have
- * lost with an earlier connection.
+ * Gives a listener the oldest unassigned requests: new ones, those of a listener that has ended, and its own that it may have lost with an
+ * earlier connection.
  * @param room how many requests it accepts now
  * @param known what this connection has already received
- * @param reach what its token can read: it gets only deliveries of these owners' webhooks about repositories that it can read.
- * The others wait for a listener that may receive them
+ * @param reach what its token can read: it gets only deliveries of these owners' webhooks about repositories that it can read. Other
+ * deliveries wait for a listener that may receive them
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,

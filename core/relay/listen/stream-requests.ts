@@ -75,7 +75,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     else hasNews = true;
     wake();
   }).catch((error: unknown) => {
-    // The lease that it has expires by itself.
+    // The connection's lease expires by itself.
     release();
     throw error;
   });
@@ -100,7 +100,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // Detects a client that has stopped reading: nothing calls `pull`.
+    // Detects a client that has stopped reading: then nothing calls `pull`.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
@@ -189,7 +189,10 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   );
 }
 
-/** A token without access to an organization must not receive its deliveries at its administrator's relay. Null for no limit. */
+/**
+ * The owners whose deliveries a token may receive, null for all: one without access to an organization must not receive the organization's
+ * deliveries at the relay of a user who administers it.
+ */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }

@@ -51,7 +51,8 @@ export function requestHeaders(
     ...(ip && { "x-forwarded-for": ip }),
     "x-forwarded-host": host,
     "x-forwarded-proto": protocol.slice(0, -1),
-    // Without the visitor segment: it would tell the app who the visitor is, and give others access through the same URL.
+    // The prefix is sent without the visitor segment, which would tell the app who the visitor is, and give others access through the same
+    // URL.
     "x-forwarded-prefix": /^.*\/app(?=\/)/.exec(base)?.[0] ?? base.replace(/\/$/, ""),
     "x-request-id": requestId,
   };
@@ -72,7 +73,7 @@ export function answerHeaders(
   return {
     ...others,
     ...sandboxHeaders,
-    // Several policies apply together: theirs can only restrict further.
+    // Several policies apply together: the app's can only restrict further.
     ...(typeof theirs === "string" && { "Content-Security-Policy": `${own}, ${theirs}` }),
     ...(typeof location === "string" && { location: withinApp(location, base) }),
     // A cache must not give a private response to anybody else.

@@ -35,7 +35,7 @@ test("a hundred callers that wait for a Space query the database as often as one
     return Promise.all(waiting);
   });
   expect(result.map((runtime) => runtime?.stage)).toEqual(result.map(() => "RUNNING"));
-  // One at first and one for those who came meanwhile, two a second, one for the notification; a few more for a slow machine.
+  // One query at first and one for callers that came meanwhile, two a second, one for the notification, and a few more for a slow machine.
   expect(statements).toBeLessThan(20);
 });
 

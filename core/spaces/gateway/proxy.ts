@@ -35,11 +35,11 @@ const LEAVING_MS = 2_000;
 
 /** The result of relaying a request. */
 export type Passed =
-  /** It was answered, or the client has left. */
+  /** The request was answered, or the client has left. */
   | "answered"
   /** `answer` declined the response; nothing was sent, and no body was read if it was held back. */
   | "declined"
-  /** Nothing listens there. */
+  /** Nothing listens at the destination. */
   | "refused"
   /** The app closed the connection early. */
   | "broken"

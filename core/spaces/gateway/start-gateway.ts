@@ -156,7 +156,7 @@ export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 /** Names the caller (core/fair-queue), because one visitor may keep only some Spaces busy. */
 export const PARTY_HEADER = "x-keyhook-party";
 
-/** Clocks of machines differ; a leaked key is soon worthless. */
+/** How long a key is valid: clocks of machines differ, but a leaked key must soon be worthless. */
 const KEY_SECONDS = 120;
 
 export function gatewayKey(repoId: string, now = Date.now()): string {

@@ -34,7 +34,7 @@ const spaceLogs: Tail<SpaceLogPiece, null, string> = {
   bytesOf: ({ text }) => Buffer.byteLength(text),
 };
 
-/** The stored log of a Space, then what it prints, until `signal` aborts. The caller has checked that it may be read. */
+/** The stored log of a Space, then its new output, until `signal` aborts. The caller has checked that it may be read. */
 export async function* followSpaceLog(repoId: string, signal: AbortSignal): AsyncGenerator<readonly SpaceLogPiece[]> {
   for await (const { entries } of followTail(spaceLogs, repoId, { signal })) if (entries.length > 0) yield entries;
 }

@@ -81,7 +81,7 @@ it("H4 a Space that writes to every place it can reach stays within its scratch 
   expect((await stat(parent)).mode & 0o007).toBe(0);
 });
 
-it("connections of a sandbox beyond a bridge's number are closed", async () => {
+it("connections of a sandbox beyond those that a bridge needs are closed", async () => {
   const { ask, door } = await serve(echo);
   const extra = Array.from({ length: 100 }, () => connect(join(door.directory, "door.sock")).on("error", () => undefined));
   onTestFinished(() => {

@@ -10,7 +10,8 @@ const SOCKET = "door.sock";
 const BRIDGE = "bridge.mjs";
 const OPEN = Buffer.from([1]);
 /**
- * A bridge offers eight at a time. Connections of a sandbox beyond this limit would use up the worker's file descriptors, and are closed.
+ * A bridge offers eight connections at a time. Connections of a sandbox beyond this limit would use up the worker's file descriptors, and
+ * are closed.
  */
 const OFFERS_MAX = 32;
 /** Concurrent requests, plus the offers. */

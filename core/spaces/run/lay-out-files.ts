@@ -52,7 +52,7 @@ export async function takeSpaceFiles(
 
 async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
   if (repo.owner.id === owner.id) return true;
-  // As the user themselves, who needs no recent authentication for reading.
+  // The reader is the user themselves, who needs no recent authentication for reading.
   const reader: Actor =
     owner.kind === "user"
       ? { kind: "person", userId: owner.id, isOperator: false, sessionId: "", authenticatedAt: new Date(0) }
@@ -99,7 +99,7 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-    // In batches: others look up objects as well, and each lookup has a deadline.
+    // Small files are written in batches: others look up objects as well, and each lookup has a deadline.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });
@@ -188,7 +188,7 @@ async function writeSmall(objects: GitObjects, files: readonly File[], { directo
 async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): Promise<void> {
   signal?.throwIfAborted();
   const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
-  // The object's real size is measured: a pointer's size is only what its author wrote.
+  // The object's real size is measured: the size in a pointer is only a claim of its author.
   let left = file.size;
   const measure = new Transform({
     transform(chunk: Buffer, _, done) {

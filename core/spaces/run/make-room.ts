@@ -11,7 +11,7 @@ export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> }
 
 /**
  * Puts one Space of this worker to sleep for one that waits for a slot, if `choose` finds one. Only one worker does so at a time, and none
- * while a slot is becoming free: otherwise each worker would end one for the same Space.
+ * while a slot is becoming free: otherwise each worker would end a Space for the same waiting one.
  * @returns the run to stop
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
@@ -82,11 +82,11 @@ export type Occupant = Run & {
 
 /**
  * While a Space waits for a slot, another yields its own: one that was quiet for this long, if its caller has at least as many slots as the
- * waiting one; otherwise one that has run for this long, however busy, if its caller would still have at least as many. Without that the
- * two would only swap, and any request for a sleeping Space would end somebody else's busy one.
+ * waiting one; otherwise one that has run for this long, however busy, if its caller would then still have at least as many as the other.
+ * Without that condition the two would only swap, and any request for a sleeping Space would end somebody else's busy one.
  */
 const TURN_SECONDS = 5 * 60;
-/** The part of a worker's slots that one visitor can keep busy: otherwise an occasional request to each Space would keep all. */
+/** The part of a worker's slots that one visitor can keep busy: otherwise an occasional request to each Space would keep all slots busy. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd(
@@ -116,7 +116,8 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
 /**
- * The Spaces used by callers that do not use too many. Spaces with few visitors are counted first, because the others have other visitors.
+ * The Spaces that count as busy: each caller keeps only some Spaces busy. Spaces with few callers are counted first, because Spaces with
+ * many callers may be kept busy by any of these.
  */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();

@@ -44,7 +44,7 @@ export async function countLosses({ repoId, claimId }: Run): Promise<number> {
 export type End =
   /** Nothing runs until there is a request or a change. */
   | { kind: "rest"; stage: SpaceStage; message?: string | undefined }
-  /** To be started again after a delay, by whichever worker is first. */
+  /** The Space is started again after a delay, by whichever worker is first. */
   | { kind: "again"; message?: string | undefined; restarts?: number | undefined; delaySeconds: number };
 
 /** Releases a claim, and records how the run ended unless the Space was changed meanwhile. */

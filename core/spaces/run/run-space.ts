@@ -31,7 +31,7 @@ type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSigna
 /**
  * Lays out the files of a Space's latest commit, starts its command in a sandbox, and relays requests to it until it ends or is stopped.
  * @param signal aborted with a StopReason
- * @returns how it ended, for `recordEnd`; undefined if the run is not ours any more
+ * @returns how it ended, for `recordEnd`; undefined if the run is no longer ours
  */
 export async function runSpace(
   repo: Repo,
@@ -43,7 +43,7 @@ export async function runSpace(
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There are no commits yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
-  // Its files are served from git by the process that gets the request.
+  // The files of a static Space are served from git by the process that gets the request.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
   if ("refusal" in runner || !canRunSpaces(runner)) {
@@ -181,7 +181,7 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
-/** It is restarted, each time after twice the delay, until it has crashed too often. */
+/** The app is restarted, each time after twice the delay, until it has crashed too often. */
 function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
   const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
   const count = wasSteady ? 1 : restarts + 1;
@@ -198,7 +198,7 @@ function endingOf(exit: Exit): [note: string, message: string] {
 function limits() {
   const flavor = findFlavor(SPACE_FLAVOR) ?? flavors()[0];
   const { memoryBytes = 2 * 1024 ** 3, cpus = 2 } = flavor ?? {};
-  // It runs for days; only concurrent use is limited.
+  // A Space runs for days, so CPU seconds are not limited; only concurrent use is.
   return { memoryBytes, cpus, processes: 256, scratchBytes: 512 * 1024 ** 2, cpuSeconds: 10 * 365 * 24 * 60 * 60 };
 }
 
@@ -207,7 +207,7 @@ function aborted(signal: AbortSignal): Promise<"aborted"> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
 }
 
-/** Waits until it has ended: a process that the runner kills is gone a moment later. */
+/** Waits until the command has ended: a process that the runner kills is gone a moment later. */
 async function ended(execution: Execution): Promise<void> {
   await execution.exited.catch(() => undefined);
 }

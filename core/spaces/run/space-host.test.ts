@@ -23,7 +23,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** Commands that run until told to end, and the Spaces of the running ones. */
 const commands: string[] = [];
-/** How long they take to end. */
+/** Settles when the commands that were told to end have ended. */
 let untilEnded = Promise.resolve();
 const runner: Runner = {
   name: "bubblewrap",
@@ -71,7 +71,7 @@ async function worker(capacity: number) {
     gateway,
     host,
     renew,
-    /** Starts the next ones. */
+    /** Starts the next Spaces. */
     async work(): Promise<string[]> {
       const { claimId, rows } = await claimRows<{ id: string }>(spaceTable, capacity - host.size);
       claims.push(claimId);
@@ -103,7 +103,7 @@ const visit = <T>(ip: string, work: () => Promise<T>): Promise<T> => requestCont
 let lastAddress = 1;
 const someAddress = () => `198.51.100.${lastAddress++}`;
 
-test("a Space of the owner with the most slots yields to another owner's, however busy it is, and not to the same owner's", {
+test("a Space of the owner with the most slots yields its slot to another owner's Space, however busy it is, but not to one of the same owner", {
   timeout: 90_000,
 }, async () => {
   const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);
@@ -112,15 +112,15 @@ test("a Space of the owner with the most slots yields to another owner's, howeve
   expect((await work()).sort()).toEqual(adas.toSorted());
   const fourth = await waiting(ada);
   tenMinutesLater();
-  // They are busy, so they need not end for another of hers.
+  // Ada's Spaces are busy, so none has to end for another Space of ada's.
   await check();
   expect(await stages(...adas)).toEqual(["APP_STARTING", "APP_STARTING", "APP_STARTING"]);
 
   const bobs = await waiting(bob);
-  // One of them, and not one at each check.
+  // One of ada's Spaces ends, and not one at each check.
   await check(2);
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(1);
-  // Hers has waited for longer.
+  // Ada's fourth Space has waited longer than bob's, but is not started.
   expect(await work()).toEqual([bobs]);
   await check();
 
@@ -129,7 +129,7 @@ test("a Space of the owner with the most slots yields to another owner's, howeve
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(2);
   expect(await work()).toEqual([eves]);
   expect(await stages(bobs)).toEqual(["APP_STARTING"]);
-  // Each owner has one slot now: her waiting Space has no precedence over the others, and neither has a Space whose owner has none.
+  // Each owner has one slot now: no Space has to end for ada's waiting one, nor for one of an owner without a slot.
   const dans = await waiting(await signedInPerson("dan"));
   tenMinutesLater();
   await check();
@@ -149,7 +149,7 @@ test("S132 a Space that is claimed again before its run has ended runs only once
     }, 20_000);
   await work();
   await runsOnce();
-  // Nobody renews the claim of a paused Space. Its files were being laid out meanwhile, or this process was suspended.
+  // Nobody renews the claim of a paused Space. It expires while the Space's files are laid out, or while this process is suspended.
   const runOut = "update space_runtime set claimed_until = now() - interval '1 second' where repo_id = $1";
   for (let again = 0; again < 2; again++) {
     await pauseSpace(ada.actor, await nameOf(id), from);
@@ -176,7 +176,7 @@ test("S137 a Space that cannot be run is retried after longer and longer pauses"
   for (let time = 0; time < 8; time++) {
     const { claimId } = await claimRows<{ id: string }>(spaceTable, 1);
     await host.run(id, claimId);
-    // The column stores milliseconds: a rounded now() can be later than the next claim.
+    // A second ago, because the column stores milliseconds: a rounded now() could be later than the next claim.
     const { rows } = await pool().query<{ seconds: number }>(
       "update space_runtime set due_at = now() - interval '1 second' from (select repo_id as id, due_at - now() as wait from space_runtime) as was where id = $1 and repo_id = id returning extract(epoch from wait)::float8 as seconds",
       [id],
@@ -240,14 +240,14 @@ test("S137 a Space that a visitor woke waits for a slot as long as the visitor d
   expect(await work()).toEqual([eves]);
   expect((await stages(...adas)).toSorted()).toEqual(["APP_STARTING", "SLEEPING"]);
 
-  // It waits, but would only take the other's turn.
+  // The woken Space waits, but no Space has to end for it: each owner has one slot.
   tenMinutesLater();
   await visit(someAddress(), () => wakeSpace(left));
   await pool().query("update space_runtime set due_at = now() - interval '1 hour' where repo_id = $1", [left]);
   await check();
 });
 
-test("S137 one visitor keeps at most a quarter of the slots busy, however many Spaces get their requests", {
+test("S137 one visitor keeps at most a quarter of the slots busy, however many Spaces they request", {
   timeout: 60_000,
 }, async () => {
   const app = createServer((_, res) => void res.end("hello")).listen(0, "127.0.0.1");
@@ -290,13 +290,13 @@ test("S137 one visitor wakes a few Spaces of a few accounts in five minutes, and
   for (const id of ids.slice(0, WAKES.limit)) await Promise.all([wake(id), wake(id), wake(id)]);
   await expect(wake(ids.at(-1))).rejects.toMatchObject({ code: "rate_limited" });
   expect(await stages(...ids)).toEqual([...Array(WAKES.limit).fill("APP_STARTING"), "SLEEPING"]);
-  // Awake, asleep again, or woken by another visitor: a Space that is awake is open to them too.
+  // A Space that is already awake can be requested, and another visitor can wake the last one.
   await wake(ids[0]);
   await visit(other, () => wakeSpace(ids.at(-1) as string));
   expect(await stages(...ids.slice(-1))).toEqual(["APP_STARTING"]);
 
   await fallAsleep(...ids);
-  // For other accounts, each one's.
+  // The same limit applies to the number of accounts, each with one Space.
   for (const [at, id] of ids.entries()) {
     await pool().query("update space_runtime set owner_id = $2 where repo_id = $1", [id, newId()]);
     if (at + 1 < WAKES.limit) await wake(id);
@@ -315,7 +315,7 @@ test("a Space of an organization counts against its creator, and then against th
   expect(await partyOf(theirs)).toBe(ada.id);
   await restartSpace(bob.actor, await nameOf(theirs), from);
   expect(await partyOf(theirs)).toBe(bob.id);
-  // One's own Space counts as one's own, whoever restarts it.
+  // A user's own Space always counts against that user.
   await restartSpace(ada.actor, await nameOf(adas), from);
   expect(await partyOf(adas)).toBe(ada.id);
 });

@@ -48,7 +48,7 @@ it("S136 a job gets the files of a Space only if both its owner and its starter 
     [own.fullName, person(bob), bob.actor],
     [own.fullName, org, ada.actor],
     [shared.fullName, person(eve), eve.actor],
-    // The job's starter has left, or the token cannot read what its user can.
+    // The job's starter has left, or the token cannot read the Space, although its user can.
     [shared.fullName, org, eve.actor],
     [shared.fullName, org, undefined],
     [own.fullName, person(ada), tokenOf(ada, "jobs")],

@@ -21,7 +21,7 @@ const NEWEST = 100;
 const WAITING = 100;
 /** Older deliveries do not change unless they wait: a delivery is tried for at most two days. */
 const RECENT_MS = 2 * 86_400_000;
-/** How long after its id was made a delivery may commit, including clock differences. */
+/** How long after its id was created a delivery may be committed, including differences of clocks. */
 const SLACK_MS = 10_000;
 
 type Known = { deliveries: Map<string, Delivery>; newest: string | null; isFull: boolean };

@@ -293,7 +293,7 @@ describe("one delivery", () => {
     expect(rest.olderAttempts).toBeNull();
   });
 
-  it("S129 a payload that was never sent is shown only while its owner may read the repository", async () => {
+  it("S129 a payload that was never sent is shown only while the webhook's owner may read the repository", async () => {
     const webhookId = await webhookOf(ada);
     const event = { ownerId: grace.id, isPrivate: true, repoId: newId() };
     const over = await delivery(webhookId, { state: "rate_limited", attempts: 0, event });

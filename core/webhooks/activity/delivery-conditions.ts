@@ -11,7 +11,7 @@ export type DeliveryConditions = {
   sourceValues: unknown[];
   /** Conditions for a match. No index answers them, so the number of rows that they look at must be bounded. */
   matching: string[];
-  /** All values, starting with those of `source`. */
+  /** The values of all conditions, starting with those of `source`. */
   values: unknown[];
 };
 
@@ -32,11 +32,12 @@ export function deliveryConditions(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const { state, scope, action, repo, text, outcome, status } = filter;
 
-  // Waiting deliveries are found in the queue, which is small, the others by indexes of `delivery`. Two of these need exactly this wording.
+  // Waiting deliveries are found in the queue, which is small, the others by indexes of `delivery`. Two of these are partial, and are used
+  // only with exactly this condition.
   const table = state === "waiting" ? "delivery_queue w JOIN delivery d ON d.id = w.id" : "delivery d";
   const ids = state === "waiting" ? "w" : "d";
-  // Both columns are in one comparison and in the order: for a webhook with most of a day's deliveries, the planner would
-  // otherwise go by the id alone and read everybody's. The ids are repeated because only they select the partitions.
+  // Both columns are in one comparison and in the order: for a webhook with most of a day's deliveries, the planner would otherwise go by
+  // the id alone and read the deliveries of all webhooks. The ids are repeated because only they select the partitions.
   const where = [`(${ids}.webhook_id, ${ids}.id) >= ($1, $2) AND (${ids}.webhook_id, ${ids}.id) < ($1, $3)`];
   if (from !== null) where.push(`${ids}.id >= $2`);
   if (before !== null) where.push(`${ids}.id < $3`);

@@ -119,7 +119,7 @@ function timingsOf(row: Row): Attempt["timings"] {
     connectMs: row.connect_ms,
     tlsMs: row.tls_ms,
     firstByteMs: row.first_byte_ms,
-    // Each is rounded separately.
+    // Each duration is rounded separately.
     bodyMs: row.first_byte_ms === null ? null : Math.max(0, row.total_ms - before),
     totalMs: row.total_ms,
   };
@@ -169,7 +169,7 @@ function hiding(secrets: readonly string[]): (text: string) => string {
 type Content = { text: string | null; base64: string | null; bytes: number; isCut: boolean };
 
 /** Control characters that do not occur in text: a body with one is shown as bytes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for these
 const NOT_IN_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
 
 /**

@@ -64,7 +64,8 @@ async function readRow(webhookId: string, deliveryId: string): Promise<Row | und
 
 async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<Pick<DeliveryDetail, "body" | "bodyMissing">> {
   if (row.payload === null) return { body: null, bodyMissing: "expired" };
-  // The owner may see what was sent to them. Of what was not sent, they see only what they can read themselves.
+  // The owner may see a payload that was sent to them. A payload that was not sent they see only if they can read the repository
+  // themselves.
   const wasSent = attempts.some(({ outcome }) => outcome !== "withheld" && outcome !== "blocked");
   const isTheirs = row.kind === "test" || wasSent || (await mayOwnerRead(webhook.id, row.event_id));
   if (!isTheirs) return { body: null, bodyMissing: "access" };
@@ -78,7 +79,7 @@ function secretsOf({ secret, previousSecret }: Webhook): string[] {
     try {
       return sealed ? [unseal("webhook secret", sealed)] : [];
     } catch {
-      // If it was sealed under another SECRET_KEY it is lost, but the list must still be readable.
+      // A secret that was sealed under another SECRET_KEY is lost, but the list must still be readable.
       return [];
     }
   });

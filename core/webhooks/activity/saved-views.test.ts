@@ -16,7 +16,7 @@ async function webhookOf(owner: { id: string }, ownerKind: "user" | "organizatio
   return id;
 }
 
-test("a view is its person's own, also of a webhook that others see", async () => {
+test("a view belongs to one user, even if others can see the webhook", async () => {
   const organization = await organizationOf(ada);
   await db().membership.create({ data: { orgId: organization.id, userId: grace.id, role: "admin" } });
   const id = await webhookOf(organization, "organization");
@@ -28,7 +28,7 @@ test("a view is its person's own, also of a webhook that others see", async () =
   expect(await listSavedViews(grace.actor, id)).toHaveLength(1);
 });
 
-test("the same name replaces the filters, and a deleted webhook takes its views with it", async () => {
+test("saving the same name replaces the filters, and deleting a webhook deletes its views", async () => {
   const id = await webhookOf(ada, "user");
   const of = { ownerId: ada.id };
   for (const query of ["?status=failed", "?status=4xx"]) await saveView(ada.actor, id, { name: "Mine", query }, of);

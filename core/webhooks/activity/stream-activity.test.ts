@@ -56,7 +56,7 @@ it("followers get all changes, including late retries; a slow one keeps only the
   const webhookId = await webhookTo({ url: URL_OF_HOOK, ownerId: ada.id });
   const [old = ""] = await queueDeliveries(webhookId, { dueIn: 60 });
   await pool().query("update delivery_queue set kind = 'retry', tries = 3 where id = $1", [old]);
-  // By now it is far down the list.
+  // With these, that delivery is far down the list.
   await queueDeliveries(webhookId, { count: 120, dueIn: 3_600 });
   const { tail } = await listDeliveries(ada.actor, webhookId);
   const leave = new AbortController();
@@ -73,7 +73,8 @@ it("followers get all changes, including late retries; a slow one keeps only the
   }, SOON);
   expect((await first).deliveries).toMatchObject([{ id: old, lastStatus: 503 }]);
 
-  // All followers are notified at the same moment. The slow one takes none of these; of several changes of one delivery it keeps the last.
+  // All followers are notified at the same moment. The slow one reads none of these changes; of several changes of one delivery it keeps
+  // the last.
   for (const state of ["failed", "delivered"]) {
     await pool().query("update delivery set state = $2, finished_at = now() where id = $1", [old, state]);
     await announce(webhookId);

@@ -32,7 +32,7 @@ export const startOfBacklog: BacklogPosition = { host: "", webhookId: "" };
 
 type ClaimedDeliveries = {
   rows: ClaimedDelivery[];
-  setAside: number;
+  movedToBacklog: number;
   /** Due rows that were seen but not claimed, for lack of room. */
   leftBehind: number;
   /** Milliseconds until more rows become due; undefined if none do. */
@@ -45,9 +45,9 @@ const BACKLOG_STEPS = 100;
 const LAST_ID = "g";
 
 /**
- * Claims due deliveries: first those that a person waits for, then first attempts, then retries, and no more of each webhook,
- * host and owner than there is room for. The rest of the due rows is set aside into the backlog, each row once, so that ten thousand
- * rows of a dead host cost the claims of the healthy ones nothing (S128).
+ * Claims due deliveries: first those that a person waits for, then first attempts, then retries, and no more of each webhook, host and
+ * owner than there is room for. The remaining due rows are moved to the backlog, each row once, so that ten thousand rows of a dead host
+ * cost the claims of the healthy ones nothing (S128).
  */
 export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   const summary = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
@@ -56,8 +56,17 @@ export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
       CROSS JOIN LATERAL (SELECT q.due_at FROM delivery_queue q WHERE q.lane = each.lane AND q.due_at > now() AND q.due_at < 'infinity'
         ORDER BY q.due_at LIMIT 1) next))`;
   const rows = await claim<Row>("delivery-claim", (claimId) => claimOf(claimId, fromLanes(room), room, summary));
-  const [setAside, unclaimed, nextDueMs] = (rows[0]?.summary as [number, number, number | null] | undefined) ?? [0, 0, null];
-  return { rows: rows.flatMap(toDelivery), setAside, leftBehind: unclaimed - setAside, nextDueMs: nextDueMs ?? undefined };
+  const [movedToBacklog, unclaimed, nextDueMs] = (rows[0]?.summary as [number, number, number | null] | undefined) ?? [
+    0,
+    0,
+    null,
+  ];
+  return {
+    rows: rows.flatMap(toDelivery),
+    movedToBacklog,
+    leftBehind: unclaimed - movedToBacklog,
+    nextDueMs: nextDueMs ?? undefined,
+  };
 }
 
 /**
@@ -119,8 +128,8 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
   )`;
 
 /**
- * The first due rows of each target of the backlog, found by stepping through the index from target to target. Candidates are
- * locked, which is a write: so each target gets its share of its host's room, not all that it might have alone.
+ * The first due rows of each target of the backlog, found by stepping through the index from target to target. Candidates are locked, which
+ * is a write: so each target gets only its share of its host's room, even if the host's other targets do not use theirs.
  */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (

@@ -77,7 +77,7 @@ describe("S125 what follows from an attempt", () => {
     expect(retryDelay(1, Number.POSITIVE_INFINITY, () => 0)).toBe(RETRY_AFTER_MAX);
   });
 
-  it("a kept connection that was closed is tried again at once, once in a round, and says nothing about the target", () => {
+  it("an attempt that was lost with a kept connection is repeated at once, once in a round, and says nothing about the target", () => {
     const stale = attempt(null, {}, { isStale: true });
     expect(decide(delivery(), stale)).toMatchObject({ state: "waiting", health: null, again: { seconds: 0, tries: 0 } });
     expect(decide(delivery({ kind: "retry" }), stale, () => 0)).toMatchObject({
@@ -99,7 +99,7 @@ describe("S125 what follows from an attempt", () => {
   });
 });
 
-it("S123 a secret of Standard Webhooks stands for the bytes it encodes, every other for its own", () => {
+it("S123 a secret of Standard Webhooks stands for the bytes that it encodes, every other secret for its own bytes", () => {
   expect(keyOf("whsec_AQID")).toEqual(Buffer.from([1, 2, 3]));
   for (const text of ["whsec_", "whsec_not base64!", "hunter2", "whsec_="]) expect(keyOf(text)).toEqual(Buffer.from(text));
 });

@@ -34,7 +34,7 @@ function startEngines(): void {
   onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.stop()))));
 }
 
-/** The part of a job worker that serves deliveries: runs what is due, once. */
+/** The part of a job worker that deliveries need: starts the due runs, once. */
 async function work(runner: Runner): Promise<void> {
   const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
   await Promise.all(
@@ -55,8 +55,8 @@ const broken: Runner = {
   start: async () => ({ exited: Promise.resolve({ kind: "failed", reason: "No sandbox today." }), kill: () => undefined }),
 };
 
-describe("a webhook with a job", () => {
-  it("S133 gets the payload of its event, once, with two workers; its run is the attempt", async () => {
+describe("a delivery to a job", () => {
+  it("S133 runs the job once with the payload of its event, even with two workers; the run is the attempt", async () => {
     const webhookId = await webhookWithJob('echo "$WEBHOOK_PAYLOAD"; echo $GREETING $WEBHOOK_ID $TOKEN $WEBHOOK_SECRET | rev');
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();

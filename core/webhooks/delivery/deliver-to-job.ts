@@ -24,7 +24,7 @@ type JobStep =
 
 /** A run's end wakes its delivery (`wakeDelivery`); this covers a worker that could not do so. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
-/** Sooner after the start: a run that ended before this was recorded had nothing to wake. */
+/** Just after a run's start this looks sooner: a run that ended before its start was recorded had nothing to wake. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
 /**

@@ -25,7 +25,7 @@ export async function deliverToRelay(
     const recorded = await recordedAnswer(id);
     if (recorded) return resultOf(recorded, recorded.milliseconds);
   }
-  // From a worker that died before recording it.
+  // An answer that a worker had not recorded when it died.
   const earlier = await takeEarlierAnswer(id);
   if (earlier) return resultOf(earlier, earlier.milliseconds);
   const elapsed = () => Math.round(performance.now() - begin);

@@ -161,7 +161,7 @@ describe("a delivery", () => {
     expect((await db().webhookHour.findFirst({ where: { webhookId } }))?.latencies.reduce((sum, n) => sum + n)).toBe(3);
   });
 
-  it("S120 S121 keeps 64 KiB of an answer, follows no redirect, and takes any bytes a receiver sends", async () => {
+  it("S120 S121 keeps 64 KiB of an answer, follows no redirect, and accepts any bytes that a receiver sends", async () => {
     const elsewhere = await startReceiver();
     const answers: Parameters<typeof startReceiver>[0][] = [
       (res) => void res.end(Buffer.alloc(100_000, 0)),
@@ -318,7 +318,7 @@ describe("many at once", () => {
     expect((await deliveries(ids)).every(({ state, attempts }) => state === "delivered" && attempts === 1)).toBe(true);
   });
 
-  it("S128 thousands for unresponsive targets are set aside, and deliveries for a responsive one overtake them", async () => {
+  it("S128 thousands of deliveries to an unresponsive target are moved to the backlog, and those to a responsive one overtake them", async () => {
     const healthy = await startReceiver();
     const silent = await startReceiver(() => undefined);
     const limits: Limits = { total: 16, waiting: 8, perWebhook: 4, perHost: { good: 8, unknown: 3, bad: 2 } };
@@ -327,7 +327,7 @@ describe("many at once", () => {
     await vi.waitFor(() => expect(silent.received.length).toBeGreaterThan(0), SOON);
     const known = await webhookTo({ url: healthy.url });
     for (let round = 0; round < 3; round++) await settled(await queueDeliveries(known, { count: 10 }), "delivered");
-    // A retry is not passed over forever either.
+    // A retry is not overtaken forever either.
     await settled(await queueDeliveries(known, { kind: "retry" }), "delivered");
     expect(silent.received.length).toBeLessThanOrEqual(3);
     const lanes = await pool().query(
@@ -339,7 +339,7 @@ describe("many at once", () => {
     const blockers = { host: targetHost(silent.url), rating: "bad", free: 0 } as const;
     const plan = await claimBacklog({ ...room, hosts: [blockers] }, startOfBacklog);
     expect(plan.rows).toEqual([]);
-    // The rest ends with the receiver.
+    // The remaining requests end with the receiver's connections.
     silent.server.closeAllConnections();
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
   });
@@ -372,7 +372,7 @@ describe("many at once", () => {
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
   });
 
-  it("S128 deliveries that were set aside are sent as their target has room, longest due first", async () => {
+  it("S128 deliveries in the backlog are sent when their target has room", async () => {
     const receiver = await startReceiver((res) => void setTimeout(() => res.end("ok"), 1));
     const limits: Limits = { total: 8, waiting: 4, perWebhook: 2, perHost: { good: 4, unknown: 2, bad: 1 } };
     const ids = await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 80 });
@@ -422,7 +422,7 @@ describe("many at once", () => {
   });
 });
 
-describe("what goes wrong on our side", () => {
+describe("failures on our side", () => {
   it("S122 a worker that was unresponsive too long records nothing that another has taken over", async () => {
     const receiver = await startReceiver();
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();
@@ -431,7 +431,7 @@ describe("what goes wrong on our side", () => {
     // The lease lasts as long as the test needs, however slow this machine is.
     await pool().query("update delivery_queue set claimed_until = now() + interval '1 hour' where id = any ($1)", [ids]);
     expect((await claimDeliveries(new DeliverySlots().room())).rows).toEqual([]);
-    // The lease of one of them expired.
+    // The lease of one delivery has expired.
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [ids[0]]);
     const { rows: taken } = await claimDeliveries(new DeliverySlots().room());
     expect(taken.map(({ id }) => id)).toEqual([ids[0]]);
@@ -482,7 +482,7 @@ describe("what goes wrong on our side", () => {
     const receiver = await startReceiver((res) => void res.writeHead(500).end());
     const webhookId = await webhookTo({ url: receiver.url });
     const [id = ""] = await queueDeliveries(webhookId);
-    // Like operations on a webhook: first its row, then what waits for it.
+    // Locks like an operation on a webhook: first its row, then its waiting deliveries.
     await deadlock(
       `select from webhook where id = '${webhookId}' for no key update`,
       async () => void startEngine(),

@@ -29,7 +29,7 @@ const LEAST_MS = 3;
 const LEASE_PAUSE_MS = 20;
 /** The interval at which the engine looks for first attempts that take long or wait long. */
 const TICK_MS = 500;
-/** No more events are leased while so many results wait to be recorded. */
+/** No more events are leased while this many results wait to be recorded. */
 const UNRECORDED_MAX = 2_000;
 
 /**
@@ -136,7 +136,7 @@ export class DeliveryEngine {
     const taken = new Set<EventLease>();
     for (const lease of leases) {
       const earlier = this.#leases.get(lease.id);
-      // Its lease ended while the database was down, and we leased it again: attempts in progress are recorded under the new lease.
+      // The event's lease ended while the database was down, and we leased it again: attempts in progress are recorded under the new lease.
       if (earlier) earlier.claimId = lease.claimId;
       else taken.add(lease);
     }
@@ -148,7 +148,7 @@ export class DeliveryEngine {
       const { lease } = delivery;
       if (!lease || !taken.has(lease)) continue;
       const overLimit = over.get(delivery);
-      // Its attempt under a lease that we lost is still in progress.
+      // The delivery's attempt under a lease that we lost is still in progress.
       if (this.#underWay.has(delivery.id)) this.#begin(delivery);
       else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
       // Deliveries that take long go through the queue: of an event with many watchers, to a job, to a relay.
@@ -159,7 +159,7 @@ export class DeliveryEngine {
 
   /** @returns when to look again */
   async #claim(): Promise<number> {
-    // A slot may become free while this looks.
+    // A slot may become free while this looks for rows.
     this.#isRoomWanted = true;
     if (this.#slots.room().total <= 0) return POLL_MS;
     this.#isFruitless = true;
@@ -177,11 +177,11 @@ export class DeliveryEngine {
     if (now < this.#lookAtLanesAt) return false;
     const room = this.#slots.room();
     this.#lookAtLanesAt = now + POLL_MS;
-    const { rows, setAside, leftBehind, nextDueMs } = await claimDeliveries(room);
+    const { rows, movedToBacklog, leftBehind, nextDueMs } = await claimDeliveries(room);
     for (const row of rows) this.#begin(row);
-    if (setAside > 0) this.#lookAtBacklogAt = 0;
+    if (movedToBacklog > 0) this.#lookAtBacklogAt = 0;
     if (nextDueMs !== undefined) this.#lookAtLanesAt = Math.min(this.#lookAtLanesAt, performance.now() + Math.ceil(nextDueMs));
-    const isMore = setAside > 0 || rows.length >= room.total;
+    const isMore = movedToBacklog > 0 || rows.length >= room.total;
     if (isMore || leftBehind > 0) this.#lookAtLanesAt = 0;
     return isMore;
   }
@@ -195,7 +195,7 @@ export class DeliveryEngine {
     const { rows, next, isEmpty } = await claimBacklog(room, this.#backlog);
     this.#backlog = next;
     for (const row of rows) this.#begin(row);
-    // While the backlog is empty, it is checked now and then for rows set aside by other workers.
+    // While the backlog is empty, it is checked now and then for rows that other workers have moved to it.
     if (isEmpty) this.#lookAtBacklogAt = now + POLL_MS;
     return !isEmpty;
   }
@@ -204,7 +204,8 @@ export class DeliveryEngine {
     if (!delivery.lease) this.#isFruitless = false;
     const earlier = this.#underWay.get(delivery.id);
     if (earlier?.kind === delivery.kind && earlier.tries === delivery.tries) {
-      // Its lease expired while the database was down, and we claimed it again: the attempt in progress is recorded under the new claim.
+      // The delivery's lease expired while the database was down, and we claimed it again: the attempt in progress is recorded under the
+      // new claim.
       earlier.claimId = delivery.claimId;
       if (delivery.lease) earlier.lease = delivery.lease;
       return;

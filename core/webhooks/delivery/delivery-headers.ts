@@ -23,9 +23,9 @@ export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: st
     "content-type": "application/json",
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    // So that a receiver can tell real events from made-up ones.
+    // This lets a receiver tell real events from made-up ones.
     ...(event?.isTest && { "x-webhook-test": "true" }),
-    // So that a receiver that accepts each id once can tell requested replays from duplicates.
+    // This lets a receiver that accepts each id once tell requested replays from duplicates.
     ...(kind === "replay" && { "x-webhook-replay": "true" }),
   };
   const current = webhook?.secret?.length ? signingSecret(webhook.secret) : undefined;

@@ -47,10 +47,10 @@ export type ClaimedWebhook = {
   /** Null for a job. */
   url: string | null;
   secret: Buffer | null;
-  /** Only while it still signs (S123). */
+  /** Set only while the previous secret still signs (S123). */
   previousSecret: Buffer | null;
   isDisabled: boolean;
-  /** Also set for a webhook that was enabled again and has not delivered since. */
+  /** Set too while an enabled webhook has not delivered since it was disabled. */
   disabledReason: DisabledReason | null;
   failingSince: Date | null;
 };
@@ -102,7 +102,7 @@ export type Step =
 
 export type Done = { delivery: ClaimedDelivery; step: Step };
 
-/** The hour in which a trigger over the limit was counted, and from which it is subtracted again. */
+/** The hour in which a trigger over the limit was counted; the trigger is taken back out of this hour. */
 export type OverLimit = { hour: string; isByOutsider: boolean };
 
 export type Decision = {

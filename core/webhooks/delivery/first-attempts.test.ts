@@ -101,7 +101,7 @@ describe("S122 a first attempt", () => {
     expect(row).toMatchObject({ kind: "retry", lane: 2, tries: 1, claimId: null });
     expect(await of(event)).toMatchObject([{ id: row?.id, state: "waiting", attempts: 1, lastStatus: 500, finishedAt: null }]);
     expect(await attempts(row?.id ?? "")).toMatchObject([{ nextDueAt: row?.dueAt }]);
-    // After some five seconds, without an announcement.
+    // The retry follows after some five seconds, without an announcement.
     await vi.waitFor(async () => expect(await of(event)).toMatchObject([{ state: "delivered", attempts: 2 }]), SOON);
     expect(receiver.ids).toEqual([row?.id, row?.id]);
   });
@@ -172,7 +172,7 @@ describe("S122 a first attempt", () => {
     expect(await queue()).toEqual([]);
   });
 
-  it("S127 counts against the limit exactly, whatever is sent at once", async () => {
+  it("S127 counts against the limit exactly, however many are made at once", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "50" });
     const receiver = await startReceiver();
     const ownerId = newId();
@@ -188,7 +188,7 @@ describe("S122 a first attempt", () => {
     });
   });
 
-  it("S128 to an unresponsive host gets a few slots, and the rest waits in the queue while a healthy host is served", async () => {
+  it("S128 to an unresponsive host gets one of a few slots or waits in the queue, while a healthy host is served", async () => {
     const healthy = await startReceiver();
     const silent = await startReceiver(() => undefined);
     const limits: Limits = { total: 16, waiting: 8, perWebhook: 4, perHost: { good: 8, unknown: 3, bad: 2 } };
@@ -206,12 +206,12 @@ describe("S122 a first attempt", () => {
     for (const event of events) await done(event);
     await vi.waitFor(() => expect(healthy.ids).toHaveLength(30), SOON);
     expect(silent.ids.length).toBeLessThanOrEqual(3);
-    // Those that take long, too, are in the queue by now, and nothing is held by the lease of an event.
+    // The attempts that take long are in the queue by now too, and no event's lease holds one.
     await vi.waitFor(async () => expect(await queue()).toHaveLength(100), SOON);
     await pool().query("delete from delivery_queue where claim_id is null");
   });
 
-  it("of an event with many watchers comes from the queue, page by page, each once", async () => {
+  it("of an event with many watchers is made from the queue, page by page, and only once", async () => {
     const receiver = await startReceiver();
     const ownerId = newId();
     for (let made = 0; made < 70; made++) await watching(receiver.url, ownerId);
@@ -248,7 +248,7 @@ describe("S122 a first attempt", () => {
     try {
       await vi.waitFor(() => expect(receiver.ids).toHaveLength(1), SOON);
       const first = await leasedUntil();
-      // Postgres cancels it the same way when its time is over.
+      // Postgres cancels the statement in the same way when its time is over.
       const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'keyhook deliveries' and wait_event_type = 'Lock'`;
       await vi.waitFor(async () => expect((await pool().query(cancel)).rowCount).toBe(1), SOON);
@@ -271,7 +271,7 @@ describe("S122 a first attempt", () => {
     const engine = startEngine();
     await vi.waitFor(() => expect(receiver.ids).toHaveLength(1), SOON);
     await db().event.update({ where: { id: event }, data: { claimId: "another" } });
-    // By then, it should have moved to the queue.
+    // With its lease, the attempt would have moved to the queue within this time.
     await delay(SLOW_MS + 1_000);
     expect(await queue()).toEqual([]);
     await expireLeases();

@@ -29,7 +29,7 @@ export async function recordDeliveries(all: readonly Done[], ended: readonly Eve
   ]);
   const kept = new Set(rows.map(({ id }) => id));
   const [ours, oursEnded] = [all.filter(({ delivery }) => kept.has(delivery.id)), ended.filter(({ id }) => kept.has(id))];
-  // There must be fewer each time, or the statement is wrong.
+  // Each retry must have fewer results than the one before, or the statement is wrong.
   if (ours.length + oursEnded.length === all.length + ended.length)
     throw new Error("deliveries that this worker has claimed cannot be recorded");
   await recordDeliveries(ours, oursEnded);

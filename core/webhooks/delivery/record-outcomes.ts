@@ -68,7 +68,7 @@ async function disableWebhook(
 /** The target without path and query, which may contain a secret. */
 const hostOfTarget = (url: string | null): string => (url === null ? "a job" : (URL.parse(url)?.host ?? "its address"));
 
-/** On the first delivery after we disabled a webhook and it was enabled again, notifies its owner once that it works (S126). */
+/** Notifies a webhook's owner once that the webhook works: on the first delivery after we disabled it and it was enabled again (S126). */
 async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
     UPDATE webhook SET disabled_reason = NULL

@@ -84,7 +84,7 @@ const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 type Hour = {
   id: string;
   webhook_id: string;
-  /** Null for the current one. */
+  /** Null for the current hour. */
   hour: string | null;
   delivered: number;
   failed: number;

@@ -110,7 +110,7 @@ export class Recorder {
     }
   }
 
-  /** The event is tried again in a while. If its own data keeps one of its deliveries from being stored, it is set aside. */
+  /** The event is tried again in a while. If the event's own data keeps one of its deliveries from being stored, the event is set aside. */
   async #giveUp(lease: EventLease, error: Error): Promise<void> {
     const times = (this.#failed.get(lease.id) ?? 0) + 1;
     if (times >= EVENT_TRIES && isCausedByData(error)) {

@@ -22,7 +22,7 @@ const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHo
 
 /** If a target's responses take longer, they occupy slots for long, so the target gets few slots. */
 export const SLOW_MS = 2_000;
-/** How long a target without room gets its first attempts only from the queue, so that they do not keep overtaking the others. */
+/** How long a target without room gets its first attempts only from the queue, so that later ones do not overtake those that wait there. */
 const CROWDED_MS = 250;
 /** First attempts may wait in the process if their target is likely to accept them within this time. */
 const AHEAD_MS = 250;
@@ -135,7 +135,7 @@ export class DeliverySlots {
     return ofOwner < total - this.#taken && ofWebhook < perWebhook && sending < perHost[rating];
   }
 
-  /** A delivery no longer waits: it is sent, or given back. */
+  /** A delivery no longer waits: it is sent, or released. */
   endWaiting({ webhookId, ownerId, host }: ClaimedDelivery): void {
     this.#waiting--;
     this.#taken++;
@@ -152,7 +152,7 @@ export class DeliverySlots {
     this.#sending[found.rating]++;
   }
 
-  /** Its request is over: the target's slot is free, the worker's is not yet. */
+  /** A delivery's request has ended: the target's slot is free, the worker's is not yet. */
   endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostRating | null, milliseconds?: number): void {
     for (const [holders, id] of this.#holders(webhookId, ownerId)) {
       const held = holders.get(id);

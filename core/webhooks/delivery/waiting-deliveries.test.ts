@@ -5,7 +5,7 @@ import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-it("S129 a delivery that has waited too long is not sent, even while no claim releases it", () => {
+it("S129 a delivery that has waited too long is not sent, even before its claim is released", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const waiting = new WaitingDeliveries();
   const [old, young] = ["old", "young"].map((id) => ({ id, host: "a", lane: lanes.first }) as ClaimedDelivery);

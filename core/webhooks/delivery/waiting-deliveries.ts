@@ -20,7 +20,7 @@ export class WaitingDeliveries {
 
   /**
    * Removes and sends the deliveries that may be sent now. `maySend` is called for one after another, and counts the previous ones. Stale
-   * deliveries stay until they are given back, which may take a while if the database is slow.
+   * deliveries stay until they are released, which may take a while if the database is slow.
    */
   takeSendable(
     host: string | null,

@@ -30,7 +30,7 @@ const user = ({ id }: { id: string }): Owner => ({ kind: "user", id });
 const organization = ({ id }: { id: string }): Owner => ({ kind: "organization", id });
 const someone = () => ({ kind: "user" as const, id: newId() });
 
-/** A user as a row, where nobody has to sign in. */
+/** A user as a row, for tests in which nobody has to sign in. */
 async function person(): Promise<Owner> {
   const id = newId();
   const name = freshName("p");
@@ -52,7 +52,7 @@ beforeEach(async () => {
   await pool().query("delete from delivery_queue");
 });
 
-describe("S122 fanning out", () => {
+describe("S122 a fan-out", () => {
   it("creates one delivery for each webhook, however it watches, with a row in the queue", async () => {
     const ada = await person();
     const repo = { id: newId(), ownerId: ada.id };
@@ -90,13 +90,13 @@ describe("S122 fanning out", () => {
     expect(await db().delivery.findMany({ where: { eventId: event }, select: { id: true } })).toEqual([
       { id: killed.deliveries[0]?.id },
     ]);
-    // The killed one was only interrupted.
+    // The worker was only interrupted, and continues.
     await putIntoQueue(killed);
     expect(await count("delivery_queue")).toBe(1);
     expect(await count("webhook_hour where triggered = 1")).toBe(1);
   });
 
-  it("that was killed in between creates the rest, and nothing twice", async () => {
+  it("that was killed in between is continued: the remaining deliveries are created, and none twice", async () => {
     const ada = await person();
     const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -139,7 +139,7 @@ describe("S122 fanning out", () => {
     expect(await fanOutAll()).toEqual({ events: 1, deliveries: 0 });
   });
 
-  it("sets aside an event that cannot be used, and does the others of its batch", async () => {
+  it("sets aside an event that cannot be used, and handles the other events of its batch", async () => {
     const ada = await person();
     const hook = await watchingWebhook(ada, [ada.id], { url: "http://127.0.0.1:9/" });
     const repo = { id: newId(), ownerId: ada.id };
@@ -155,7 +155,7 @@ describe("S122 fanning out", () => {
           .then(({ fanOutError }) => fanOutError);
       await vi.waitFor(async () => expect(await receiversOf(good)).toEqual([hook]), SOON);
       await vi.waitFor(async () => expect(await setAside(bad)).toContain("payload"), SOON);
-      // The database may be at fault, until the event has failed three times.
+      // Until the event has failed three times, the database may be at fault.
       expect(await setAside(refused)).toBe(null);
       await vi.waitFor(async () => {
         engine.announceEvents();
@@ -224,7 +224,7 @@ describe("S122 fanning out", () => {
   });
 });
 
-describe("S129 what is private", () => {
+describe("S129 a private event", () => {
   let [ada, member, contributor, gone, stranger, disabled]: TestPerson[] = [];
   let tidepool: { id: string };
   let hooks: Record<string, string>;
@@ -270,7 +270,7 @@ describe("S129 what is private", () => {
   const readers = ["admin", "contributor", "member", "organization"];
   const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
 
-  it("is delivered to those who may read it, and public events to all but deleted owners", async () => {
+  it("is delivered to those who may read it, whereas public events go to all except deleted owners", async () => {
     expect(await receivers(someEvent(repo))).toEqual(everyone);
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });
@@ -288,7 +288,7 @@ describe("S129 what is private", () => {
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
   });
 
-  it("is leased and counted once, beside events about which only owners decide", async () => {
+  it("is leased and counted once, beside events that depend only on their owners", async () => {
     const own = await watchingWebhook(user(ada as TestPerson), [ada?.id as string]);
     const plain = () => someEvent({ id: newId(), ownerId: ada?.id as string, isPrivate: true });
     const events = [await plain(), await someEvent({ ...repo, isPrivate: true }), await plain()];
@@ -335,12 +335,12 @@ describe("S127 the limit of triggers in 24 hours", () => {
     }
   });
 
-  it("subtracts from the hour in which it was counted, even if a killed worker had counted it", async () => {
+  it("subtracts an excess trigger from the hour in which it was counted, even by a worker that was killed", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     for (let made = 0; made < 60; made++) await someEvent({ id: newId(), ownerId: ada.id });
     await leaseEvents(fresh);
-    // In the first five minutes of an hour, a lease makes a row for the hour before too.
+    // In the first five minutes of an hour, a lease also creates a row for the hour before.
     await pool().query("delete from webhook_hour where webhook_id = $1 and triggered + rate_limited = 0", [id]);
     for (const [table, column, owner] of [
       ["webhook_hour", "hour", "webhook_id"],
@@ -355,7 +355,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 10 }]);
   });
 
-  it("looks back 24 hours, and cuts what is over it within one batch, the last first", async () => {
+  it("counts back 24 hours, and excludes the latest triggers of a batch that exceeds it", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     await pool().query(
@@ -393,7 +393,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(others).toEqual(others.map(() => null));
   });
 
-  it("leaves exactly a quarter to users who may not write to the repository, apart from the others' part", async () => {
+  it("lets users who may not write to the repository use at most a quarter, and leaves the rest to all others", async () => {
     const [ada, bea] = [await person(), await person()];
     const id = await watchingWebhook(ada, [ada.id]);
     const by = (actorId: string | null) => someEvent({ id: newId(), ownerId: ada.id }, { actorId });
@@ -430,7 +430,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await hours(id)).toEqual([{ triggered: 16, rate_limited: 9 }]);
   });
 
-  it("is complete for members of an organization who may write, and for contributors in their own repositories", async () => {
+  it("is fully available to members of an organization who may write, and to contributors in their own repositories", async () => {
     const ada = await signedInPerson();
     const { id: ownerId } = await organizationOf(ada);
     const [writer, reader, maker] = [await person(), await person(), await person()];
@@ -483,7 +483,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
 });
 
 describe("matching", () => {
-  it("reads by index alone, and as much as there are watchers, with 10 webhooks and with 20,000", async () => {
+  it("reads only by index, and only as much as there are watchers, with 10 webhooks and with 20,000", async () => {
     const ada = await person();
     const repo = { id: newId(), ownerId: ada.id };
     for (let made = 0; made < 10; made++) await watchingWebhook(ada, [repo.id]);

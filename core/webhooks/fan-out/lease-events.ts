@@ -25,7 +25,7 @@ export type Part = { part: "fresh" | "begun"; limit: number; page: number };
 /** The work of one lease, limited so that it ends soon in any case: `EVENTS_MAX * PAGE` deliveries, some 4,000. */
 export const parts: readonly Part[] = [
   { part: "fresh", limit: EVENTS_MAX, page: PAGE },
-  // One event that turned out to have more watchers: from the end of its last page.
+  // A single event that has more watchers than a page, continued after its last page.
   { part: "begun", limit: 1, page: EVENTS_MAX * PAGE },
 ];
 
@@ -129,7 +129,7 @@ type Row = {
   disabled_reason: DisabledReason | null;
   failing_since: Date | null;
   may_receive: boolean;
-  /** Only in the first row. */
+  /** Set only in the first row. */
   over_limit: (Triggers & { webhookId: string })[] | null;
   undecided: number;
 };

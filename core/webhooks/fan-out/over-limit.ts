@@ -1,4 +1,6 @@
-/** Users who may not write to the repository can use only a quarter of a webhook's triggers, so that nobody can mute it for its owner. */
+/**
+ * Users who may not write to the repository can use at most a quarter of a webhook's triggers, so that nobody can mute it for its owner.
+ */
 export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
 /** The counts of a webhook's triggers in 24 hours, including the new ones. */
@@ -6,8 +8,8 @@ export type Triggers = { triggered: number; byOutsiders: number };
 
 /**
  * Returns the new triggers of a webhook that exceed its limit (S127, S131), which are the latest ones. The counts also include triggers
- * that this worker or another one will record as `rate_limited`, and then subtract. It excludes triggers of outsiders that exceed their
- * part, so that these do not use up the others' limit until then.
+ * that this worker or another one will record as `rate_limited`, which takes them back out of the counts. It excludes triggers of outsiders
+ * that exceed their part, so that these do not use up the others' limit until then.
  */
 export function overLimit<Trigger extends { isByOutsider: boolean }>(
   all: readonly Trigger[],

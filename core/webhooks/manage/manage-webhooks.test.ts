@@ -54,7 +54,7 @@ async function webhookOf(person: TestPerson, watched: WatchedItemInput[], owner:
 const repoOf = (person: TestPerson, owner: string, isPrivate = false) =>
   createRepo(person.actor, { type: "model", owner, name: freshName("tide"), isPrivate }, from);
 
-/** A row of the queue, as created by the fan-out and held by the delivery loop. */
+/** A row of the queue, as the fan-out creates it, or (`infinity`) as the delivery engine puts it on hold. */
 async function queued(webhookId: string, dueAt: "now" | "infinity"): Promise<string> {
   const id = newId();
   await pool().query(
@@ -108,7 +108,7 @@ describe("watched items", () => {
     // A new repository with the same name is a different item.
     await createRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
     expect((await findWebhook(ada.actor, webhook.id)).watched).toEqual(gone.watched);
-    // A list can be sent back as read; an id that this webhook does not watch does not count as a name.
+    // A list can be sent back as it was read; an id that this webhook does not watch does not count as a name.
     const kept = await updateWebhook(
       ada.actor,
       webhook.id,
@@ -127,7 +127,7 @@ describe("watched items", () => {
     }
   });
 
-  it("S129 S136 lose their name when the webhook's owner loses the right to read them, and get it back with it", async () => {
+  it("S129 S136 have no name while the webhook's owner may not read them", async () => {
     const organization = await organizationOf(ada, [[grace, "read"]]);
     const [hidden, open] = await Promise.all([repoOf(ada, organization.name, true), repoOf(ada, organization.name)]);
     const webhook = await webhookOf(grace, [watching(hidden), watching(open)]);
@@ -164,7 +164,7 @@ describe("watched items", () => {
     expect(namesOf(await webhookOf(grace, [item("model", fullName)]))).toEqual([fullName]);
   });
 
-  it("of a token are what the token reads; an organization's are what the organization reads", async () => {
+  it("must be readable with the token that creates the webhook and, for an organization's webhook, by the organization", async () => {
     const organization = await organizationOf(ada);
     const [mine, orgs] = await Promise.all([someRepo(ada, { isPrivate: true }), repoOf(ada, organization.name, true)]);
     const make = async (scopes: TokenHolder["scopes"], owner: WebhookOwner, repo: Repo) =>
@@ -178,7 +178,7 @@ describe("watched items", () => {
     await expect(make(["read-repos"], own(ada), mine)).rejects.toMatchObject({ code: "insufficient_scope", scope: "webhooks" });
   });
 
-  it("are read and resolved in as many statements for a hundred as for one", async () => {
+  it("are read and resolved in as many statements for eight as for one", async () => {
     const person = await signedInPerson();
     const repos = await Promise.all(Array.from({ length: 8 }, (_, at) => someRepo(person, { isPrivate: at % 2 === 0 })));
     const making = (watched: WatchedItemInput[]) => countStatements(() => webhookOf(person, watched));
@@ -194,7 +194,7 @@ describe("watched items", () => {
 });
 
 describe("bounds", () => {
-  it("S137 refuses a job that is large, given or copied: all webhooks are listed at once", async () => {
+  it("S137 refuse a large job, whether sent or copied from a run, since a list contains the jobs of all webhooks", async () => {
     const person = await signedInPerson();
     const watched = [item("user", person.username)];
     const environment = { A: "x".repeat(32_000), B: "x".repeat(32_000), C: "x".repeat(2_000) };
@@ -212,7 +212,7 @@ describe("bounds", () => {
     await make({ jobSourceId: await runOf({ ...job, environment: { ...environment, B: "" } }) });
   });
 
-  it("an owner has a limited number of webhooks, even for simultaneous requests, and a webhook a limited number of items", async () => {
+  it("limit the webhooks of an owner, even for simultaneous requests, and the items of a webhook", async () => {
     const person = await signedInPerson();
     await db().webhook.createMany({
       data: Array.from({ length: WEBHOOKS_MAX_PER_OWNER - 2 }, () => ({
@@ -281,7 +281,7 @@ describe("S130 the secret of a webhook", () => {
   });
 });
 
-describe("enabling, disabling and deleting", () => {
+describe("disabling, enabling and deleting", () => {
   it("hold waiting deliveries, release them at once, and delete them (docs/specification/webhooks.md#states)", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     await disableWebhook(ada.actor, webhook.id, from);
@@ -328,7 +328,7 @@ describe("enabling, disabling and deleting", () => {
     expect(await releaseForgotten()).toBe(0);
   });
 
-  it("at the same time as other changes end in a valid state", async () => {
+  it("at the same time as other changes leave a valid state", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     const changes = Array.from({ length: 4 }, (_, at) => [
       enableWebhook(ada.actor, webhook.id, from),
@@ -342,7 +342,7 @@ describe("enabling, disabling and deleting", () => {
     expect(await db().webhook.count({ where: { id: webhook.id } })).toBe(0);
   });
 
-  it("webhooks and their waiting deliveries are deleted with their account or organization", async () => {
+  it("an account or organization also deletes its webhooks and their waiting deliveries", async () => {
     const person = await signedInPerson();
     const organization = await organizationOf(person);
     const ofPerson = await webhookOf(person, [item("user", ada.username)]);
@@ -367,7 +367,7 @@ describe("enabling, disabling and deleting", () => {
     await enableWebhook(ada.actor, webhook.id, from);
     const disabled = await disableWebhook(ada.actor, webhook.id, from);
     expect(await disableWebhook(ada.actor, webhook.id, from)).toEqual(disabled);
-    // Its owner cannot overwrite why the service disabled it; the reason is kept until it delivers again (S126).
+    // The owner cannot overwrite the reason for which the service disabled the webhook; it is kept until the webhook delivers again (S126).
     await db().webhook.update({ where: { id: webhook.id }, data: { disabledReason: "failing" } });
     expect((await disableWebhook(ada.actor, webhook.id, from)).disabledReason).toBe("failing");
     await enableWebhook(ada.actor, webhook.id, from);
@@ -384,7 +384,7 @@ describe("enabling, disabling and deleting", () => {
     expect(JSON.stringify(entries)).not.toContain("in-the-query");
   });
 
-  it("S136 belong to the owner in the URL, or look nonexistent; a token without the scope learns about no ID", async () => {
+  it("S136 find only a webhook of the owner in the URL; a token without the scope gets the same refusal for every ID", async () => {
     const { id } = await webhookOf(ada, [item("user", ada.username)]);
     expect((await findWebhook(ada.actor, id, { of: ada.id })).id).toBe(id);
     await expect(findWebhook(ada.actor, id, { of: grace.id })).rejects.toMatchObject({ code: "not_found" });
@@ -410,7 +410,7 @@ describe("enabling, disabling and deleting", () => {
   });
 });
 
-it("S122 a change that deadlocks with the record of a delivery is repeated without an error", async () => {
+it("S122 a change that deadlocks with the recording of a delivery is repeated without an error", async () => {
   const ada = await signedInPerson("ada");
   const { id } = await webhookOf(ada, [watching(await repoOf(ada, ada.username))]);
   for (const [act, isLeft] of [

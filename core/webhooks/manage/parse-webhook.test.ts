@@ -33,7 +33,7 @@ describe("the address of a webhook", () => {
     "https://user@example.com/",
     "https://:password@example.com/",
     "https://.../",
-  ])("is refused where nobody could send to it, or another one than is shown: %j", (url) => {
+  ])("is refused if nothing can be sent to it, or if it is not the one that a reader sees: %j", (url) => {
     expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
   });
 
@@ -47,7 +47,7 @@ describe("the address of a webhook", () => {
     "http://localhost/",
     "http://LOCALHOST./",
     "http://my.app.localhost:3000/",
-  ])("S117 is refused at once where it names what is not on the public internet: %s", (url) => {
+  ])("S117 is refused at once if its host is not on the public internet: %s", (url) => {
     expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
     expect(() => parseWebhookUrl(url)).toThrow("OUTBOUND_ALLOW_CIDRS");
   });
@@ -68,18 +68,18 @@ describe("the secret of a webhook", () => {
     expect(parseWebhookSecret(secret)).toBe(secret);
   });
 
-  test("is none when it is empty", () => {
+  test("is absent if the text is empty", () => {
     expect(parseWebhookSecret("")).toBeNull();
   });
 
   test.each([" x", "x ", "é", "a\tb", "a\nb", "a\x7f", ofBytes(15), "whsec_", "whsec_not base64 at all!!", `${ofBytes(16)}=`])(
-    "S123 must arrive as it was sent, and be what libraries take: %j",
+    "S123 is refused if it would not arrive unchanged, or if libraries would not accept it: %j",
     (secret) => {
       expect(() => parseWebhookSecret(secret)).toThrow(refused("secret"));
     },
   );
 
-  test("of ours is 256 random bits that the rule takes", () => {
+  test("of ours has 256 random bits and passes the check", () => {
     const [one, other] = [newWebhookSecret(), newWebhookSecret()];
     expect(one).not.toBe(other);
     expect(Buffer.from(one.slice("whsec_".length), "base64")).toHaveLength(32);

@@ -42,7 +42,7 @@ export function parseWebhookUrl(value: unknown): string {
       "Remove the username and password from the URL: anybody who sees it could read them. Use the secret instead.",
     );
   }
-  // Requests to it never use the network (core/webhooks/delivery/deliver-to-relay.ts).
+  // Deliveries to a relay never use the network (core/webhooks/delivery/deliver-to-relay.ts).
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
   if (/^\.*$/.test(host)) throw refuse("url", "The URL has no host.");
@@ -76,7 +76,7 @@ export function parseWebhookSecret(value: unknown): string | null {
   return text;
 }
 
-/** It is followed by the key in base64 (Standard Webhooks); libraries fail on anything else. */
+/** After this prefix the key follows in base64 (Standard Webhooks); libraries fail on anything else. */
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const SECRET_MIN_BYTES = 16;

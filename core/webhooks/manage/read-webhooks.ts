@@ -97,7 +97,7 @@ async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): 
   return found;
 }
 
-/** If sealed under another SECRET_KEY they are lost, with their names, but the list must still be readable. */
+/** Secrets that were sealed under another SECRET_KEY are lost, with their names, but the list must still be readable. */
 function secretNames(sealed: Uint8Array | null): string[] {
   if (!sealed) return [];
   try {

@@ -25,7 +25,7 @@ export async function rotateWebhookSecret(
     const { owner, madeWith } = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, madeWith, "webhook");
     await replaceSecret(tx, id, secret);
-    // A client that knows the secret could forge deliveries: the webhook ends with its grant.
+    // A client that knows the secret could forge deliveries, so the webhook stops when the client's grant ends.
     await tx.webhook.update({
       where: { id },
       data: { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) },

@@ -29,7 +29,7 @@ type WebhookChanges = TargetInput & {
 };
 
 /**
- * Changes only what is given. A job instead of a URL, or the reverse, replaces it.
+ * Changes only the given fields. A job instead of a URL, or the reverse, replaces it.
  * @param of the organization or user that must own it, if the URL names them
  * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see; `forbidden` for another app's
  */
@@ -90,13 +90,12 @@ export async function updateWebhook(
 }
 
 /**
- * A webhook's secret goes to its target in plain text, as `X-Webhook-Secret` or in a job's environment. If the target could
- * change while the secret stays, a token with `webhooks` could read a secret that it was never shown: point the webhook at its
- * own server, and send a test. So changing the receiver requires giving the secret too; GitHub's API does the same
- * (docs/decisions/077).
+ * A webhook's secret goes to its target in plain text, as `X-Webhook-Secret` or in a job's environment. If the target could change while
+ * the secret stays, a client with the scope `webhooks` could read a secret that it was never shown, by pointing the webhook at its own
+ * server and sending a test. So changing the receiver requires giving the secret too; GitHub's API does the same (docs/decisions/077).
  */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
-  // Hosts that receive for many people give each a path: an app may keep the URL, but not change any part of it.
+  // A host that receives for many people gives each of them a path: an app may keep the URL, but not change any part of it.
   if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;
   if (before.url !== null && after.url !== null) {
     const schemeOf = (url: string) => URL.parse(url)?.protocol;

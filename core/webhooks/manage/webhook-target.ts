@@ -35,8 +35,7 @@ export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => ur
 
 /**
  * A webhook's job runs on its owner's account, so setting one requires the right to run jobs there, and for a token the scope.
- * @throws ServiceError `invalid_request` (none or several, or what is wrong with it), `not_found` (the run, the Space),
- * `insufficient_scope`
+ * @throws ServiceError `invalid_request` (no target, several, or an invalid one), `not_found` (the run, the Space), `insufficient_scope`
  */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
@@ -108,7 +107,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   if (!isReadable)
     throw new ServiceError("invalid_request", "There is no job with this ID that you can see.", { field: "jobSourceId" });
   await requireOwnWorkOf(tx, actor, run.delegationId, "job");
-  // Under another owner, the secrets would stay with a user who has left the first one.
+  // Under another owner, the secrets would stay with a user who may have left the run's owner.
   if (run.secrets && run.ownerId !== owner.id) {
     const sentence =
       "This job has secrets, which stay with its owner. Create the webhook for that owner, or send the job with its secrets.";

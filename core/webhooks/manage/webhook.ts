@@ -66,7 +66,7 @@ export const auditOrgId = ({ kind, id }: WebhookOwner): string | null => (kind =
 /** A short form of the target for logs and lists: never the query, which may contain a key. */
 export function targetInShort({ url }: Pick<Webhook, "url">): string {
   if (url === null) return "a job";
-  // Its path contains the relay's key.
+  // The path of a relay's URL contains its key.
   if (relayTargetOf(url)) return `${new URL(url).origin}/relay/…`;
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -94,7 +94,7 @@ async function workOnce(): Promise<void> {
 }
 
 describe("a replay of one", () => {
-  it("S123 S124 sends the same bytes under the same id to where the webhook points now, signed with the secret it has now", async () => {
+  it("S123 S124 sends the same bytes under the same id to the webhook's current target, signed with its current secret", async () => {
     const [old, current] = [await startReceiver([500]), await startReceiver()];
     const webhookId = await webhookTo({ url: old.url, secret: "the first of the two secrets", ownerId: ada.id });
     const [id = ""] = await queueDeliveries(webhookId, { tags: ["b", "a", 'ü "'] });
@@ -103,7 +103,7 @@ describe("a replay of one", () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     await db().webhook.update({ where: { id: webhookId }, data: { url: current.url, secret: seal("webhook secret", secret) } });
 
-    // It waits for its second attempt: that is brought forward, and no second delivery is created.
+    // The delivery waits for its second attempt, which is brought forward; no second delivery is created.
     await vi.waitFor(async () => expect(await db().attempt.count({ where: { deliveryId: id } })).toBe(1), SOON);
     const { attempt } = await replayDelivery(ada.actor, webhookId, id, from);
     expect(attempt).toMatchObject({ outcome: "delivered", status: 200, reason: null });
@@ -115,7 +115,7 @@ describe("a replay of one", () => {
     expect([first, second].map((each) => each?.headers["x-webhook-replay"])).toEqual([undefined, "true"]);
     new Verifier(secret).verify(second?.body ?? "", second?.headers as Record<string, string>);
 
-    // And once more, after it was delivered; Activity shows what was sent.
+    // The delivery is replayed again after it was delivered; Activity shows what was sent.
     const again = await replayDelivery(ada.actor, webhookId, id, from);
     expect(again.attempt).toMatchObject({ status: 200 });
     const shown = await readDelivery(ada.actor, webhookId, id);
@@ -135,7 +135,7 @@ describe("a replay of one", () => {
     expect(audited.map(({ data }) => data)).toContainEqual({ webhookId, deliveryId: id, count: 1 });
   });
 
-  it("S127 sends deliveries that were over the limit; says why there was no response; S129 withholds what its owner cannot read", async () => {
+  it("S127 S129 sends a delivery that was over the limit, says why there was no response, and withholds an event that the webhook's owner cannot read", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const [over = ""] = await failedDeliveries(webhookId, 1);
     await db().delivery.update({ where: { id: over }, data: { state: "rate_limited", attempts: 0 } });
@@ -160,7 +160,7 @@ describe("a replay of one", () => {
       { id, kind: "replay", lane: 0, tries: 0 },
     ]);
     expect(await statesOf([id])).toEqual({ waiting: 1 });
-    // One that a worker holds is left to it.
+    // A row that a worker holds is left unchanged.
     await db().deliveryQueue.update({
       where: { id },
       data: { claimId: "x", claimedUntil: new Date(Date.now() + 9_000), lane: 2 },
@@ -172,7 +172,7 @@ describe("a replay of one", () => {
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
 
-  it("S136 is refused alike for missing deliveries and other users' deliveries; an impossible replay says why", async () => {
+  it("S136 is refused in the same way for missing deliveries and other users' deliveries; an impossible replay says why", async () => {
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
     const other = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
@@ -214,7 +214,7 @@ describe("a test", () => {
     const payloads = receiver.received.map(({ body }) => webhookPayloadSchema.parse(JSON.parse(body)));
     expect(payloads.map(({ event }) => `${event.scope}.${event.action}`).sort()).toEqual([...testKinds].sort());
     for (const { body } of receiver.received) {
-      // It contains nothing that a receiver would need to know beyond the contract.
+      // The body has only fields of the contract.
       const { webhook: _, ...payload } = JSON.parse(body);
       expect(eventPayloadSchema.parse(payload)).toEqual(payload);
       expect(payload.repo).toMatchObject({ id: repo.id, name: `${ada.username}/tides`, private: true, type: "dataset" });
@@ -324,13 +324,13 @@ describe("a replay of many", () => {
     const replay = await startReplay(ada.actor, webhookId, { deliveryIds: ids }, from);
     await workOnce();
     expect(await statesOf(ids)).toEqual({ waiting: 6 });
-    // One is being sent.
+    // One of the deliveries is being sent.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: "x", claimedUntil: new Date(Date.now() + 60_000) } });
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 2, rate_limited: 1, withheld: 1, waiting: 1 });
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
-    // It failed, and would be retried, but not as part of the cancelled replay.
+    // That delivery failed, and would be retried, but not as part of the cancelled replay.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: null, claimedUntil: null, kind: "retry" } });
     await workOnce();
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 3, rate_limited: 1, withheld: 1 });
@@ -368,7 +368,7 @@ describe("a replay of many", () => {
       );
       worker.kill("SIGKILL");
       await once(worker, "exit");
-      // Its lease expires.
+      // The killed worker's lease expires.
       await pool().query("update webhook_replay set claimed_until = now() where claimed_until is not null");
     }
     expect(seen.length).toBeLessThan(5_000);

@@ -23,11 +23,11 @@ import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./repla
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * Sends a made-up event about a repository that the webhook watches, or else about a made-up one, in the form of a real event
- * of its kind, with `X-Webhook-Test: true`. It appears in the list like other deliveries, but has one attempt and counts
- * towards no limit. A disabled webhook sends it too, so that its owner can find out whether it may be enabled.
+ * Sends a made-up event about a repository that the webhook watches, or else about a made-up one, in the form of a real event of its kind,
+ * with `X-Webhook-Test: true`. It appears in the list like other deliveries, but has one attempt and counts towards no limit. A disabled
+ * webhook sends it too, so that its owner can find out whether it may be enabled.
  *
- * It returns like `replayDelivery`.
+ * Like `replayDelivery`, it returns when the attempt is recorded, or after twenty seconds without one.
  * @param kind by default `repo.content.update`, or `discussion.comment.create` for a webhook that watches only discussions
  * @throws ServiceError `not_found`, `rate_limited`
  */

@@ -38,7 +38,7 @@ export async function startReplay(
 ): Promise<WebhookReplay> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
   return inTransaction(async (tx) => {
-    // One after another, so that they can be counted.
+    // The row's lock starts replays one after another, so that they can be counted.
     await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${webhook.id} FOR NO KEY UPDATE`;
     requireReplayable(await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx }));
     await requireRoom(tx, webhook.id);

@@ -12,7 +12,7 @@ export type WebhookReplay = {
   until: Date | null;
   state: "running" | "cancelled" | "finished";
   total: number;
-  /** How many were queued so far, without those that were already waiting there. */
+  /** How many were queued so far, without those that were already waiting in the queue. */
   queued: number;
   /** How many of the queued ones are finished. */
   delivered: number;

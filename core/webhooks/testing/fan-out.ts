@@ -33,7 +33,7 @@ type Happened = {
   scope?: EventScope;
   movedTo?: { name: string; owner: { id: string } };
   actorId?: string | null;
-  /** Of a platform's event. */
+  /** The `source` of a platform's event. */
   source?: string;
   /** Names of refs. */
   updatedRefs?: string[];

@@ -42,8 +42,8 @@ function isStarted(text: string): boolean {
 }
 
 /**
- * The same for processes in the sandbox, or about to be. A bwrap whose monitor was killed before letting it continue waits for a message
- * that never comes; it runs nothing.
+ * The same for processes that are in the sandbox or about to enter it. A bwrap whose monitor was killed before letting it continue waits
+ * for a message that never comes; it runs nothing.
  */
 function isSandboxed(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
@@ -59,7 +59,7 @@ function isSandboxed(text: string): boolean {
 /** A number of seconds that no other `sleep` has. */
 const longTime = () => `9${Number.parseInt(newId().slice(-6), 16)}`;
 
-/** Tries to escape in one way after the other, and prints the result of each. */
+/** Tries one way to escape after another, and prints the result of each. */
 const hostile = `
   const fs = require("node:fs"), net = require("node:net"), { spawnSync } = require("node:child_process");
   const [dataDir, checkout, servicePid, port] = process.argv.slice(1);
@@ -91,7 +91,7 @@ const hostile = `
 `;
 
 describe("S132 a job in bubblewrap", () => {
-  it("sees and reaches nothing of the machine that it runs on", async () => {
+  it("cannot see or reach anything on the machine that it runs on", async () => {
     const { hostname, port } = new URL(databaseUrl());
     const there = connect(Number(port), hostname);
     await once(there, "connect");
@@ -124,12 +124,12 @@ describe("S132 a job in bubblewrap", () => {
     expect(found.environments).not.toMatch(/DATABASE_URL|SECRET_KEY/);
     expect(found.processes).toBeLessThan(10);
     expect([found.namespace, found.mount]).not.toContain(0);
-    // All writable directories together.
+    // The limit is for all writable directories together.
     for (const place of [found.tmp, found.work, found.memory]) expect(place).toBeGreaterThan(0);
     expect(found.tmp + found.work + found.memory).toBeLessThanOrEqual(smallLimits.scratchBytes / MEBIBYTE);
   });
 
-  it("is limited in processes, and leftover ones end with it", async () => {
+  it("has a limited number of processes, and all of them end with it", async () => {
     const [bomb, left] = [longTime(), longTime()];
     const script = `sleep ${left} & i=0; while [ $i -lt 200 ]; do sleep ${bomb} & i=$((i+1)); done; echo all; exit 5`;
     const { ended, said } = await startTask(bubblewrap, sh(`(${script}) 2>&1; exec sleep 4`));
@@ -147,7 +147,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(isRunning(left) || isRunning(bomb)).toBe(false);
   });
 
-  it("is ended when all its processes together take more memory than it may", async () => {
+  it("is ended when its processes together use more memory than its limit", async () => {
     const take = "const all = []; setInterval(() => { for (let i = 0; i < 4; i++) all.push(Buffer.alloc(1 << 20, 1)); }, 5)";
     const { exit } = await run(sh(`node -e '${take}' & node -e '${take}' & wait`), {
       limits: { ...smallLimits, memoryBytes: 192 * MEBIBYTE },
@@ -155,7 +155,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("gets a signal before it is killed, and ends whether it reacts or not", async () => {
+  it("gets a signal before it is killed, and ends whether it reacts to the signal or not", async () => {
     const polite = await startTask(bubblewrap, sh('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'));
     const deaf = await startTask(bubblewrap, sh('trap "" TERM; echo ready; while :; do sleep 0.05; done'));
     await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout]).toEqual(["ready\n", "ready\n"]), { timeout: 10_000 });
@@ -166,7 +166,7 @@ describe("S132 a job in bubblewrap", () => {
   });
 
   // An unhandled rejection ends the worker: Vitest then fails the file.
-  it("ends at once, and nothing else with it, when its output cannot be taken", async () => {
+  it("ends at once if its output cannot be processed, without ending the worker", async () => {
     const onOutput = async () => {
       throw new RangeError("too much of it");
     };
@@ -175,7 +175,7 @@ describe("S132 a job in bubblewrap", () => {
     }
   });
 
-  it("dies with the worker that runs it, whenever that is", async () => {
+  it("dies with its worker, whenever the worker dies", async () => {
     const times = [0, undefined].map((wait) => ({ wait, time: longTime() }));
     await Promise.all(
       times.map(async ({ wait, time }) => {
@@ -185,7 +185,7 @@ describe("S132 a job in bubblewrap", () => {
           const { said } = await startTask(bubblewrap, ["sh", "-c", "echo begun; exec sleep ${time}"]);
           setInterval(() => said.stdout && process.stdout.write("begun"), 20);`;
         const worker = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
-        // While bwrap makes the sandbox, or once the command runs.
+        // The worker is killed while bwrap creates the sandbox, or once the command runs.
         if (wait === undefined) await once(worker.stdout, "data");
         else {
           await vi.waitFor(() => expect(isStarted(time)).toBe(true), { timeout: 15_000, interval: 25 });
@@ -199,7 +199,7 @@ describe("S132 a job in bubblewrap", () => {
     );
   });
 
-  it("obeys its environment only after its limits are set, and shows it to nobody on a command line", async () => {
+  it("gets its environment only after its limits are set, and never on a command line", async () => {
     const secret = newId();
     const { ended, said } = await startTask(bubblewrap, sh("ulimit -c; ulimit -n; echo ready; sleep 1"), {
       environment: { TOKEN: secret, LD_PRELOAD: "/workspace/nothing.so", IFS: "/", QUOTED: `it's "so" $HOME\n` },
@@ -213,7 +213,7 @@ describe("S132 a job in bubblewrap", () => {
       }
     });
     expect(lines.some((line) => line.includes(secret))).toBe(false);
-    // Nor would it stay on the disk if the worker were killed now.
+    // Nor would the environment stay on the disk if the worker were killed now.
     const ours = readdirSync(tmpdir()).filter((name) => name.startsWith("keyhook-run-"));
     const left = ours.flatMap((name) => {
       try {
@@ -245,7 +245,7 @@ describe("a job in bubblewrap", () => {
     expect(stderr).toMatch(/Read-only file system/);
   });
 
-  it("says what runs instead of an image, and refuses images without a replacement", async () => {
+  it("says which program replaces an image, and is refused if none does", async () => {
     provideSettings({ JOBS_IMAGES: "debian,node" });
     const node = await run(["node", "-p", "1"], { image: "docker.io/library/node:20-slim" });
     expect(node).toMatchObject({ exit: { kind: "exited", code: 0 }, stdout: "1\n" });
@@ -260,13 +260,13 @@ describe("a job in bubblewrap", () => {
     expect(parseImage("localhost:5000/a/b:1.2")).toEqual({ name: "localhost:5000/a/b", tag: "1.2" });
   });
 
-  it("works as the probe says, and a missing program is the job's own failure", async () => {
+  it("runs if the probe finds no fault, and a missing program is the job's own failure", async () => {
     expect(await probe(bubblewrap)).toBeUndefined();
     expect(await run(["no-such-program"])).toMatchObject({ exit: { kind: "exited", code: 127 } });
     expect(await run([])).toMatchObject({ exit: { kind: "failed", reason: expect.stringContaining("has no command") } });
   });
 
-  it("S132 with network access, reaches public addresses and this service, and nothing else on this machine", async () => {
+  it("S132 with network access, reaches public addresses and this service, but nothing else on this machine", async () => {
     const servers = [createServer((_, res) => res.end("the service")), createServer((_, res) => res.end("something else"))];
     const [own = 0, other = 0] = await Promise.all(
       servers.map(async (server, i) => {

@@ -57,7 +57,7 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap ends with its parent, except in its first moments. After them, the command asks here whether its worker still exists, and does not
+ * bwrap ends with its parent, except in its first moments. So the command then asks here whether its worker still exists, and does not
  * start without an answer: no run continues without its worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
@@ -129,7 +129,7 @@ class Sandboxed {
       );
     });
     const exited = this.#run().finally(async () => {
-      // In this order: no other task gets the uid while a process of this one may still run.
+      // The cgroup is removed first: no other task gets the uid while a process of this one may still run.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });
@@ -168,7 +168,7 @@ class Sandboxed {
         this.#read("stdout", this.#process.stdout),
         this.#read("stderr", this.#process.stderr),
       ]);
-      // If it is rejected while the command runs, nobody awaits it yet, which would end the worker. It ends this command instead.
+      // Nobody awaits this promise while the command runs, so a rejection would end the worker. Here it ends this command instead.
       output.catch(() => this.#kill());
       const error = await ended;
       this.#isOver = true;
@@ -211,7 +211,9 @@ class Sandboxed {
     }
   }
 
-  /** Checks repeatedly, with pauses proportional to the effort: a task with many processes must not keep the worker busy. */
+  /**
+   * Checks repeatedly, with pauses in proportion to the time that a check takes: a task with many processes must not keep the worker busy.
+   */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {
@@ -225,7 +227,7 @@ class Sandboxed {
           }
           seenAt = performance.now();
         } catch {
-          // Its first process may just have ended. A sandbox that cannot be watched is ended.
+          // The sandbox's first process may just have ended. A sandbox that cannot be watched is ended.
           if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
             this.#failure = "its memory use cannot be measured";
             this.#kill();
@@ -271,6 +273,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -39,7 +39,7 @@ const memfd = `
     syswrite($file, "x" x ${8 * MEBIBYTE});
     select(undef, undef, undef, 0.02);
   }`;
-/** Holds it until it is ended, since a busy machine takes a while to count it. */
+/** Holds the memory until it is killed, since a busy machine takes a while to count it. */
 const held = (script: string) => perl(`$| = 1; ${script} sleep 60; print "held";`);
 
 let cgroups: Cgroups | { reason: string };
@@ -47,10 +47,10 @@ beforeAll(async () => {
   cgroups = await findCgroups();
 });
 
-/** A machine without cgroups runs these tests with counting alone, and this says why. */
+/** Skips a test on a machine without cgroups, and gives the reason; memory is then only counted. */
 function needsCgroup({ skip }: TestContext): Cgroups {
   if (!("reason" in cgroups)) return cgroups;
-  // If the machine allows it and the kernel rejects it, the mistake is ours.
+  // These errors mean that the machine allows cgroups, but the kernel rejects how we use them: a bug of ours.
   expect(cgroups.reason).not.toMatch(/EINVAL|EBUSY|ERANGE/);
   return skip(cgroups.reason);
 }
@@ -95,7 +95,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
     expect(exit).toEqual({ kind: "exited", code: 0 });
   });
 
-  it("when the machine runs out of memory, the kernel chooses what is in a sandbox", async () => {
+  it("when the machine runs out of memory, the kernel kills a process in a sandbox first", async () => {
     expect((await run(["cat", "/proc/self/oom_score_adj"])).stdout).toBe("1000\n");
   });
 });
@@ -125,7 +125,7 @@ describe("L7 a cgroup", () => {
     expect(Number(stdout)).toBeLessThan(2 * 0.1 * 3);
   });
 
-  it("is removed with its task, and is swept up after a worker that was killed", async () => {
+  it("is removed with its task, or by a sweep if its worker was killed", async () => {
     const { parents } = cgroups as Cgroups;
     const task = await start(["sh", "-c", "echo ready; sleep 60"]);
     await expect.poll(() => task.said.stdout, { timeout: 10_000 }).toBe("ready\n");
@@ -139,7 +139,7 @@ describe("L7 a cgroup", () => {
     worker.kill("SIGKILL");
     await once(worker, "exit");
     expect(groupsOf(parents, worker.pid)).not.toEqual([]);
-    // As the next worker does when it starts.
+    // The next worker does this when it starts.
     const next = await startWorker();
     expect(groupsOf(parents, worker.pid)).toEqual([]);
     next.kill();
@@ -173,7 +173,7 @@ describe("L5 a task's user", () => {
 });
 
 describe.each(["auto", "off"] as const)("processes, with JOBS_CGROUP=%s", (setting) => {
-  it("a fork bomb takes no processes from the task beside it", async (context) => {
+  it("a fork bomb does not prevent the task beside it from starting processes", async (context) => {
     if (setting === "auto") needsCgroup(context);
     provideSettings({ JOBS_CGROUP: setting });
     const bomb = await start(

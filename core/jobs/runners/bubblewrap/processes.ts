@@ -47,7 +47,7 @@ export async function memoryOf(pid: number, limit: number, writable: readonly st
   const quick = new Map<string, number>();
   for (const each of pids) {
     const status = await readFile(`${processes}/${each}/status`, "latin1").catch(() => "");
-    // Without RssFile: the kernel can reclaim those pages and read them again.
+    // RssFile does not count: the kernel can reclaim those pages and read them again.
     quick.set(each, kibibytes(status, "RssAnon") + kibibytes(status, "RssShmem") + kibibytes(status, "VmSwap"));
   }
   const atMost = files + sum(quick.values());

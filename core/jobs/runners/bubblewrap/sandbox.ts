@@ -44,12 +44,12 @@ export type Sandbox = {
   writable: readonly string[];
   /** bwrap's arguments, without the command. */
   arguments: string[];
-  /** Removes the files that the sandbox was made from once it has opened them, so that no secret outlives a killed process. */
+  /** Removes the files from which the sandbox is created, once the sandbox has opened them, so that no secret outlives a killed process. */
   forget(): Promise<void>;
   remove(): Promise<void>;
 };
 
-/** Prepares a task's sandbox: a directory of its own for what is mounted from it, and bwrap's arguments. */
+/** Prepares a task's sandbox: a directory with the files that are mounted into it, and bwrap's arguments. */
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
   const directory = await makeTaskDirectory("run", task.id);
   let lease: UidLease | undefined;
@@ -114,7 +114,7 @@ function startScript({ environment, payload, network }: Task): string {
     ...(payload !== undefined && { WEBHOOK_PAYLOAD_FILE: PAYLOAD_FILE }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`);
-  // Before the environment is set, and not as a child of the command.
+  // The relay starts before the environment is set, and not as a child of the command.
   const relay = `(exec node ${RELAY} ${NETWORK_DIRECTORY}/way-out.sock ${PROXY_PORT} >/tmp/.ready &) && read -r ready </tmp/.ready; rm /tmp/.ready\n`;
   return `${network ? `export PATH='${PATH}'\nmkfifo /tmp/.ready\n${relay}` : ""}${lines.join("")}exec "$@"\n`;
 }

@@ -81,7 +81,7 @@ const refused = {
   },
 } as const;
 
-/** Calls that make memory that belongs to no process: counting the pages of processes would miss it. */
+/** Calls that create memory that belongs to no process: counting the pages of processes would miss it. */
 const uncounted = {
   x64: { memfd_create: 319, mq_open: 240, msgget: 68, shmget: 29 },
   arm64: { memfd_create: 279, mq_open: 180, msgget: 186, shmget: 194 },

@@ -14,7 +14,7 @@ import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-tas
 import { docker } from "./docker.ts";
 import { framesOf } from "./engine.ts";
 
-// Podman starts processes for each of its some twenty calls for one job, and a busy machine takes seconds for each.
+// A job takes about twenty calls, for each of which Podman starts processes, and a busy machine takes seconds for each.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const soon = { timeout: 60_000 };
 
@@ -74,7 +74,7 @@ describe("a job in a container", () => {
     await nothingIsLeft();
   });
 
-  it("S132 is held to its memory with files that have no content, too", async () => {
+  it("S132 cannot exceed its memory with empty files", async () => {
     const names = sh("cd /tmp; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); : >$i || exit 9; done");
     const ended = await runTask(docker, names, { image, limits: { ...smallLimits, memoryBytes: 24 * MEBIBYTE } });
     expect(ended.exit).not.toEqual({ kind: "exited", code: 0 });
@@ -121,18 +121,18 @@ describe("a job in a container", () => {
     await nothingIsLeft();
   });
 
-  it("says that its program is missing", async () => {
+  it("reports that its program is missing", async () => {
     expect((await runTask(docker, ["nowhere"], { image })).exit).not.toMatchObject({ code: 0 });
   });
 
-  it("does not start where its files cannot be read", async () => {
+  it("does not start if its files cannot be read", async () => {
     const ended = await runTask(docker, sh("echo started"), { image, filesDirectory: join(files, "nowhere") });
     expect(ended).toMatchObject({ exit: { kind: "failed" }, stdout: "" });
     await nothingIsLeft();
   });
 
-  it("leaves no process behind where the engine does not take its files", async () => {
-    // An engine that accepts everything except that.
+  it("leaves no process behind if the engine rejects its files", async () => {
+    // An engine that accepts every request except the files.
     const refuses = createHttpServer((request, response) => {
       const isList = request.method === "GET" && /\/(json|volumes)\?/.test(request.url ?? "");
       if (request.method === "PUT") response.writeHead(507);
@@ -153,7 +153,7 @@ describe("a job in a container", () => {
 });
 
 describe("connections out of a container", () => {
-  it("S132 with network access, it reaches what our own requests may reach, and no private address, host or other container", async () => {
+  it("S132 with network access reach what our own requests may reach, and no private address, host or other container", async () => {
     const site = createHttpServer((_, response) => response.end("from outside\n"));
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void site.close());
@@ -191,7 +191,7 @@ describe("connections out of a container", () => {
   });
 
   // An exception on the worker's side of the link would end the worker: Vitest then fails the file.
-  it("S132 a job that resets its connections to the proxy ends nobody else's", async () => {
+  it("S132 a job that resets its connections to the proxy does not end those of other jobs", async () => {
     const reset = `import { connect } from "node:net";
       const once = () => new Promise((done) => {
         const socket = connect(3128, "127.0.0.1", () => socket.resetAndDestroy()).on("error", () => {}).on("close", done);
@@ -204,7 +204,7 @@ describe("connections out of a container", () => {
     await nothingIsLeft();
   });
 
-  it("S132 a Space reaches a socket of this machine's and finds no directory of it", async () => {
+  it("S132 a Space reaches only its socket on this machine, and can write nowhere", async () => {
     const directory = mkdtempSync(join(tmpdir(), "kh-door-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     chmodSync(directory, 0o755);

@@ -65,7 +65,7 @@ async function removeAll(engine: Docker, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const { containers, volumes } = await listLeftovers(engine, id);
-      // The link last: an engine does not remove a container whose network another one uses.
+      // The link is removed last: an engine does not remove a container whose network another one uses.
       containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
       for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
       for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
@@ -170,7 +170,7 @@ class ContainerRun {
       name: `${nameOf(this.#task.id)}-link`,
       Image: nodeImageId,
       Labels: labelsOf(this.#task.id),
-      // Its sockets are in a volume owned by root. Root is needed only to write there; without capabilities it can do nothing more.
+      // The link's sockets are in a volume owned by root. Root is needed only to write there; without capabilities it can do nothing more.
       ...containerOptions(LINK_LIMITS, {
         isForPodman,
         tmpfs: ["/tmp"],
@@ -210,7 +210,7 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
-    // A Space that cannot be reached any more is useless: it ends, and is restarted.
+    // A Space that can no longer be reached is useless: it ends, and is restarted.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {

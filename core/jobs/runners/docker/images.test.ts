@@ -106,7 +106,7 @@ it("the pulled and checked image is the one that runs, and a digest never means 
   expect(await choose(`tool:1@${first}`)).toEqual(["first", []]);
 });
 
-it("the ID of an image name is forgotten with its image", async () => {
+it("the ID that an image name had is forgotten when the image is removed", async () => {
   const name = `docker.io/library/gone@${push("library/gone", "1", "gone")}`;
   await choose(name);
   expect(await choose(name)).toEqual(["gone", []]);
@@ -132,7 +132,7 @@ it("M5 an image on the engine's machine cannot be used until the operator lists 
   expect(await reasonOf("localhost/private:2")).toContain("no longer exists");
 });
 
-it("M5 an image with volumes, or one that is too large, is refused and does not stay", async () => {
+it("M5 an image with volumes, or one that is too large, is refused and removed", async () => {
   push("library/database", "1", "volumes", { Volumes: { "/var/lib/data": {} } });
   expect(await reasonOf("database:1")).toContain("declares volumes (/var/lib/data)");
   provideSettings({ JOBS_IMAGE_MAX_MB: "4" });
@@ -145,7 +145,7 @@ it("M5 an image with volumes, or one that is too large, is refused and does not 
   expect(await engine.volumes()).toEqual([]);
 });
 
-it("keeps images up to a size, those that were used last, and removes none of the operator's", async () => {
+it("keeps the most recently used images up to a total size, and never removes the operator's own", async () => {
   push("library/operators", "1", "operators");
   await engine.podman("pull", "--quiet", "docker.io/library/operators:1");
   const start = Date.now();
@@ -159,7 +159,7 @@ it("keeps images up to a size, those that were used last, and removes none of th
   expect(await choose("one:1")).toEqual(["one", []]);
   expect((await choose("operators:1"))[0]).toBe("operators");
   at(90);
-  // Each of them has about 2 MiB.
+  // Each image has about 2 MiB.
   provideSettings({ JOBS_IMAGE_MAX_MB: "4", JOBS_IMAGE_CACHE_MB: "7" });
   push("library/four", "1", "four");
   expect((await choose("four:1"))[0]).toBe("four");

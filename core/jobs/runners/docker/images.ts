@@ -144,7 +144,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     limit.throwIfAborted();
   } catch (error) {
     log().warn({ err: error, image: name }, "an image could not be pulled");
-    // No engine answers at the socket: that error has its own message.
+    // An error without a status means that no engine answers at the socket; it has its own message.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
     // The message omits the registry's response: an attacker who chose its address could otherwise read from hosts that they cannot reach.
     throw new ImageRefused(
@@ -178,7 +178,7 @@ async function markUsed(engine: Docker, id: string): Promise<void> {
 }
 
 /**
- * Removes our least recently used images, until the rest and the reserved pulls fit into JOBS_IMAGE_CACHE_MB.
+ * Removes our least recently used images, until the remaining images and the reserved pulls fit into JOBS_IMAGE_CACHE_MB.
  * @throws ImageRefused if images in use leave no room
  */
 export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
@@ -206,7 +206,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // It was just used, so it stays until the next cleanup.
+      // An image that a container uses (409) stays until the next cleanup.
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

@@ -10,7 +10,7 @@ import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
 import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/** As many connections as the door of a Space and the egress proxy together, which have their own limits. */
+/** The sum of what the door of a Space and the egress proxy accept; each of them has its own limit. */
 const STREAMS_MAX = 512;
 const EGRESS = "way-out";
 
@@ -29,9 +29,9 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 
 /**
  * The only connection out of a task's container, which itself has no network and no host directory. A container of ours beside it accepts
- * connections and passes them on through its standard input and output, so that this worker decides what is reached, not a router. There is
- * no bridge on which other containers, the host or a cloud's metadata service answer; it works with an engine on another machine; and it
- * ends with this worker, because its input does.
+ * connections and passes them on through its standard input and output, so that this worker, not a router, decides which addresses are
+ * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer; it works with an engine on another
+ * machine; and it ends with this worker, because its input does.
  * @param options of its container: an image with Node, and limits
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
@@ -74,7 +74,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     if (name === EGRESS && proxy) {
       stream.respond({ ":status": 200 });
       stream.setTimeout(IDLE_MS, () => stream.close());
-      // In between, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
+      // Connected through a pair of streams, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
       const [near, far] = duplexPair();
       near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
       stream.once("close", () => near.destroy());
@@ -110,6 +110,6 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
 }
 
 async function* standardOutput(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // Its standard error, such as a warning of Node's, is not part of the connection.
+  // The container's standard error, such as a warning of Node's, is not part of the connection.
   for await (const { stream, bytes } of framesOf(source)) if (stream === "stdout") yield bytes;
 }

@@ -1,7 +1,7 @@
 /**
  * Runs in a container of its own beside a task that has no network: accepts connections, on the loopback that it shares with the task or on
- * sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other end the
- * worker decides what is reached (link.ts). Plain JavaScript on Node's own modules; no other code of ours is in there.
+ * sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other end,
+ * the worker decides which addresses are reached (link.ts). Plain JavaScript on Node's own modules; no other code of ours is in there.
  *
  * node relay.mjs <name>=<port or path> [...]
  */
@@ -26,7 +26,7 @@ for (const [name, address] of endpoints) {
   if (where.path) chmodSync(where.path, 0o666);
 }
 
-// Only now: the opening of this connection tells the worker that the endpoints are ready. When the worker ends, so does this.
+// This connection is opened last: it tells the worker that the endpoints are ready. This process ends when the worker ends.
 const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
 session = connect("http://worker", { createConnection: () => worker });
 session.on("error", () => process.exit(1)).on("close", () => process.exit(0));

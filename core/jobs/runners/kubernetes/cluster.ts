@@ -22,7 +22,7 @@ export async function connect(): Promise<Cluster> {
     namespace,
     core: config.makeApiClient(client.CoreV1Api),
     networking: config.makeApiClient(client.NetworkingV1Api),
-    // Not with the client's own function: an error in the middle of its stream ends the process.
+    // This does not use the client's own function: an error in the middle of its stream would end the process.
     async followLog(pod, container, signal) {
       const server = config.getCurrentCluster()?.server;
       if (!server) throw new Error("no cluster is configured");

@@ -79,7 +79,7 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
-  it("S118 gets the network policies of this version, whatever an earlier one left there", async () => {
+  it("S118 gets the network policies of this version, even if an earlier version created others", async () => {
     const { policies } = await cluster();
     for (const { metadata } of networkPolicies) {
       const name = metadata?.name ?? "";
@@ -116,7 +116,7 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
-  it("distinguishes a missing image, too little memory, and a cluster that does not respond", async () => {
+  it("ends with a different reason for a missing image, too little memory, and a cluster that does not respond", async () => {
     const started = await cluster();
     expect((await runTask(kubernetes, ["true"], { image: "missing:1" })).exit).toEqual({
       kind: "failed",

@@ -191,7 +191,7 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   const ended = status?.state?.terminated;
   if (ended?.reason === "OOMKilled") return { kind: "out_of_memory" };
   if (ended) return { kind: "exited", code: ended.exitCode };
-  // It was deleted, by us or by others.
+  // The pod was deleted, by us or by others.
   if (!pod) return { kind: "exited", code: TERMINATED };
   const waiting = status?.state?.waiting;
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {

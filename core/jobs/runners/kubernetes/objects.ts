@@ -89,7 +89,8 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        // In memory, and counted as memory: on the node's disk a size is checked only now and then, and a pod evicted afterwards.
+        // These are in memory, and count as memory: on the node's disk, the size would be checked only now and then, and the pod evicted
+        // afterwards.
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
         { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
@@ -106,7 +107,9 @@ export function imageOf({ image }: Task): string {
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/** Pods that did not request the network get none; the others reach none of the addresses that our own requests must not reach (S118). */
+/**
+ * Pods that did not request network access get none; pods that did reach none of the addresses that our own requests must not reach (S118).
+ */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },

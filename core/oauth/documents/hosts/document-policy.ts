@@ -26,7 +26,7 @@ export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; ch
   return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
 }
 
-/** For discovery (S85, S106), which must respond even when the database is down. */
+/** Whether the policy accepts any documents. Discovery asks for it (S85, S106), and must respond even when the database is down. */
 export async function areDocumentsAccepted(): Promise<boolean> {
   try {
     return (await readDocumentPolicy()).policy !== "off";

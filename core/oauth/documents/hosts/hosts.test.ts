@@ -90,7 +90,7 @@ describe("S87 a host that the operator blocks", () => {
 });
 
 describe("the policy", () => {
-  test("listed: only hosts that are allowed; off: none; and open again: all as before", async () => {
+  test("accepts only allowed hosts while it is listed, none while it is off, and all as before once it is open again", async () => {
     const at = await visit();
     const tokens = await signInAtSite(at, offline);
     await setDocumentPolicy(operatorCommand, "listed", from);
@@ -175,14 +175,14 @@ describe("rules", () => {
     expect(await isAllowed("good.example.com")).toBe(false);
   });
 
-  // S87: they share their parent's certificate, and its other subdomains belong to other people.
+  // S87: hosts with underscores share their parent's certificate, and its other subdomains belong to other people.
   test("can be created for every possible host of a document, such as one with an underscore", async () => {
     await block("evil_app.example.com");
     expect(await isAllowed("evil_app.example.com")).toBe(false);
     for (const host of ["evilxapp.example.com", "other.example.com"]) expect([host, await isAllowed(host)]).toEqual([host, true]);
   });
 
-  test("are made, changed, listed and removed", async () => {
+  test("are created, changed, listed and removed", async () => {
     const operator = await signedInPerson("op", { isOperator: true });
     await setHostRule(operator.actor, { host: "b.example", rule: "allow", note: " for  us " }, from);
     await setHostRule(operator.actor, { host: "b.example", rule: "block", note: "not any more" }, from);
@@ -260,13 +260,13 @@ describe("rules", () => {
     "a!b.example",
     "\0",
     7,
-  ])("%j is no host", (typed) => {
+  ])("%j is not a host", (typed) => {
     expect(() => parseHostName(typed)).toThrow(expect.objectContaining({ code: "invalid_request", field: "host" }));
   });
 });
 
 describe("the list of documents", () => {
-  test("names, hosts, people and the rule that applies; searched in any case, page by page", async () => {
+  test("shows names, hosts, users and the rule that applies; it can be searched in any case, and has pages", async () => {
     await db().oAuthClientDocument.deleteMany();
     const at = await visit({ client_name: "100% Kites_", client_uri: "https://kite.example/" });
     await signInAtSite(at, offline);
@@ -310,7 +310,7 @@ async function seen(host: string, path = "/.well-known/oauth-cimd"): Promise<str
   return clientId;
 }
 
-test("S87 an operator sees in advance what a block ends, and it ends exactly that", async () => {
+test("S87 an operator sees in advance what a block ends, and the block ends exactly that", async () => {
   const operator = await someone({ isOperator: true });
   const domain = `d${newId()}.example`;
   const [own, below, trusted, lookAlike] = [
@@ -319,7 +319,7 @@ test("S87 an operator sees in advance what a block ends, and it ends exactly tha
     await seen(`trusted.${domain}`),
     await seen(`not${domain}`),
   ];
-  // The domain occurs only in its path.
+  // This client ID has the domain only in its path.
   const elsewhere = await seen(`other${domain}`, `/${domain}`);
   await setHostRule(operator, { host: `trusted.${domain}`, rule: "allow" }, noOrigin);
   const [one, two] = [await someone(), await someone()];
