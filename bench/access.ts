@@ -14,7 +14,7 @@ import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personal
 import { get, runOnInstance, timesOf } from "./instance.ts";
 
 /**
- * The cost of an API call's access decision with a warm token: statements beyond those that read the resource (goal: 1), and
+ * The cost of an API call's access decision with a warm token: the statements that it adds to those that read the resource (goal: 1), and
  * server time, in an organization of one member and of 100,000. `node bench/access.ts`, or as part of `npm run bench`.
  */
 const MEMBERS = 100_000;
