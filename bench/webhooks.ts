@@ -237,7 +237,7 @@ async function runLatency(rate: number): Promise<string> {
 
 /**
  * Records events at a rate. All events that became due since the last statement go into the next one, as in a busy service. Returns when
- * all have arrived.
+ * all have been sent.
  */
 async function sendAtRate(of: { ownerId: string; repoId: string }, rate: number, total: number): Promise<void> {
   const begin = performance.now();
