@@ -11,25 +11,25 @@ FROM ${NODE_IMAGE} AS system
 # PID 1, which has to reap orphaned processes.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends binutils bubblewrap ca-certificates git restic tini \
- # The symbols of Node are an eighth of it, and only for debuggers. Debian strips its own programs too.
+ # Node's symbols are an eighth of its size, and only debuggers use them. Debian strips its own programs too.
  && strip /usr/local/bin/node && apt-get purge -y --auto-remove binutils \
- # Only git's commands for mail, Subversion and the like are Perl. What Debian's own programs need is in perl-base, which stays.
+ # Only git's commands for mail, Subversion and the like are written in Perl. Debian's own programs need only perl-base, which stays.
  && dpkg --purge --force-depends $(dpkg-query --show --showformat '${Package}\n' perl perl-modules-* libperl5.* liberror-perl 2> /dev/null) \
- # Git's other servers, and programs for mail and WebDAV. The remaining programs are links to one file.
+ # The service uses none of these git programs. Those that remain become links to one file.
  && cd /usr/lib/git-core && rm git-daemon git-http-backend git-http-push git-imap-send git-shell scalar ../../bin/git-shell ../../bin/scalar \
  && ln -sf ../lib/git-core/git /usr/bin/git \
  && apt-get clean \
- # The Node image has npm, yarn and headers, which are for building.
+ # The Node image contains npm, Yarn and headers, which only builds need.
  && rm -rf /opt/yarn* /usr/local/include /usr/local/lib/node_modules /usr/local/share/doc /usr/local/share/man \
       /usr/local/bin/corepack /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/yarn /usr/local/bin/yarnpkg \
       /usr/share/doc /usr/share/info /usr/share/locale /usr/share/man /var/cache/debconf /var/lib/apt/lists /var/log /tmp/* \
  && mkdir -p /var/lib/apt/lists/partial /var/log \
- # No program may give its user more rights.
+ # No program may run with more rights than the user who starts it (setuid, setgid).
  && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
  && mkdir /data && chown node:node /data
 
 FROM ${NODE_IMAGE} AS build
-# A registry of your own, and the certificates of its authority in the base image. They are known only while this stage runs:
+# Your own npm registry, and the file in the base image with its authority's certificates. Only this stage knows them:
 #   docker build --build-arg NPM_CONFIG_REGISTRY --build-arg NODE_EXTRA_CA_CERTS …
 ARG NPM_CONFIG_REGISTRY
 ARG NODE_EXTRA_CA_CERTS
@@ -42,7 +42,7 @@ COPY --from=system /usr/lib/os-release /var/lib/dpkg/status /system/
 RUN node scripts/image/collect.ts /app \
  && npm sbom --package-lock-only --sbom-format cyclonedx | node scripts/image/write-sbom.ts /system /app > /app/sbom.cdx.json
 
-# In layers of their own: what was deleted above would otherwise still be in the layers below.
+# Copies the first stage into one new layer: that stage's own layers still contain the deleted files.
 FROM scratch
 COPY --from=system / /
 COPY --from=build /app /app
@@ -53,7 +53,7 @@ WORKDIR /app
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000
-# Checks the web process, or a worker that runs alone, on its own port.
+# Checks the web process, or, if a worker runs alone, the worker on WORKER_HEALTH_PORT.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "-e", "const at = (port) => fetch(`http://127.0.0.1:${port}/healthz`); at(process.env.PORT).catch(() => at(process.env.WORKER_HEALTH_PORT)).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "supervisor.ts"]

@@ -11,7 +11,7 @@ import { PLACEHOLDER_ORIGIN } from "#core/docs/fill-in.ts";
 import { guides } from "#core/docs/guides.ts";
 import { renderGuide } from "#core/docs/render-guide.ts";
 
-/** Every link and every file name in the project's documents and pages leads to what it names. */
+/** Checks every link and every file name in the project's documents and pages. */
 const ROOT = import.meta.dirname;
 const filling = { origin: PLACEHOLDER_ORIGIN, brand: "Keyhook", vendor: "keyhook", tokenPrefix: "kh_" };
 
@@ -43,7 +43,7 @@ function idsOf(node: Root | Nodes): string[] {
   return [...own, ...("children" in node ? node.children.flatMap(idsOf) : [])];
 }
 
-/** What is wrong with a link, if anything is. */
+/** The fault of a link, if there is one. */
 function faultOf(link: string, from: string): string | undefined {
   if (link.startsWith(`${PLACEHOLDER_ORIGIN}/`)) return faultOfPage(link.slice(PLACEHOLDER_ORIGIN.length));
   if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return undefined;
@@ -68,7 +68,7 @@ function faultOfPage(address: string): string | undefined {
 }
 
 describe("every link leads somewhere", () => {
-  test("those of the documents: to files, to headings in them, to pages of the documentation", () => {
+  test("from the documents to files, to headings in them, and to pages of the documentation", () => {
     const broken = documents.flatMap((path) =>
       linksOf(unified().use(remarkParse).use(remarkGfm).parse(read(path)).children).flatMap((link) => {
         const fault = faultOf(link, path);
@@ -78,7 +78,7 @@ describe("every link leads somewhere", () => {
     expect(broken).toEqual([]);
   });
 
-  test("those of the pages to the documentation", () => {
+  test("from the pages to the documentation", () => {
     const broken = tracked
       .filter((path) => /^app\/.*\.tsx?$/.test(path))
       .flatMap((path) =>
@@ -90,7 +90,7 @@ describe("every link leads somewhere", () => {
     expect(broken).toEqual([]);
   });
 
-  test("documents that sources name, and headings in them", () => {
+  test("from names of documents in sources to these documents and their headings", () => {
     const broken = sources.flatMap((path) =>
       [...read(path).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md(?:#[\w-]+)?\b/g)].flatMap(([named]) => {
         const fault = path.includes("render-markdown") ? undefined : faultOf(named, "README.md");
@@ -101,7 +101,7 @@ describe("every link leads somewhere", () => {
   });
 });
 
-test("names in ARCHITECTURE.md are in the files that it links to", () => {
+test("the files to which ARCHITECTURE.md links contain the names that it gives", () => {
   const named = [...read("ARCHITECTURE.md").matchAll(/\[(`[^\]]+`)\]\(([^)#]+\.ts)\)/g)].flatMap(([, names = "", file = ""]) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => ({ name, file })),
   );
@@ -127,7 +127,7 @@ describe("docs/security.md", () => {
   const [preface = "", ...parts] = text.split(/^### (?=S\d+$)/m);
   const statements = parts.map((part) => ({ name: part.slice(0, part.indexOf("\n")), named: pathsIn(part) }));
 
-  /** Files of this repository are named in backticks, from its root. */
+  /** The paths of files in a part. They are in backticks and start at the root of the repository. */
   function pathsIn(part: string): string[] {
     return [...part.matchAll(/`([\w.-]+(?:\/[\w.[\]()-]+)+|[\w-]+\.(?:ts|md|js))`/g)].map(([, named = ""]) => named);
   }
@@ -147,11 +147,11 @@ describe("docs/security.md", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("names files that are there, and for every statement some code and a test that cites it", () => {
+  test("names only existing files, and for every statement some code and a test that cites the statement", () => {
     const gone = [preface, ...parts].flatMap(pathsIn).filter((named) => !existsSync(join(ROOT, named)));
     expect(gone).toEqual([]);
     const isTest = (named: string) => /\.(test|spec)\.ts$/.test(named);
-    // The tests of S35 look at every screen and are not named after it.
+    // The tests of S35 examine every screen, and their titles do not have its number.
     const isCited = (name: string, test: string) => name === "S35" || new RegExp(`\\b${name}\\b`).test(read(test));
     const unheld = statements.filter(
       ({ name, named }) => named.every(isTest) || !named.some((file) => isTest(file) && isCited(name, file)),

@@ -4,13 +4,13 @@ import { isServiceError } from "#core/errors.ts";
 import { type Failure, log, requestContext } from "#core/log.ts";
 
 /**
- * Next answers 500 for everything that a page or an action throws, and for every request that it cannot read. It reports each such error
- * here before it responds; server/replace-failed-page.ts writes the response.
+ * Next responds with 500 if a page or an action throws, and to every request that it cannot read. It reports each such error here before it
+ * responds; server/replace-failed-page.ts then writes the response.
  */
 export const onRequestError: Instrumentation.onRequestError = (error, { method }) => {
   const context = requestContext.getStore();
   const failure = failureOf(error, method);
-  // With the request's id, which the user can report. Next prints the error too, but without the id.
+  // Logged with the request's id, which the user can report. Next also prints the error, but without the id.
   if (!failure) log().error({ err: error }, "a page failed");
   if (context) context.failure ??= failure;
 };
@@ -25,8 +25,8 @@ function failureOf(error: unknown, method: string): Failure | undefined {
 }
 
 /**
- * The messages with which Next and React reject an invalid action request (S138). They have no class or code for it; a test that sends
- * invalid requests fails when an upgrade changes the messages.
+ * The messages with which Next and React reject an invalid action request (S138). These errors have no class or code of their own. A test
+ * that sends invalid requests fails when an upgrade changes the messages.
  */
 const UNREADABLE =
   /^(Failed to parse body as FormData|Unexpected end of form|Connection closed|Invalid Server Actions request|Failed to find Server Action|The Server Reference ID|The router state header was sent but could not be parsed|Multipart: )/;

@@ -1,4 +1,4 @@
-/** The protocol's paths on a host without server.ts, which takes these paths before Next sees them. */
+/** The paths of OpenID Connect, for a host that runs Next without server.ts. server.ts handles them before Next sees them. */
 const protocolPaths = [
   "/oauth/:path*",
   "/.well-known/openid-configuration",
@@ -6,10 +6,10 @@ const protocolPaths = [
   "/.well-known/oauth-protected-resource",
 ];
 
-/** The first letter of a handle, and the rest: never `_next`, and never a leading dot (core/accounts/handles/parse-handle.ts). */
+/** Matches every handle, but neither `_next` nor a name with a leading dot (core/accounts/handles/parse-handle.ts). */
 const HANDLE = "[A-Za-z0-9][A-Za-z0-9._-]*";
 
-/** The headers that S23 requires of every page, only for a host without server.ts. server.ts sets its own, which these would replace. */
+/** The headers that S23 requires on every page, only for a host without server.ts: they would replace those that server.ts sets. */
 const pageHeaders = [
   { key: "Content-Security-Policy", value: "frame-ancestors 'none'" },
   { key: "X-Frame-Options", value: "DENY" },
@@ -20,14 +20,14 @@ const pageHeaders = [
 /** @type {import("next").NextConfig} */
 export default {
   distDir: process.env.NEXT_DIST_DIR || ".next",
-  // From the sources (scripts/setup/build.mjs); otherwise, Next generates one.
+  // scripts/setup/build.mjs derives the ID from the sources. Without BUILD_SOURCES, Next generates one.
   generateBuildId: () => process.env.BUILD_SOURCES?.slice(0, 20) ?? null,
   poweredByHeader: false,
   devIndicators: false,
-  // No page uses next/image. Its URL would render any page of the service, bypassing the checks of server/dispatch.ts.
+  // No page uses next/image. Its URL (/_next/image) would render any page of the service without the checks of server/dispatch.ts.
   images: { unoptimized: true },
   turbopack: { root: import.meta.dirname },
-  // They read files from their own folders, or are native modules.
+  // These packages read files from their own folders, or contain native modules.
   serverExternalPackages: [
     "@napi-rs/blake-hash",
     "@node-rs/argon2",
@@ -39,13 +39,13 @@ export default {
     "sharp",
     "undici",
   ],
-  // `npm run types` checks them, with the compiler that the project has chosen.
+  // `npm run types` checks the types, with the project's own compiler.
   typescript: { ignoreBuildErrors: true },
   experimental: {
     serverActions: { bodySizeLimit: "6mb" },
-    // The page for URLs that do not exist has a frame. If it was app/not-found.tsx, each page would render it too, and load its scripts.
+    // app/global-not-found.tsx is the page for unknown URLs. In app/not-found.tsx, its frame's scripts would be loaded on every page.
     globalNotFound: true,
-    // React and Next's own client are on every page: two files compress better than five.
+    // Every page loads React and Next's client, and two files compress better than five.
     turbopackChunking: { maxChunkCountPerGroup: 1, maxMergeChunkSize: 10_000_000 },
     // The cache makes the next build faster, and this one slower by a third.
     turbopackFileSystemCacheForBuild: !process.env.CI,
@@ -63,7 +63,7 @@ export default {
     // Models have no prefix before their names: a URL that matches no other page is tried as a model.
     fallback: [{ source: `/:owner(${HANDLE})/:name/:path*`, destination: "/repos/models/:owner/:name/:path*" }],
   }),
-  // Each page has one URL: its path in app/ is not one, and `models` is only in URLs of the API.
+  // Each page has one URL. These redirect to it from the page's path in app/, and from URLs with `models`, which only the API has.
   redirects: async () => [
     { source: "/repos/:type(datasets|spaces)/:owner/:name/:path*", destination: "/:type/:owner/:name/:path*", permanent: false },
     { source: "/repos/models/:owner/:name/:path*", destination: "/:owner/:name/:path*", permanent: false },

@@ -5,16 +5,16 @@ import { expect, test } from "vitest";
 import { parseAst } from "vitest/node";
 
 /**
- * Every pattern of the product takes at most linear time (S137, S138): a pattern that is tried again at each character lets one hostile text
- * stop a process for minutes. To fix a pattern that fails here, let neighbors share no character (`[^<>]*` in place of `[^>]*`), look
- * behind so that a run is tried once (`(?<!\s)\s+$`), or let it match where it would fail.
+ * Every regular expression of the product takes at most linear time (S137, S138): if an expression is tried again at each character, one
+ * hostile text can stop a process for minutes. To fix an expression that fails here, let adjacent repetitions share no character (`[^<>]*`
+ * instead of `[^>]*`), look behind so that a run is tried once (`(?<!\s)\s+$`), or let it match where it would fail.
  */
 const FILES = "{*,{core,api,app,pages,server,worker,packages/*/src}/**/*}.{ts,tsx}";
 const NOT_OF_THE_PRODUCT = ["**/*.test.*", "**/testing*", "core/generated/**"];
 
 /**
- * Limits steps instead of time: on a busy machine, even a fast pattern may take a second for an attack. Far more steps than a linear
- * pattern needs for the longest text, and far fewer than a quadratic one.
+ * Limits steps instead of time, because on a busy machine even a fast pattern may take a second. The limits are far more steps than a
+ * linear pattern needs for the longest text, and far fewer than a quadratic one needs.
  */
 const LIMITS = {
   timeout: null,
@@ -23,7 +23,7 @@ const LIMITS = {
   attackTimeout: null,
   maxAttackStringSize: 30_000,
   attackLimit: 20_000_000,
-  // Patterns with a look-ahead or look-behind are tried with texts of this length at first: 2,400, the default, takes twice the time.
+  // The first length of texts for patterns with a look-ahead or look-behind. The default, 2,400, takes twice the time.
   maxGeneStringSize: 600,
 };
 
@@ -49,7 +49,7 @@ test("every pattern takes linear time", { timeout: 600_000 }, async () => {
 
   const slow: string[] = [];
   for (const [text, { source, flags, files }] of patterns) {
-    // Without an unlimited repetition, a pattern reads a limited number of characters.
+    // Not checked: a pattern without an unlimited repetition reads a limited number of characters.
     if (!/[*+]|,\}/.test(source)) continue;
     const { status } = await check(source, flags, LIMITS);
     if (status !== "safe") slow.push(`${text} is ${status}: ${files.join(", ")}`);

@@ -31,10 +31,10 @@ import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts
 import type { Loop } from "./worker/loop.ts";
 import { startSpaces } from "./worker/runs.ts";
 
-// Each start of a Space is one of several processes, on a machine that may be busy.
+// Long, because each Space starts several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** Spaces that serve, with the worker that runs them, in a real sandbox and over real HTTP. */
+/** Tests running Spaces with their worker, in a real sandbox and over real HTTP. */
 let ada: TestPerson;
 let origin: string;
 let worker: Loop;
@@ -48,7 +48,7 @@ server.on("upgrade", (req, socket, head) => {
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  // More than the tests leave running, because waiting for a slot is tested elsewhere.
+  // More slots than the Spaces that these tests leave running, because waiting for a slot is tested elsewhere.
   provideSettings({ ORIGIN: origin, SPACES_CONCURRENCY: "64" });
   ada = await signedInPerson();
   worker = await startSpaces();
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const README = (more = "") => `---\nsdk: node\n${more}---\n# A Space\n`;
 
-/** An app that reports the request it received, and behaves as its URL says. */
+/** An app that reports the request that it received, and behaves as the URL says. */
 const APP = `
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
@@ -138,7 +138,7 @@ const logOf = async ({ id }: Repo) => (await readSpaceLog(id)).map((piece) => pi
 const becomes = (repo: Repo, stage: string, timeout = 60_000) =>
   vi.waitFor(async () => expect(await stageOf(repo)).toBe(stage), { timeout, interval: 20 });
 
-/** Node's own client sends what `fetch` would not, and shows every header. */
+/** Sends a request with Node's own client, which sends requests that `fetch` would not send and shows every header. */
 function send(path: string, { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {}) {
   return new Promise<{ status: number; headers: IncomingMessage["headers"]; body: string }>((resolve, reject) => {
     const req = request(`${origin}/`, { path, method, headers, agent: false }, (res) => {
@@ -159,13 +159,13 @@ function expectSandboxed(headers: Headers | IncomingMessage["headers"]): void {
   expect(of("access-control-allow-credentials") ?? null).toBeNull();
 }
 
-describe("a Space that serves", () => {
+describe("a running Space", () => {
   let repo: Repo;
   beforeAll(async () => {
     repo = await someSpace();
   });
 
-  test("runs from its push on, and answers requests", async () => {
+  test("starts with a push, and responds to requests", async () => {
     const body = Buffer.alloc(300_000, "keyhook");
     const answer = await get(repo, "some/path?q=1", { method: "POST", body });
     expect(answer.status).toBe(200);
@@ -175,7 +175,7 @@ describe("a Space that serves", () => {
     await vi.waitFor(async () => expect(await logOf(repo)).toContain("hello from the app"), 2_000);
   });
 
-  test("is told where it is, and nothing about its visitors' identity", async () => {
+  test("gets its own URL, and no data that identifies its visitors", async () => {
     const token = await tokenOf(ada);
     const headers = {
       cookie: `${siteSessionCookie().name}=${ada.token}; other=1`,
@@ -200,7 +200,7 @@ describe("a Space that serves", () => {
     expect(Object.keys(env).filter((name) => /SECRET|DATABASE|KEY/.test(name))).toEqual([]);
   });
 
-  test("S23 no answer of it sets anything for our origin or tells a proxy anything, and each runs in a sandbox", async () => {
+  test("S23 its responses set nothing for our origin, instruct no proxy, and run in the browser's sandbox", async () => {
     const answer = await get(repo, "harm");
     expectSandboxed(answer.headers);
     for (const [name, value] of Object.entries({
@@ -222,7 +222,7 @@ describe("a Space that serves", () => {
       "strict-transport-security",
       "secure-session-registration",
       "set-login",
-      // Headers that proxies obey: nginx, Apache, lighttpd, Perlbal, LiteSpeed, content networks. And an unknown one.
+      // Headers that instruct proxies (nginx, Apache, lighttpd, Perlbal, LiteSpeed, content networks), and an unknown header.
       "x-accel-redirect",
       "x-accel-buffering",
       "x-accel-expires",
@@ -238,7 +238,7 @@ describe("a Space that serves", () => {
       expect(answer.headers.has(name), name).toBe(false);
   });
 
-  test("S23 answers that are ours are in the sandbox too", async () => {
+  test("S23 the service's own responses at its URL also run in the sandbox", async () => {
     const base = `/spaces/${repo.fullName}/app`;
     const own = [
       [base, 302],
@@ -254,7 +254,7 @@ describe("a Space that serves", () => {
         expectSandboxed(answer.headers);
       }
     }
-    // An invalid path never reaches this door.
+    // A request with an invalid path is refused before it reaches the code for Spaces.
     for (const path of [`${base}/../../settings`, `${base}/a/%2e%2E/b`]) {
       const { status, headers } = await send(path, { headers: { accept: "text/html" } });
       expect([status, headers["content-security-policy"]]).toEqual([400, expect.stringMatching(/^default-src 'none'/)]);
@@ -310,9 +310,9 @@ describe("a Space that serves", () => {
     expect(echoed).toBe("over and back");
   });
 
-  test("S137 slow requests and WebSockets of one address leave the Space to everybody else", async () => {
+  test("S137 slow requests and WebSockets of one IP address do not block the Space for other visitors", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
-    // A request does not end the connection that it was upgraded to.
+    // Ending a request does not end the connection that was upgraded.
     const opened: (ClientRequest | Duplex)[] = [];
     const attempt = (address: string, options: RequestOptions) => {
       const { headers, ...rest } = options;
@@ -330,7 +330,7 @@ describe("a Space that serves", () => {
         attempt("198.51.100.1", { method: "POST", headers: { "content-length": 100 } }).write("x");
         attempt("198.51.100.1", { headers: WEBSOCKET }).end();
       }
-      // Until all slots are taken, and the other requests wait or were refused.
+      // When this response arrives, all slots are taken, and further requests wait or were refused.
       await get(repo, "", { headers: { "x-forwarded-for": "198.51.100.1" } });
       const [answer] = await once(attempt("203.0.113.1", { method: "POST" }).end("quick"), "response");
       expect([answer.statusCode, JSON.parse(await text(answer)).length]).toEqual([200, 5]);
@@ -342,7 +342,7 @@ describe("a Space that serves", () => {
     }
   });
 
-  test("S137 WebSockets of many addresses yield when somebody else waits", async () => {
+  test("S137 WebSockets of many IP addresses yield when somebody else waits", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
     const opened: (ClientRequest | Duplex)[] = [];
     const open = (address: string) => {
@@ -356,9 +356,9 @@ describe("a Space that serves", () => {
     };
     try {
       keptMs = 100;
-      // As many as strangers can hold at once.
+      // The number of WebSockets that anonymous visitors can hold at once.
       const held = Array.from({ length: 96 }, (_, at) => `198.51.100.${at}`);
-      // Among them the address of the test before, whose WebSockets are over although the app has not closed them.
+      // These include the address of the previous test, whose WebSockets have ended although the app has not closed them.
       await Promise.all(held.map((address) => expect.poll(() => open(address), { timeout: 15_000 }).toBeUndefined()));
       expect(await open("203.0.113.2")).toBeUndefined();
     } finally {
@@ -368,7 +368,7 @@ describe("a Space that serves", () => {
     }
   });
 
-  test("S132 reaches nothing: not the database, not the worker, not this service, not a cloud's metadata", async () => {
+  test("S132 cannot reach the database, the worker, this service or a cloud's metadata", async () => {
     const { hostname, port } = new URL(process.env.DATABASE_URL ?? "");
     const address = new URL((await readSpaceRuntime(repo.id))?.address ?? "");
     for (const [host, at] of [
@@ -384,7 +384,7 @@ describe("a Space that serves", () => {
     expect(await (await get(repo, "try?host=127.0.0.1&port=7860")).text()).toBe("connected");
   });
 
-  test("the worker takes requests from us only", async () => {
+  test("the worker accepts requests only from the service's web processes", async () => {
     const { address } = (await readSpaceRuntime(repo.id)) ?? {};
     for (const key of ["", `${repo.id}.${Math.floor(Date.now() / 1000)}.${"A".repeat(43)}`]) {
       const answer = await fetch(`${address}/`, { headers: key ? { "x-keyhook-space": key } : {} });
@@ -394,7 +394,7 @@ describe("a Space that serves", () => {
 });
 
 describe("how a Space runs", () => {
-  test("it sleeps without requests, and a request wakes it and is served completely", async () => {
+  test("it falls asleep without requests, and a request wakes it and gets the complete response", async () => {
     const repo = await someSpace();
     await get(repo);
     await pool().query("UPDATE space_runtime SET last_request_at = now() - interval '47 hours 59 minutes' WHERE repo_id = $1", [
@@ -412,13 +412,13 @@ describe("how a Space runs", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  test("S137 a visitor who wakes one Space after another is told to wait", async () => {
+  test("S137 a visitor who wakes one Space after another is refused for a while", async () => {
     const repo = await someSpace();
     await get(repo);
     const asleep = "stage = 'SLEEPING', is_wanted = false, generation = generation + 1";
     await pool().query(`UPDATE space_runtime SET ${asleep} WHERE repo_id = $1`, [repo.id]);
     const woken = throttleKey("space-wake", `address 127.0.0.1\n${ada.id}`);
-    // Other tests have woken some.
+    // Earlier tests may have woken Spaces too.
     for (let each = 0; each < WAKES.limit; each++) await consumeThrottle(woken, WAKES).catch(() => undefined);
     const answer = await get(repo, "", { headers: { accept: "text/html" } });
     expect([answer.status, Number(answer.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
@@ -444,11 +444,11 @@ describe("how a Space runs", () => {
     expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "RUNNING", commit: head.headSha });
   });
 
-  test("it is restarted when it exits, and given up when it does so too often, with its last output in the log", async () => {
+  test("it is restarted when it exits, and given up when it exits too often, with its last output in the log", async () => {
     const repo = await someSpace();
     await get(repo);
     expect((await get(repo, "crash")).status).toBe(502);
-    // A request that reaches the app while it stops may have been processed, and is not sent twice.
+    // A request that reached the app while it stopped is not sent again, because it may have been processed.
     await vi.waitFor(async () => expect((await get(repo)).status).toBe(200));
     expect((await readSpaceRuntime(repo.id))?.restarts).toBe(1);
     expect(await logOf(repo)).toContain("ended with exit code 3");
@@ -466,7 +466,7 @@ describe("how a Space runs", () => {
   test("it is given up when several workers are lost soon after its start, and can be restarted", async () => {
     const repo = await someSpace();
     await get(repo);
-    /** As if so many workers had claimed it, one after another, and none had recorded an end. */
+    /** Changes the row as if this number of workers had claimed the Space one after another, and none had recorded its end. */
     const lose = (attempts: number, secondsAgo: number) =>
       pool().query(
         `UPDATE space_runtime SET claim_id = 'lost', claimed_until = now(), attempts = $2, updated_at = now() - make_interval(secs => $3)
@@ -474,7 +474,7 @@ describe("how a Space runs", () => {
         [repo.id, attempts, secondsAgo],
       );
     const attempts = async () => (await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } })).attempts;
-    // Runs that went well for a while before they were lost do not count.
+    // Runs that lasted for a while before they were lost do not count.
     await lose(RESTARTS_MAX + 1, 600);
     await vi.waitFor(async () => expect(await attempts()).toBe(1));
     await becomes(repo, "RUNNING");
@@ -486,7 +486,7 @@ describe("how a Space runs", () => {
     expect(await attempts()).toBe(1);
   });
 
-  test("it is paused until it is restarted: no request and no push wakes it", async () => {
+  test("once paused, neither a request nor a push wakes it, only a restart", async () => {
     const repo = await someSpace();
     await get(repo);
     await pauseSpace(ada.actor, nameOf(repo), from);
@@ -504,7 +504,8 @@ describe("how a Space runs", () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
-    // As if the worker had been away for longer than its lease: the next to claim the Space runs it, and the first notices.
+    // Changes the row as if the worker had not renewed its lease in time. The next worker that claims the Space runs it, and the first
+    // worker notices that.
     await pool().query("UPDATE space_runtime SET claimed_until = now(), claim_id = 'somebody else' WHERE repo_id = $1", [
       repo.id,
     ]);
@@ -527,19 +528,19 @@ describe("how a Space runs", () => {
     const answer = await get(repo);
     expect(answer.status).toBe(503);
     expect(JSON.stringify(await answer.json())).toContain(message);
-    // The next push repairs it.
+    // The next push repairs the Space.
     await commitTo(repo, ada, { "README.md": README(), "app.js": app("mended") });
     expect(await (await get(repo)).json()).toMatchObject({ version: "mended" });
   });
 
-  test("it runs a command of its own", async () => {
+  test("it runs the command in its README", async () => {
     const repo = await someSpace({ "README.md": README("app_port: 8123\ncommand: 'GREETING=hello node app.js'\n") });
     expect(await (await get(repo)).json()).toMatchObject({ env: { PORT: "8123", GREETING: "hello" }, cwd: "/workspace" });
   });
 });
 
 describe("a long visit", () => {
-  test("S135 a stream and a WebSocket end when who visits may not see the Space any more", async () => {
+  test("S135 a stream and a WebSocket end when the visitor may no longer see the Space", async () => {
     const repo = await someSpace({}, { isPrivate: true });
     const token = await tokenOf(ada, "read-repos");
     const headers = { authorization: `Bearer ${token}` };
@@ -561,7 +562,7 @@ describe("a long visit", () => {
     expect((await get(repo, "", { headers })).status).toBe(404);
   });
 
-  test("S137 a public Space is checked once for all its visitors, until it is no longer public", async () => {
+  test("S137 for a public Space, access is checked once for all visitors, until it is no longer public", async () => {
     const repo = await someRepo(ada, { type: "space", sdk: "node" });
     const target = parseAppTarget(new URL(appOf(repo)).pathname) as AppTarget;
     const req = { method: "GET", headers: {} } as IncomingMessage;
@@ -575,7 +576,7 @@ describe("a long visit", () => {
     await vi.waitFor(async () => expect(await end()).toEqual(asks.map(() => false)), 10_000);
   });
 
-  test("S137 a private Space's visitor is checked once for all their connections", async () => {
+  test("S137 for a visitor of a private Space, access is checked once for all connections", async () => {
     const repo = await someSpace();
     await db().repo.update({ where: { id: repo.id }, data: { isPrivate: true } });
     const target = parseAppTarget(new URL(appOf(repo)).pathname) as AppTarget;
@@ -589,12 +590,12 @@ describe("a long visit", () => {
     const { result, statements } = await countStatements(() => Promise.all(asks.map((ask) => ask())));
     expect(result).toEqual(asks.map(() => true));
     expect(statements).toBeLessThan(50);
-    // The answer does not apply to other credentials.
+    // The result does not apply to other credentials.
     await expect(staysOpen(other, target, app)()).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
-/** As if it had ended that often before. */
+/** Restarts the Space as if it had ended this number of times before, and waits for its next run. */
 async function runsAfter(restarts: number, repo: Repo): Promise<void> {
   const { startedAt } = (await readSpaceRuntime(repo.id)) ?? {};
   await pool().query(
@@ -694,7 +695,7 @@ describe("the API of a Space", () => {
 });
 
 describe("a private Space", () => {
-  test("S136 opens for who may read it only, and for each of its page's requests by an address of its own", async () => {
+  test("S136 opens only for users who may read it, and uses a separate URL for each visit, so that all requests of its page are allowed", async () => {
     const repo = await someSpace({}, { isPrivate: true });
     const other = await signedInPerson("eve");
     const cookie = (person: TestPerson) => ({ cookie: `${siteSessionCookie().name}=${person.token}` });
@@ -719,10 +720,10 @@ describe("a private Space", () => {
     expect(opened.headers.get("cache-control")).toBe("private, no-store");
     expect(await opened.json()).toMatchObject({
       url: "/page?q=1",
-      // The app is not told who visits, nor the address that would let others in.
+      // The app learns neither the visitor nor the URL of the visit, which would admit others.
       headers: { "x-forwarded-prefix": `/spaces/${repo.fullName}/app` },
     });
-    // For this Space alone, unchanged, and no longer than the session.
+    // The visitor segment is valid only for this Space, only unchanged, and only as long as the session.
     const another = await someSpace({}, { isPrivate: true });
     const segment = location.split("/")[5] ?? "";
     expect((await get(another, `${segment}/`)).status).toBe(404);
@@ -734,8 +735,8 @@ describe("a private Space", () => {
   });
 });
 
-describe("S136 the address of a visit that was handed on", () => {
-  test("expires as soon as any user loses their access, and others continue at a new one", async () => {
+describe("S136 the URL of a visit that was passed on to others", () => {
+  test("expires as soon as any user loses access to the Space, and all other visitors continue at a new URL", async () => {
     const eve = await signedInPerson("eve");
     const [orgId, org] = [newId(), freshName("harbour")];
     await db().handle.create({ data: { handle: org, orgId } });
@@ -764,7 +765,7 @@ describe("S136 the address of a visit that was handed on", () => {
     for (const [what, lose] of losses) {
       const harvested = await visit();
       expect([what, await open(harvested)]).toEqual([what, 200]);
-      // A change that removes nobody's access ends no visit.
+      // A change that ends nobody's access ends no visit.
       await db().repo.update({ where: { id: repo.id }, data: { description: what } });
       expect([what, await open(harvested)]).toEqual([what, 200]);
       await lose();
@@ -775,7 +776,7 @@ describe("S136 the address of a visit that was handed on", () => {
 });
 
 describe("a static Space", () => {
-  test("shows its files as they are at its latest commit, in the sandbox", async () => {
+  test("shows the files of its latest commit, in the browser's sandbox", async () => {
     const repo = await someRepo(ada, { type: "space", sdk: "static" });
     const page = "<!doctype html><script src=a.js></script>";
     await commitTo(repo, ada, {
@@ -813,8 +814,8 @@ describe("a static Space", () => {
   });
 });
 
-describe("S122 a worker that goes", () => {
-  // Those of the tests before would be handed over too, and started again each time.
+describe("S122 a worker that ends", () => {
+  // Puts the Spaces of earlier tests to sleep, because they would be handed over too, and started again each time.
   beforeAll(async () => {
     await pool().query(
       "WITH asleep AS (UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false) SELECT pg_notify('space', '')",
@@ -822,7 +823,7 @@ describe("S122 a worker that goes", () => {
     await vi.waitFor(async () => expect(await db().spaceRuntime.count({ where: { claimId: { not: null } } })).toBe(0), 60_000);
   });
 
-  test("hands its Spaces over when it is stopped, and loses them when it is killed; another worker runs them, and leaves nothing of them behind", async () => {
+  test("hands its Spaces over when it is stopped, and loses them when it is killed; another worker then runs them, and removes what the first one left behind", async () => {
     const repo = await someSpace();
     await get(repo);
     const { claimId: first } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
@@ -841,7 +842,7 @@ describe("S122 a worker that goes", () => {
     await expect(fetch(address ?? "")).rejects.toThrow();
     const left = async () => (await readdir(tmpdir())).filter((name) => name.includes(`${repo.id}-${claimId?.slice(0, 8)}`));
     expect(await left()).toHaveLength(2);
-    // As if the lease had run out.
+    // Changes the row as if the lease had expired.
     await pool().query("UPDATE space_runtime SET claimed_until = now() WHERE claim_id = $1", [claimId]);
     worker = await startSpaces();
     expect((await get(repo, "", { method: "POST", body: "payload" })).status).toBe(200);

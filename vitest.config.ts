@@ -4,12 +4,12 @@ import { keepTemporaryFilesInMemory } from "./scripts/test/memory-folder.ts";
 import { type TestKind, testFiles } from "./scripts/test/test-files.ts";
 
 keepTemporaryFilesInMemory();
-// Vitest loads this file again for each project.
+// Kept in a global variable, because Vitest loads this file again for each project.
 const run = globalThis as { keyhookTestFiles?: ReturnType<typeof testFiles> };
 run.keyhookTestFiles ??= testFiles();
 const files = run.keyhookTestFiles;
 
-/** Names of folders may have brackets in them. */
+/** Escapes the brackets in names of folders. */
 const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   extends: true,
   test: { name, include: files[name].map((file) => file.replace(/[[\](){}*?!]/g, "\\$&")), ...options },
@@ -17,15 +17,15 @@ const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]
 
 export default defineConfig({
   test: {
-    // Tests wait for about half of their time: for git, Postgres and timers. With five workers on two cores the tests with a database took 6 %
-    // less time, but each took longer, and some came close to their time limit.
+    // Tests spend about half of their time waiting for git, Postgres and timers. With five workers on two cores the tests with a database
+    // took 6 % less time, but each test took longer, and some came close to their time limit.
     maxWorkers: availableParallelism() + 1,
-    // Machines that run tests are often busy with other things too.
+    // Generous, because machines that run tests are often busy with other work.
     testTimeout: 30_000,
     slowTestThreshold: 5_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
-    // The three projects, and the next run, compile a module once.
+    // A module is compiled only once for the three projects and the next run.
     experimental: { fsModuleCache: true },
     projects: [
       project("pure", { pool: "threads", isolate: false, setupFiles: "core/testing/setup.ts" }),

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Reads of the organization's content, each from another part of the API. */
+/** Reads of the organization's content, each from a different part of the API. */
 const reads = (name: string): string[] => [
   `/api/models/${organization.name}/${name}`,
   `/api/models/${organization.name}/${name}/auth-check`,
@@ -48,15 +48,17 @@ async function statementsOf(path: string, token?: string): Promise<number> {
     await response.arrayBuffer();
     return response.status;
   };
-  // Once before: the app's metadata is cached, and the use of a token is recorded once a minute.
+  // The first call is not counted: it also loads the app's metadata and records that the token was used, which happens once a minute.
   await ask();
   const [one, other] = [await countStatements(ask), await countStatements(ask)];
   expect([path, one.result, other.result]).toEqual([path, 200, 200]);
-  // The process's own statements during one of them are not the request's.
+  // Statements that the process executes on its own may fall into one of the two requests.
   return Math.min(one.statements, other.statements);
 }
 
-/** The cost that a token adds to each read. The same read of a public repository without a token needs no decision. */
+/**
+ * The statements that the access decision adds to each read, compared with the same read of a public repository, which needs no decision.
+ */
 async function costOfDecisions(token: string): Promise<Record<string, number>> {
   const costs: Record<string, number> = {};
   for (const [at, path] of reads("closed").entries()) {
@@ -96,7 +98,7 @@ describe("the access decision of an API call with a warm token", () => {
     );
     await asOwner(`ANALYZE membership, "user"`);
     for (const hand of ["personal", "app", "exchanged"] as const) expect(await costOfDecisions(tokens[hand])).toEqual(one());
-    // An index that is a level deeper, at most.
+    // At most, an index is one level deeper.
     expect(await pagesRead()).toBeLessThanOrEqual(before + 4);
   });
 });

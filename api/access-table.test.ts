@@ -25,19 +25,19 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: the rights of every actor. `may` is called for every actor and resource, and the doors are called for each rule. The rows state what is allowed,
- * in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange, not in those of
- * core/access; everything else is refused. A row's resource is a pattern with `*`; scopes in one word are alternatives of which a token
- * needs one, scopes joined by `+` are needed together.
+ * S135: the rights of every actor. `may` is called for every actor and resource, and the doors are called for each rule. The rows state
+ * what is allowed, in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange,
+ * not in the words of core/access; everything else is refused. A row's resource is a pattern with `*`; scopes separated by spaces are
+ * alternatives, of which a token needs one; a token needs all scopes that are joined by `+`.
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
 /** Members who meet the organization's requirements. */
 const MEMBERS = "admin write maker contributor read guest";
 const APPS = "app app-without-org other-app unadmitted";
-/** Not an exchanged token, which acts only in its organization. */
+/** Every user's token except an exchanged token, which acts only in its organization. */
 const ANY_HAND = `personal ${APPS}`;
-/** With an organization's resources, these tokens may do what their scopes allow with a user's own. */
+/** For these tokens, a scope allows the same with an organization's resources as with a user's own. */
 const OWN_HANDS = "personal exchanged";
 /** For the user's own programs, each repository scope allows reading every repository that the user can read. */
 const READING = "read-repos write-repos manage-repos";
@@ -46,7 +46,7 @@ const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
   ["org-private*", MEMBERS, OWN_HANDS, READING],
-  // "Scopes read-repos and read-billing apply to organizations as well": and none of the others.
+  // "Scopes read-repos and read-billing apply to organizations as well", and no other scope does.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
@@ -113,7 +113,7 @@ const allowed = {
     ["org-private-by-maker", "maker", OWN_HANDS, READING.replace(/\S+/g, "write-discussions+$&")],
     ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
   ],
-  /** Moderators and the discussion's author, who is the administrator for the organization's discussions here. */
+  /** Moderators and the discussion's author. Here the administrator wrote the discussions in the organization's repositories. */
   retitle: [
     ["own-public", "owner", ANY_HAND, "write-discussions"],
     ["own-gated", "owner", ANY_HAND, "write-discussions"],
@@ -160,7 +160,7 @@ const allowed = {
     ["admin", "admin", ANY_HAND, "write-collections"],
     ["else", "admin", "personal", "write-collections"],
   ],
-  /** The members of an organization: each may list them with any token that has access to it. */
+  /** Listing an organization's members: each member may do it with any token that has access to the organization. */
   members: [
     ["org", MEMBERS, "personal app other-app exchanged", "*"],
     ["else", "admin", "personal", "*"],
@@ -195,8 +195,8 @@ function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
 }
 
 /**
- * Content that the organization closes to members who do not meet its requirements is not hidden from them: they are told the requirement
- * (403), with a token that could otherwise read it.
+ * Whether the organization closes this content to a member who does not meet its requirements. The content is not hidden from the member:
+ * if the token could otherwise read it, the response is 403 and states the requirement.
  */
 function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
   return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
@@ -205,7 +205,7 @@ function isHeldBack(act: "read" | "readCollection", resource: string, actor: Som
 const isTold = (act: "read" | "readCollection", resource: string, actor: Somebody): boolean =>
   isAllowed(act, resource, actor) || isHeldBack(act, resource, actor);
 
-/** Other test files share the machine. */
+/** Long, because other test files run on the same machine at the same time. */
 const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -220,7 +220,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** `needsToken`: reading also requires a token; `needsPerson`: a job is rejected at once, whatever the request. */
+/** `needsToken`: even reading requires a token; `needsPerson`: a job's token is rejected first, whatever the request contains. */
 type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean; needsPerson?: boolean };
 type Answer = { status: number; code: string | null };
 
@@ -241,8 +241,8 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
 }
 
 /**
- * The expected refusal: as if it did not exist for those who may not see it (S136), and explicit for the others. An anonymous caller is
- * asked for a token if one is needed anyway.
+ * The expected refusal: 404 for an actor who may not see the resource (S136), otherwise 403. An anonymous caller gets 401 if the request
+ * requires a token in any case.
  */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
@@ -250,7 +250,7 @@ function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken
 }
 
 function described({ status, code }: Answer): string {
-  // After the decision a request may still fail for other reasons.
+  // A request that was allowed may still fail for another reason.
   const isRefusal =
     status === 401 || status === 403 || (status === 404 && !["EntryNotFound", "RevisionNotFound"].includes(code ?? ""));
   return isRefusal ? String(status) : status < 500 ? "allowed" : `failed ${status}`;
@@ -260,7 +260,7 @@ type Cell = { name: string; actor: Somebody; ask: Ask; rules: Row[]; isSeen: boo
 
 /**
  * For each door, rule and hand, one cell that the rule allows. For every actor and hand, one refused cell about a visible resource and one
- * about a hidden resource. `may` has been called for all of them.
+ * about a hidden resource. The other cells are not requested: `may` was called for all of them.
  */
 function oneOfEach(door: string, cells: Cell[]): Cell[] {
   const first = new Map<string, Cell>();
@@ -272,7 +272,7 @@ function oneOfEach(door: string, cells: Cell[]): Cell[] {
   return [...first.values()];
 }
 
-/** Requests all cells, some at a time, and lists those whose response differs from the rows. */
+/** Sends the requests of all cells, several at a time, and lists the cells whose response differs from the rows. */
 async function check(cells: Cell[]): Promise<{ wrong: string[]; asked: number }> {
   const wrong: string[] = [];
   const left = cells.values();
@@ -306,7 +306,7 @@ const removal = `${JSON.stringify({ key: "header", value: { summary: "x" } })}
 {"key":"deletedFile","value":{"path":"none"}}
 `;
 
-/** One request for each door. Its response shows the decision, and it changes nothing when it is allowed. */
+/** One request for each door. Its response shows the decision, and it changes nothing even if it is allowed. */
 const doors = {
   info: { acts: ["read"], ask: (key) => ({ path: api(key) }) },
   "auth-check": { acts: ["content"], ask: (key) => ({ path: `${api(key)}/auth-check` }) },
@@ -376,7 +376,7 @@ const namespaces = ["own", "org", "admin", "else"] as const;
 const takenIn = { own: "own-public", org: "org-public", admin: "admin-private", else: "else-private" } as const;
 const REPO_SCOPES = "none read-repos gated-repos contribute-repos write-repos manage-repos all";
 
-/** The `core/access` query for each resource in an act's rows. */
+/** The question to `core/access` for each resource in an act's rows. */
 type Question = [resource: string, ask: (actor: Actor) => Promise<boolean>];
 const questions: Partial<Record<Act, () => Question[]>> = {
   read: () => ofRepos("repo.read"),
@@ -474,14 +474,14 @@ describe("S135 S136 the access table", () => {
         };
       }),
     );
-    // The maker's own repository is covered by "manage" above.
+    // "manage" above tests the repository that the maker created.
     const cells = oneOfEach(
       "delete",
       all.filter(({ actor, rules }) => rules.length === 0 || actor?.who !== "maker"),
     ) as typeof all;
     for (const { key, actor, ask, rules } of cells) {
       if (rules.length === 0) continue;
-      // An allowed cell uses a resource created for it.
+      // An allowed request deletes a repository that is created for it here.
       const { owner, isPrivate } = at.repos[key];
       ask.body = { ...(ask.body as object), name: `gone-${key}-${actor?.who}-${actor?.hand}` };
       const { name } = ask.body as { name: string };
@@ -492,7 +492,7 @@ describe("S135 S136 the access table", () => {
     expect(asked).toBeGreaterThan(30);
   });
 
-  test("lists show exactly what may be read", async () => {
+  test("lists show exactly the repositories that the actor may read", async () => {
     const wrong: string[] = [];
     const shownTo = (actor: Somebody) => repoNames.filter((key) => isAllowed("read", key, actor));
     const each = new Map(
@@ -518,7 +518,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("an organization's members and plan are only for members whose token may access it", async () => {
+  test("only members whose token may access the organization can read its members and plan", async () => {
     const wrong: string[] = [];
     const ask = async (path: string, { token }: TokenActor) => {
       const response = await fetch(world.origin + path, { headers: { authorization: `Bearer ${token}` } });
@@ -532,7 +532,7 @@ describe("S135 S136 the access table", () => {
           const name = at.handles[key];
           const [list, profile, self] = await Promise.all([
             ask(`/api/organizations/${name}/members`, actor),
-            // The administrator is in both.
+            // The administrator is a member of both organizations.
             ask(`/api/users/${at.handles.admin}/overview`, actor),
             ask("/api/whoami-v2", actor),
           ]);
@@ -577,8 +577,10 @@ describe("S135 S136 the access table", () => {
     expect((await check(cells)).wrong).toEqual([]);
   });
 
-  /** A deferred action reaches only what its token can read: each door that creates one checks that at once (H1, H2). */
-  test("watch, run and schedule: private Spaces of one's own and of an organization", { timeout: TIMEOUT_MS }, async () => {
+  /** A deferred action reaches only what its token can read: each door that creates such an action checks this at once (H1, H2). */
+  test("watching, running and scheduling: private Spaces of the user and of an organization", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const person = await signedInPerson("lender");
     const organization = await organizationOf(person);
     const spaces = {
@@ -617,7 +619,7 @@ describe("S135 S136 the access table", () => {
             body: JSON.stringify(body),
           });
           await response.arrayBuffer();
-          // A hidden resource is refused like one that does not exist (S136): in a list of items to watch, as an invalid field.
+          // A hidden resource is refused like one that does not exist (S136). In a list of items to watch, the error is an invalid field.
           const expected = reaches.includes(key) ? 200 : door === "watch" ? 400 : 404;
           if (response.status !== expected) wrong.push(`${hand}: ${door} of ${key}: ${response.status}, not ${expected}`);
         }

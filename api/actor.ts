@@ -36,7 +36,7 @@ export async function actorOfToken(token: string): Promise<TokenHolder | Publish
   return known(tokenActor(bearer));
 }
 
-/** From now on the request's resources count against `actor`, not its address. */
+/** From now on, what the request uses counts against `actor` and not against its IP address. */
 function known<T extends Actor>(actor: T): T {
   countAgainst(actor);
   return actor;
@@ -62,7 +62,7 @@ function tokenActor({
     userId: account.id,
     tokenId: auditToken.id,
     scopes,
-    // The granted organizations to which the user still belongs; a personal access token has no such limits.
+    // The granted organizations to which the user still belongs. A personal access token is not limited to organizations.
     orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),
     clientId: clientId ?? null,
     ...(boundOrgId && { boundOrgId }),

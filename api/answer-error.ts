@@ -33,14 +33,16 @@ export function answerError(thrown: Error, c: Context): Response {
   );
 }
 
-/** Names of repositories without an owner, which only the public hub has. Clients request them to see whether they exist. */
+/**
+ * URLs of repositories without an owner, which exist only on the public hub. Clients request them to see whether such a repository exists.
+ */
 const OWNERLESS = /^\/api\/(?:models|datasets|spaces)\/[^/]+(?:\/([a-z-]+)(?:\/.*)?)?$/;
 const PARTS = new Set(
   "revision tree paths-info refs commits preupload commit branch tag settings discussions like likers duplicate lfs-files".split(
     " ",
   ),
 );
-/** Their files. No repository is named like this (core/hub/repos/repo.ts). */
+/** URLs of files of such repositories. No repository here has one of these segments as its name (core/hub/repos/repo.ts). */
 const OWNERLESS_FILE = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/(?:resolve|raw)\/.+/;
 
 export function answerNotFound(c: Context): Response {
@@ -63,7 +65,7 @@ function toServiceError(thrown: Error): ServiceError {
   return new ServiceError("server_error", "Something went wrong on our side", { cause: thrown });
 }
 
-/** What Hono rejects before any route: a body of another type, or invalid JSON. */
+/** The error for a request that Hono itself rejects: its body has another media type or is invalid JSON. */
 function unreadable(thrown: HTTPException): ServiceError {
   const sentence =
     thrown.status === 415 ? "Send the body in a type that this endpoint accepts, such as application/json" : thrown.message;

@@ -5,12 +5,12 @@ import { type ApiDocument, apiDocument } from "#core/api-document.ts";
 import { eventOperations, sectionsOf, splitResponses } from "#core/docs/reference/api-reference.ts";
 import { curlOf, exampleOf } from "#core/docs/reference/example-of.ts";
 
-// The API leaves its document where the pages find it, as it does in the process that serves both.
+// Loading the API provides its document to the pages, as in the process that serves both.
 await import("./app.ts");
 const document = apiDocument() as ApiDocument;
 const entries = sectionsOf(document).flatMap(({ operations }) => operations);
 
-test("every operation has a page; similar ones share one", () => {
+test("every operation has a page; similar operations share one", () => {
   const shown = entries.flatMap(({ id, alike }) => [id, ...alike.map((one) => one.id)]);
   const all = Object.values(document.paths).flatMap((one) => Object.values(one).map(({ operationId }) => operationId));
   expect(shown.sort()).toEqual(all.sort());

@@ -47,7 +47,7 @@ export const api = new OpenAPIHono({ defaultHook: refuseInvalid });
 api.onError((thrown, c) => (c.req.path.startsWith("/v1/") ? answerInferenceError(thrown, c) : answerError(thrown, c)));
 api.notFound(answerNotFound);
 
-// S53: tokens are sent in a header that a page must know, never in a cookie, so any origin may call.
+// S53: callers send their token in a header, never in a cookie, so a page of any origin may call the API.
 api.use(
   "/api/*",
   cors({
@@ -105,7 +105,7 @@ for (const addRoute of [
   addRoute(api);
 }
 
-// Protocols that others specify, and pictures. The document does not contain them.
+// Protocols that others specify, and pictures. The OpenAPI document does not contain them.
 api.route("/", images);
 api.route("/", lfsRoutes);
 api.route("/", xetRoutes);

@@ -126,7 +126,7 @@ test("S113 the command line's right to take apps over ends 15 minutes after its 
   const rotate = (token: string) => send(token, "POST", `${OWN}/${body.app.id}/rotate-secret`);
   expect(await rotate(accessToken)).toMatchObject({ status: 403, body: { code: "reauthentication_required" } });
   expect((await send(accessToken, "GET", OWN)).status).toBe(200);
-  // A new token proves nothing: renewing needs no user.
+  // A renewed token does not restore the right, because it is issued without the user.
   const renewed = await world.post("/oauth/token", {
     grant_type: "refresh_token",
     refresh_token: refreshToken,
@@ -143,7 +143,7 @@ test("S113 a session that was left open does not give the command line that righ
   await expect(allowDevice({ ...session, authenticatedAt }, started.user_code)).rejects.toMatchObject({
     code: "reauthentication_required",
   });
-  // The request was not answered: after the authentication the same code can still be used.
+  // The device request is still pending: after a recent authentication the user can allow it with the same code.
   await allowDevice(session, started.user_code);
 });
 
@@ -179,7 +179,7 @@ test("no app's token manages apps, regardless of its scopes; nor does a token wi
   expect((await send(undefined, "GET", OWN)).status).toBe(401);
 });
 
-test("an organization's apps are for its administrators, and for the command line only if it was granted the organization", async () => {
+test("only administrators manage an organization's apps, and the command line only if it was granted the organization", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const organization = await organizationOf(ada, [[bea, "write"]]);
   const path = `/api/organizations/${organization.name}/settings/apps`;
@@ -188,7 +188,7 @@ test("an organization's apps are for its administrators, and for the command lin
   expect(made.body.app).toMatchObject({ owner: { name: organization.name, type: "org" }, boundOrganization: organization.name });
   expect((await send(inside.accessToken, "GET", path)).body).toMatchObject([{ name: "Harbour" }]);
   expect((await send(inside.accessToken, "GET", OWN)).body).toEqual([]);
-  // Under another organization's URL it does not exist.
+  // The app does not exist under another organization's URL.
   const other = await organizationOf(ada);
   expect(
     (await send(inside.accessToken, "GET", `/api/organizations/${other.name}/settings/apps/${made.body.app.id}`)).status,

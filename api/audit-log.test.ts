@@ -45,7 +45,7 @@ type Wire = { _id: string; type: string; message: string; author: { user?: strin
 const events = async (q: string): Promise<Wire[]> => (await exported(`?${new URLSearchParams({ q })}`)).json();
 
 describe("GET /api/organizations/{name}/audit-log/export (docs/specification/organizations-and-tokens.md#audit-log)", () => {
-  test("S116 is a JSON array, newest first, with all fields of an entry; the next export has an entry for this one", async () => {
+  test("S116 returns a JSON array, newest entry first, with all fields; the next export contains an entry about this one", async () => {
     await fetch(`${world.origin}/api/repos/create`, {
       method: "POST",
       headers: { authorization: `Bearer ${adminToken.token}`, "content-type": "application/json", "user-agent": "probe/1" },
@@ -134,7 +134,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     expect((await ask(adminToken.token, `?${new URLSearchParams({ q: '\\\\%_ "" "' })}`)).status).toBe(200);
   });
 
-  test("as lines and as a table, in which no cell is a formula", async () => {
+  test("exports lines, or a table in which no cell is a formula", async () => {
     await recordAuditEvent(db(), {
       type: "organization.add_member",
       actorId: admin.id,
@@ -155,7 +155,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     expect((await ask(adminToken.token, "?format=xml")).status).toBe(400);
   });
 
-  test("is for administrators of a paying organization, with a token of their own that has the scope", async () => {
+  test("is only for administrators of a paying organization, with a personal token that has the scope", async () => {
     const wide = await prepare(world);
     const at = await tokenOf(member, ["manage-repos"]);
     const status = async (token?: string, name?: string) => (await ask(token, "", name ? { name } : {})).status;
@@ -237,7 +237,7 @@ describe("a log of 100,000 entries", () => {
     60_000,
   );
 
-  test("each page is read from an index, at any depth", async () => {
+  test("is read page by page from an index, at any depth", async () => {
     const owner = await pool().connect();
     const explain = async (where: string) => {
       const { rows } = await owner.query({

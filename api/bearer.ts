@@ -5,7 +5,7 @@ import type { Challenge } from "#core/oauth/resources/resource-servers.ts";
 import { InvalidDpopProof } from "#core/oauth/tokens/dpop-proof.ts";
 import { type Bearer, type CiJob, findBearer, findCiJob, type Presentation } from "#core/oauth/tokens/find-bearer.ts";
 
-// RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (C4 in docs/specification/existing-clients.md).
+// RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared case-insensitively (C4 in docs/specification/existing-clients.md).
 const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 const INVALID = "Invalid credentials in Authorization header";
 
@@ -20,10 +20,10 @@ export async function requireBearer(c: Context): Promise<Bearer> {
   throw new ServiceError("forbidden", "A job's token can read and write only the job's repository.");
 }
 
-/** The holder of the request's token, for operations that CI jobs may do too, with a token for their repository. */
+/** The holder of the request's token, for operations that CI jobs may also perform, with a token for their repository. */
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & CiJob)> {
-  // Called before the body is read and again by the route: a DPoP proof is valid only once. A body may take minutes to arrive, and a token
-  // revoked meanwhile is invalid (S114).
+  // This is called before the body is read and again by the route. The holder is kept, since a DPoP proof is valid only once; but not for
+  // long, since the body may take minutes to arrive and the token may be revoked meanwhile (S114).
   const known: Known | undefined = c.get("holder");
   if (known && performance.now() - known.at < TRUST_MS) return known.holder;
   return lookUp(c, known !== undefined);
@@ -42,7 +42,7 @@ function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
 /**
  * The actor of a long request, such as a stream, a push or a commit: looked up again each time after the first, since the token may have been
  * revoked (S112, S114).
- * @param find by `requireHolder`, or a function that looks a token up each time
+ * @param find uses `requireHolder`, or looks up a token each time
  */
 export function repeatableLookup<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
@@ -54,7 +54,7 @@ export function repeatableLookup<T>(c: Context, find: () => Promise<T>): () => P
   };
 }
 
-/** @param options.isProven the proof of possession was verified when the request arrived */
+/** @param options.isProven whether the proof of possession was verified when the request arrived */
 async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer | ({ kind: "job" } & CiJob)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");

@@ -92,7 +92,7 @@ describe("a job's token for a repository", () => {
     token = await exchange(repo.fullName);
   });
 
-  test("S99 creates a commit there, without an account as author, and nothing in another repository, which it cannot even see", async () => {
+  test("S99 creates a commit in this repository, without an account as author; it cannot change or even see another repository", async () => {
     expect(await commit(token, repo)).toMatchObject({ status: 200, body: { success: true } });
     const author = await runGit(await openRepository(repo), ["log", "-1", "--format=%an <%ae>", "refs/heads/main"]);
     const [{ id: publisherId } = { id: "" }] = await listPublishers(ada.actor, { repo: nameOf(repo) });
@@ -108,7 +108,7 @@ describe("a job's token for a repository", () => {
     expect(await eventsOf(next)).toHaveLength(1);
   });
 
-  test("pushes with the real git, as the password, to that repository alone; and uploads files to Git LFS", async () => {
+  test("is accepted as the password of the real git for pushes to that repository alone, and for uploads by Git LFS", async () => {
     const copy = await workingCopy({ "README.md": "# Pushed by a job\n" });
     await mustGit(copy, ["fetch", "--quiet", remote(world.origin, `/${repo.fullName}`, token), "main"]);
     await mustGit(copy, ["reset", "--quiet", "--hard", "FETCH_HEAD"]);
@@ -163,7 +163,7 @@ describe("a job's token for a repository", () => {
     expect(userinfo.status).toBe(401);
   });
 
-  test("S112 ends with the publisher, at the next request", async () => {
+  test("S112 is refused from the next request on when the publisher is removed", async () => {
     const other = await someRepo(ada, { owner: org.name });
     const { id } = await addPublisher(ada.actor, { repo: nameOf(other) }, input(), from);
     const short = await exchange(other.fullName);
@@ -177,7 +177,7 @@ describe("a job's token for a repository", () => {
   });
 });
 
-test("a job's token for a user reads the gated repositories to which they have access, and nothing else of theirs", async () => {
+test("a job's token for a user reads the gated repositories to which the user has access, and nothing else of the user's", async () => {
   const grace = await someCaller();
   await addPublisher(grace.actor, { userId: grace.id }, input(), from);
   const open = await someRepo(ada, { owner: org.name });
@@ -209,7 +209,7 @@ async function commitByOwner(target: Repo): Promise<void> {
 }
 
 describe("the publishers that a repository trusts", () => {
-  test("S113 is changed by users who may write, after recent authentication, and S116 each change is in the organization's log", async () => {
+  test("S113 can be changed by users who may write, after recent authentication; S116 each change is in the organization's log", async () => {
     const [writer, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const team = await organizationOf(ada, [
       [writer, "write"],

@@ -42,13 +42,13 @@ async function send(method: string, path: string, { accessToken, body }: { acces
 const create = (person: { username: string; accessToken: string }, changes: Record<string, unknown> = {}) =>
   send("POST", "", { accessToken: person.accessToken, body: { title: "Tides", namespace: person.username, ...changes } });
 
-test("the JavaScript client creates, lists and deletes one; an item of it matches the client's types", async () => {
+test("the JavaScript client creates, lists and deletes a collection, whose items match the client's types", async () => {
   const ada = await curator();
   const client = { hubUrl: world.origin, accessToken: ada.accessToken };
   const { slug } = await createCollection({ ...client, collection: { title: "Tide tables", namespace: ada.username } });
   expect(slug).toMatch(new RegExp(`^${ada.username}/tide-tables-[0-9a-f]{24}$`));
   const repo = await someRepo(ada, { type: "dataset", isPrivate: true });
-  // Its functions for items are not exported.
+  // The client does not export its functions for items.
   const body = { item: { type: "dataset", id: repo.fullName }, note: "<b>high</b> water" };
   const added = await send("POST", `/${slug}/items`, { ...ada, body });
   expect(added).toMatchObject({
@@ -82,7 +82,7 @@ test("the JavaScript client creates, lists and deletes one; an item of it matche
 });
 
 describe("the fields that the Python client reads (docs/specification/repositories-and-git.md#collections)", () => {
-  test("a second one of the same title answers 409 with the slug of the first", async () => {
+  test("creating a second collection with the same title gets 409 with the slug of the first", async () => {
     const ada = await curator();
     const first = await create(ada, { description: "Of the sea", private: true });
     expect(first).toMatchObject({
@@ -96,7 +96,7 @@ describe("the fields that the Python client reads (docs/specification/repositori
     expect((await send("GET", `/${second.body.slug}`, ada)).status).toBe(200);
   });
 
-  test("a list has no `position`, because the client adds its own", async () => {
+  test("the collections in a list have no `position`, because the client adds its own", async () => {
     const ada = await curator();
     await create(ada);
     const { body } = await send("GET", `?owner=${ada.username}`);
@@ -116,7 +116,7 @@ describe("the fields that the Python client reads (docs/specification/repositori
     expect(titles).toEqual(["c", "b", "a"]);
   });
 
-  test("changes answer in `data`, adding an item twice answers 409, and items change place and note", async () => {
+  test("the response to a change is in `data`, adding an item twice gets 409, and an item's place and note can be changed", async () => {
     const ada = await curator();
     const { slug } = (await create(ada)).body;
     const changed = await send("PATCH", `/${slug}`, { ...ada, body: { title: "Ebb", theme: "pink" } });

@@ -106,7 +106,7 @@ describe("a commit that only a pull request reaches", () => {
             return answer.headers.get("x-repo-commit-on-branch");
           }),
       );
-    // The notice is left out if git needs more than two seconds for it, and is remembered once it is known.
+    // The header is left out if git needs more than two seconds to find out. Once known, the result is remembered.
     await vi.waitFor(async () => expect(await hints(theirs)).toEqual(Array(5).fill("false")));
     for (const revision of [first, head, "v1", "refs%2Fpr%2F7"]) expect(await hints(revision)).toEqual(Array(5).fill(null));
     await runGit(path, ["update-ref", "-d", "refs/pr/7"]);
@@ -114,7 +114,7 @@ describe("a commit that only a pull request reaches", () => {
 });
 
 describe("information about a repository", () => {
-  test("is what clients expect, at the head and at a revision", async () => {
+  test("has the form that clients expect, at the head and at a revision", async () => {
     const body = await (await send(api())).json();
     expect(repoInfoSchema.parse(body)).toMatchObject({
       _id: repo.id,
@@ -196,13 +196,13 @@ describe("lists", () => {
     expect((await all(listFiles({ ...client, recursive: true }))).map(({ path }) => path)).toEqual(paths);
     const below = await (await send(api("/tree/main/data/a%20b"))).json();
     expect(below).toMatchObject([{ path: "data/a b/ü 🌊.txt", size: 10 }]);
-    // Clients do not always encode a ref.
+    // Clients do not always encode the slashes of a ref.
     for (const revision of ["refs%2Fpr%2F1", "refs/pr/1", "feature%2Fx", "v1", first]) {
       expect((await (await send(api(`/tree/${revision}`))).json()) as unknown, revision).toMatchObject([{ path: "README.md" }]);
     }
   });
 
-  test("of paths, by form and by JSON", async () => {
+  test("of entries at given paths, which are sent as a form or as JSON", async () => {
     const paths = ["data", "data/a b/ü 🌊.txt", "none", "/kept.bin"];
     const json = await pathsInfo({ repo: repo.fullName, hubUrl: world.origin, paths, expand: true });
     expect(json.map(({ type, path, lastCommit }) => [type, path, lastCommit?.id])).toEqual([
@@ -230,7 +230,7 @@ describe("lists", () => {
     expect(answer.headers.get("link")).toMatch(/^<https:\/\/hub\.example\.com\/api\//);
   });
 
-  test("of commits, with how many there are, and of refs", async () => {
+  test("of commits, with their number, and of refs", async () => {
     const answer = await send(api("/commits/main?limit=1&expand[]=formatted"));
     expect(z.array(commitSchema).parse(await answer.json())).toMatchObject([{ id: head, title: "Two", parents: [first] }]);
     expect(answer.headers.get("x-total-count")).toBe("2");
@@ -308,7 +308,7 @@ describe("a file", () => {
     }
   });
 
-  test("a large one is streamed, from any requested position", async () => {
+  test("that is large is streamed, from any requested position", async () => {
     expect((await bytesOf(await send(file("main/large.bin")))).equals(large)).toBe(true);
     for (const [start, end] of [
       [0, 0],
@@ -326,7 +326,7 @@ describe("a file", () => {
     controller.abort();
   });
 
-  test("S137 one of more than 64 KiB, or of Git LFS, takes a slot until it has been read; a small one does not", async () => {
+  test("S137 of more than 64 KiB, or of Git LFS, takes a slot until it has been read; a small one does not", async () => {
     const [other, medium] = [await someRepo(ada), "tide\n".repeat(50_000)];
     await commitTo(other, ada, { "medium.txt": medium });
     const places = [];
@@ -349,7 +349,7 @@ describe("a file", () => {
     await vi.waitFor(() => expect(downloads.counts.taken).toBe(0), 5_000);
   });
 
-  test("of Git LFS is its content, and raw its pointer", async () => {
+  test("of Git LFS is sent as its content, and by `raw` as its pointer", async () => {
     const answer = await send(file("main/kept.bin"));
     expect((await bytesOf(answer)).equals(kept)).toBe(true);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -365,11 +365,11 @@ describe("a file", () => {
     expect(raw.headers.get("x-linked-etag")).toBeNull();
     const lost = await someRepo(ada);
     await commitTo(lost, ada, { "kept.bin": lfsPointerTo(lfs) });
-    // Commits of another repository are not part of this one.
+    // This repository's commits contain the pointer, but the object was uploaded only to another repository.
     expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
   });
 
-  test("the JavaScript client downloads small, large, empty and LFS ones", async () => {
+  test("is downloaded by the JavaScript client, whether small, large, empty or of Git LFS", async () => {
     const client = { repo: repo.fullName, hubUrl: world.origin };
     for (const [path, bytes] of [
       ["run.ts", Buffer.from("export {};\n")],
@@ -383,7 +383,7 @@ describe("a file", () => {
     expect(await downloadFile({ ...client, path: "none" })).toBeNull();
   });
 
-  test("S137 no file can run as a script on our origin", async () => {
+  test("S137 cannot run as a script on our origin", async () => {
     const types = {
       "page.html": ["text/plain; charset=utf-8", "inline"],
       "picture.svg": ["text/plain; charset=utf-8", "inline"],
@@ -411,7 +411,7 @@ describe("a file", () => {
 });
 
 describe("who may read", () => {
-  test("S136 a private repository looks nonexistent to others, at every URL", async () => {
+  test("S136 a private repository looks nonexistent at every URL to users who may not read it", async () => {
     const secret = await someRepo(ada, { isPrivate: true });
     await commitTo(secret, ada, { a: "hidden" });
     const bea = await somebody("read-repos");
@@ -431,14 +431,14 @@ describe("who may read", () => {
     }
     const mine = await send(file("main/a", secret), withToken(ada));
     expect(mine.headers.get("cache-control")).toBe("private, no-cache");
-    // Pages show pictures: a user's own session reads files, and only files.
+    // Pages show pictures, so a user's session is enough to read files, and only files.
     const cookie = `${siteSessionCookie().name}=${ada.token}`;
     expect((await send(file("main/a", secret), { headers: { cookie } })).status).toBe(200);
     expect((await send(api("/tree/main", secret), { headers: { cookie } })).status).toBe(404);
     expect((await send(file("main/a", secret), { headers: { cookie: `${siteSessionCookie().name}=x` } })).status).toBe(404);
   });
 
-  test("of a gated repository: everybody sees names, and users with access see content", async () => {
+  test("everybody sees the names of a gated repository's files, and only users with access see their content", async () => {
     const gated = await someRepo(ada);
     await commitTo(gated, ada, { a: "for some" });
     await db().repo.update({ where: { id: gated.id }, data: { gated: "manual" } });

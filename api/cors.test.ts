@@ -56,7 +56,7 @@ describe("S53 any page may call with a token, and never with the user's cookies"
     if (allowed(answer) === origin) expect(answer.headers.get("vary")).toMatch(/origin/i);
   });
 
-  test("every failure can be read too: a page must see what went wrong and when to come back", async () => {
+  test("a page can also read every failure: the error, and when to retry", async () => {
     const { app } = await prepare(world);
     const from = { origin };
     const failures = await Promise.all([
@@ -78,7 +78,7 @@ describe("S53 any page may call with a token, and never with the user's cookies"
     }
   });
 
-  test("a whole exchange as a page sends it: code, userinfo, revocation", async () => {
+  test("a page can send the whole exchange: code, userinfo, revocation", async () => {
     const at = await signIn(world);
     const userinfo = await fetch(`${world.origin}/oauth/userinfo`, {
       headers: { origin, authorization: `Bearer ${at.tokens.access_token}` },

@@ -36,7 +36,7 @@ test("S138 a body of brackets is not parsed", async () => {
   const ordinary = await send("/api/repos/create", flat);
   const { status, mainMs } = await send("/api/repos/create", deep);
   expect(status).toBe(400);
-  // Apart from the cost of sending and receiving it, it costs less than parsing a quarter of it.
+  // Besides sending and receiving the body, the request costs less than parsing a quarter of the body would.
   expect(mainMs - ordinary.mainMs).toBeLessThan(parsingPartMs);
 });
 
@@ -98,7 +98,7 @@ describe("lines of a commit", () => {
   const header = `${JSON.stringify({ key: "header", value: { summary: "Tide" } })}\n`;
   const deletion = (junk: string) => `{"key":"deletedFile","value":{"path":"x"},"junk":${junk}}\n`;
 
-  test("S138 one with very many small values is not parsed", async () => {
+  test("S138 are not parsed if they contain very many small values", async () => {
     const junk = `[${"{},".repeat(4 * MIB)}{}]`;
     const before = process.threadCpuUsage();
     JSON.parse(`[${"{},".repeat(MIB)}{}]`);

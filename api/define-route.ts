@@ -14,7 +14,7 @@ import { repeatableLookup, requireHolder } from "./bearer.ts";
 import { type Address, type Caller, families, type Operation, operationOf } from "./openapi/operation.ts";
 import { requirePlatform } from "./require-platform.ts";
 
-/** Adds a route to the API, under one address or several similar ones. */
+/** Adds a route to the API, at one URL or at several similar URLs. */
 export type Route = (api: OpenAPIHono) => void;
 
 /** What a handler gets about its caller. */
@@ -27,18 +27,18 @@ type Actors = {
 
 type Definition<Line extends string, Who extends Caller, Params, Query, Body, Responses> = Operation & {
   actor?: Who;
-  /** Schemas of those parameters of the path that are more than a string. */
+  /** Schemas of the path's parameters that are not just strings. */
   params?: Params;
   query?: Query;
   body?: Body;
   /** Whether the body may be absent. The handler then gets the result of parsing `{}`. */
   isBodyOptional?: true;
-  /** The body's description, instead of `body`, if the handler reads the body itself. */
+  /** Replaces `body` if the handler reads the body itself: describes the body in the document. */
   rawBody?: NonNullable<RouteConfig["request"]>["body"];
   responses: Responses;
   /** `Cache-Control` of a successful response. */
   cacheControl?: string;
-  /** Returns the JSON of the response with status 200, or a response of its own. */
+  /** Returns the JSON for a response with status 200, or a whole `Response`. */
   handle(request: Handled<Line, Who, Params, Query, Body>): MaybePromise<AnswerOf<Responses> | Response>;
 };
 
@@ -52,7 +52,7 @@ type Handled<Line extends string, Who extends Caller, Params, Query, Body> = {
   (Line extends `${string}{TYPES}${string}` ? { type: RepoType } : unknown) &
   (Line extends `${string}/${"{TYPES}" | "spaces"}/{owner}/{name}${string}` ? { repo: RepoName } : unknown);
 
-/** The actor as of now: the token is looked up again, since it may have been revoked during a long request (S112, S114). */
+/** Finds the actor again during a long request, since its token may have been revoked meanwhile (S112, S114). */
 type ActorNow<Found> = Found extends { actor: infer One } ? () => Promise<One> : never;
 
 type Names<Line extends string> = Line extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
@@ -68,10 +68,10 @@ type AnswerOf<Responses> = Responses extends { 200: { content: { "application/js
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Defines a route: its callers, its input, its responses and its handler. It is called after the checks of every request (refuse-bad-input.ts).
- * Without a token no body is parsed; parameters and body are validated next; then the actor is looked up, and the handler's operation of
- * core decides what the actor may do.
- * @param line method and path; `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several addresses (`families`)
+ * Defines a route: its callers, its input, its responses and its handler. A request has already passed the checks for all requests
+ * (refuse-bad-input.ts). If a required token is missing, the body is not parsed. Parameters and body are validated next. Then the actor is
+ * looked up, and the function of core that the handler calls decides what the actor may do.
+ * @param line method and path; `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several URLs (`families`)
  */
 export function defineRoute<
   const Line extends `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} ${string}`,
@@ -144,10 +144,12 @@ async function findActor(c: Context, who: Caller | undefined): Promise<object> {
   return { ...(await now()), actorNow: async () => (await now()).actor };
 }
 
-/** Without a token no body is parsed and validated (S138). The route itself checks what the caller may do. */
+/**
+ * Refuses a request without a valid token before its body is parsed and validated (S138). The route itself checks what the caller may do.
+ */
 const tokenFirst: MiddlewareHandler = async (c, next) => {
   await requireHolder(c).catch(async (error: unknown) => {
-    // A body that is not read would cost the client its connection. Larger ones were rejected before this.
+    // If the body were not read, the client would lose its connection. Larger bodies were rejected earlier.
     if (Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
     throw error;
   });
@@ -160,10 +162,10 @@ export const json = <Schema extends z.ZodType>(description: string, schema: Sche
   content: { "application/json": { schema } },
 });
 
-/** A failure that the document describes for this route alone. */
+/** A failure that only this route has, for `responses`. */
 export const failure = (description: string) => json(description, errorBodySchema);
 
-/** Server-sent events. */
+/** A response with server-sent events, for `responses`. */
 export const events = (description: string) => ({ description, content: { "text/event-stream": { schema: z.string() } } });
 
 /** `responses` of a route that stores something in a repository. */
@@ -188,7 +190,7 @@ declare module "hono" {
   }
 }
 
-/** The origin of a request, for audit and throttling. server.ts determines the address; what the sender claims does not count. */
+/** The origin of a request, for audit and throttling. server.ts determines the IP address; an address that the sender claims is ignored. */
 function requestOriginOf(c: Context): RequestOrigin {
   const token = c.get("auditToken");
   return {

@@ -187,7 +187,7 @@ describe("S135 permissions", () => {
     });
   });
 
-  test("S136 a private repository gives the same response to everybody who may not see it", async () => {
+  test("S136 everybody who may not see a private repository gets the same response as for a missing one", async () => {
     const [ada, bea] = [await somebody(), await somebody("bea")];
     const repo = await someRepo(ada, { isPrivate: true });
     await send(ada, "POST", at(repo), { title: "Why?", description: "Because." });
@@ -260,12 +260,12 @@ describe("S138 odd input", () => {
     for (const query of ["?p=99999", "?author=%25", "?search=%F0%9F%8C%8A%5C%25_"]) {
       expect(await send(ada, "GET", at(repo, query))).toMatchObject({ status: 200, body: { discussions: [] } });
     }
-    // 64 KiB fit, however they are escaped.
+    // 64 KiB are accepted, even if every character is sent escaped.
     const escaped = "\\u00fc".repeat(32 * 1024);
     expect((await send(ada, "POST", at(repo, "/1/comment"), `{"comment":"${escaped}"}`)).status).toBe(200);
   });
 
-  test("if they are disabled, discussions and pull requests are refused with the reason", async () => {
+  test("discussions and pull requests are refused with the reason if they are disabled", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada);
     await db().repo.update({ where: { id: repo.id }, data: { hasDiscussions: false } });
@@ -275,7 +275,7 @@ describe("S138 odd input", () => {
     }
   });
 
-  test("a long discussion is read page by page, each naming the next", async () => {
+  test("a long discussion is read page by page, and each page links to the next", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada);
     await send(ada, "POST", at(repo), { title: "Long", description: "0" });
@@ -299,7 +299,7 @@ describe("S138 odd input", () => {
   });
 });
 
-test("S137 while git is busy, a pull request can still be read, without its conflicts", async () => {
+test("S137 a pull request can be read while git is busy, but without its conflicts", async () => {
   const ada = await somebody();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a\n" });

@@ -35,7 +35,7 @@ async function expectRefused(response: Response, error: string) {
 }
 
 describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
-  test("and its proof identifies the user; the scheme is compared without case", async () => {
+  test("and its proof identifies the user; the scheme is compared case-insensitively", async () => {
     for (const scheme of ["DPoP", "dpop"]) {
       const response = await ask(`${scheme} ${token}`, await key.proof("GET", address(), token));
       expect(response.status).toBe(200);
@@ -72,8 +72,11 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     ["another type", () => key.proof("GET", address(), token, { header: { typ: "JWT" } })],
     ["a private key in it", () => key.proof("GET", address(), token, { header: { jwk: { ...key.jwk, d: key.jwk.x } } })],
     ["a shared key in it", () => key.proof("GET", address(), token, { header: { jwk: { kty: "oct", k: "c2VjcmV0" } } })],
-    ["another key of its own", async () => (await proofKey()).proof("GET", address(), token)],
-    ["another key than signed it", async () => key.proof("GET", address(), token, { header: { jwk: (await proofKey()).jwk } })],
+    ["a key to which the token is not bound", async () => (await proofKey()).proof("GET", address(), token)],
+    [
+      "a public key that did not sign it",
+      async () => key.proof("GET", address(), token, { header: { jwk: (await proofKey()).jwk } }),
+    ],
     ["an algorithm that is not on the list", async () => (await proofKey("PS256")).proof("GET", address(), token)],
     ["another method", () => key.proof("POST", address(), token)],
     ["another path", () => key.proof("GET", `${world.origin}/api/whoami`, token)],
@@ -90,13 +93,13 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     await expectRefused(await ask(`DPoP ${token}`, await make()), "invalid_dpop_proof");
   });
 
-  test("a NUL in a jti is a jti like any other (S51)", async () => {
+  test("a `jti` that contains a NUL is like any other (S51)", async () => {
     const proof = await key.proof("GET", address(), token, { claims: { jti: "a\0b" } });
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
   });
 
-  test("S51 a megabyte of proof is a 4xx", async () => {
+  test("S51 a proof of a megabyte gets a 4xx", async () => {
     const status = await ask(`DPoP ${token}`, "x".repeat(1024 * 1024)).then(
       (response) => response.status,
       () => 431,
@@ -107,14 +110,14 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
 });
 
 describe("RFC 9449 §11.1 a proof can be used once", () => {
-  test("one of twenty at the same moment", async () => {
+  test("by only one of twenty requests at the same moment", async () => {
     const proof = await key.proof("GET", address(), token);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`DPoP ${token}`, proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
   });
 
-  test("a proof that was refused for another reason is not used up by it", async () => {
+  test("and again after a request that was refused for another reason", async () => {
     const proof = await key.proof("GET", address(), token);
     await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
@@ -130,7 +133,7 @@ describe("RFC 9449 §7.2 one kind of token never passes for the other", () => {
     }
   });
 
-  test("a plain token as DPoP, of an app or of a person", async () => {
+  test("an unbound token of an app or of a person is refused if sent as DPoP", async () => {
     const { tokens } = await signIn(world);
     const personal = await createPersonalAccessToken(
       operatorCommand,

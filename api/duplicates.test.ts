@@ -66,7 +66,7 @@ async function found(type: Repo["type"], fullName: string): Promise<Repo> {
 }
 
 describe("a copy of a repository", () => {
-  test("has branches, tags, history and large files, without pull requests, and outlives the source", async () => {
+  test("has the branches, tags, history and large files, but no pull requests, and outlives the source", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada, { defaultBranch: "trunk" });
     await commitTo(repo, ada, { "README.md": "---\ntags: [sea]\n---\n# Tides\n" });
@@ -135,7 +135,7 @@ describe("a copy of a repository", () => {
     expect((await duplicate(reader, open, `${reader.username}/mine`)).status).toBe(403);
     expect((await duplicate(bea, open, `${ada.username}/theirs`)).status).toBe(403);
 
-    // A member may read it, and a copy stays private.
+    // A member of the organization may copy its private repository, but only as a private one.
     expect((await duplicate(bea, secret, `${bea.username}/public`, { visibility: "public" })).status).toBe(403);
     expect((await duplicate(bea, secret, `${bea.username}/copy`)).status).toBe(200);
     expect(await found("model", `${bea.username}/copy`)).toMatchObject({ isPrivate: true });
@@ -160,7 +160,7 @@ describe("a copy of a repository", () => {
     expect(await db().storageHold.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("S147 takes no more storage than its source, whose files may be stored as differences from ones that are not copied", async () => {
+  test("S147 takes no more storage than its source, even if the source stores files as differences from a file that is not copied", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -172,7 +172,7 @@ describe("a copy of a repository", () => {
     const base = randomBytes(2 * MIB);
     const blobs: string[] = [];
     for (let at = 0; at < 11; at++) blobs.push(await git(["hash-object", "-w", "--stdin"], base.subarray(at)));
-    // Each is a difference from the longest one, which no commit has.
+    // Each file is stored as a difference from the longest one, which no commit contains.
     await git(["pack-objects", "-q", "--window=20", "--depth=1", "objects/pack/pack"], blobs.join("\n"));
     await git(["prune-packed"]);
     const entries = blobs.slice(1).map((blob, at) => `100644 blob ${blob}\t${at}\n`);
@@ -187,7 +187,7 @@ describe("a copy of a repository", () => {
     expect(await db().repo.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("S147 has nothing that came to its source after the space was reserved", async () => {
+  test("S147 contains nothing that was added to its source after the storage was reserved", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const prepare = async () => {
@@ -203,7 +203,7 @@ describe("a copy of a repository", () => {
     expect(await db().repo.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("is private in an organization with that default, and limited to thirty an hour", async () => {
+  test("is private in an organization with that default, and a user can create thirty an hour", async () => {
     const ada = await someCaller();
     const [org, repo] = [await organizationOf(ada), await someRepo(ada)];
     await db().organization.update({ where: { id: org.id }, data: { defaultVisibility: "private" } });
@@ -227,7 +227,7 @@ describe("a copy of a repository", () => {
   });
 });
 
-/** Removes every object of a repository that git could read it from. */
+/** Removes every file from which git could read the object. */
 async function breakObject(path: string, blob: string): Promise<void> {
   const { rm } = await import("node:fs/promises");
   await rm(`${path}/objects/${blob.slice(0, 2)}/${blob.slice(2)}`, { force: true });
@@ -235,7 +235,7 @@ async function breakObject(path: string, blob: string): Promise<void> {
 }
 
 describe("large files", () => {
-  test("are listed with one of their paths, for users who may write", async () => {
+  test("are listed, each with one of its paths, for users who may write", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const present = await commitFile(ada, repo, "now and then.bin");
@@ -256,7 +256,7 @@ describe("large files", () => {
   const remove = (caller: Caller, repo: Repo, ...sha: string[]) =>
     send(caller, "POST", `${apiPath(repo)}/lfs-files/batch`, { deletions: { sha, rewriteHistory: true } });
 
-  test("S148 are deleted only when no branch, tag or pull request refers to them, and only here", async () => {
+  test("S148 are deleted only when no branch, tag or pull request refers to them, and only from this repository", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const [kept, gone] = [await commitFile(ada, repo, "kept.bin"), await commitFile(ada, repo, "gone.bin", { branch: "side" })];
@@ -269,7 +269,7 @@ describe("large files", () => {
     });
     expect((await remove(bea, repo, gone.oid)).status).toBe(403);
     expect((await remove(ada, repo, "../..")).status).toBe(400);
-    // A pull request refers to it still.
+    // A pull request still refers to the file.
     const path = await openRepository(repo);
     const side = (await resolveRef(path, "refs/heads/side")) as string;
     await runGit(path, ["update-ref", "refs/pr/1", side]);
@@ -281,7 +281,7 @@ describe("large files", () => {
     expect(await remove(ada, repo, gone.oid)).toEqual({ status: 200, body: {} });
     expect((await readRepo(repo.id))?.lfsBytes).toBe(before.lfsBytes - gone.size);
     expect(await db().lfsObject.count({ where: { repoId: repo.id } })).toBe(1);
-    // The copy keeps its content in storage.
+    // The file's content stays in storage, because the copy has the file.
     expect(await db().storageHold.count({ where: { ownerId: ada.id } })).toBe(0);
     expect(await db().auditEvent.count({ where: { type: "repo.delete_files", actorId: ada.id } })).toBe(1);
     const served = await fetch(`${world.origin}/${copy.fullName}/resolve/side/gone.bin`);
@@ -291,7 +291,7 @@ describe("large files", () => {
     expect((await remove(bea, copy, gone.oid)).status).toBe(200);
     expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 6_000n, isRemoved: true }]);
 
-    // A commit that was checked before the deletion is refused.
+    // A commit that read the repository before the deletion is refused.
     await expect(commitTo(before, ada, { "again.bin": lfsPointerTo(gone) })).rejects.toMatchObject({ code: "conflict" });
     await commitTo((await readRepo(repo.id)) as Repo, ada, { "a.txt": "a" });
     // While refs change, nothing is deleted.
@@ -308,7 +308,7 @@ describe("large files", () => {
     expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 6_000n, isRemoved: true }]);
   });
 
-  test("S148 are found in the history under any path, and where a tag names the pointer itself", async () => {
+  test("S148 are found in the history under any path, and if a tag points to the pointer itself", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -353,7 +353,7 @@ describe("large files", () => {
   });
 });
 
-test("tags are listed by type, those of public repositories", async () => {
+test("the tags of public repositories are listed by type", async () => {
   const ada = await someCaller();
   const readme = (tag: string) => ({ "README.md": `---\ntags: [${tag}]\n---\n` });
   await commitTo(await someRepo(ada, { type: "dataset" }), ada, readme("low-water"));

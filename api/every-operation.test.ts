@@ -21,7 +21,7 @@ import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
  * Each operation of the OpenAPI document is called once for its purpose, and its response matches the document: `startApiWorld` validates
- * every response, and the last test counts the called operations. Add a new operation to the walk that it belongs to.
+ * every response, and the last test counts the called operations. Add a new operation to the test that it belongs to.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
@@ -200,7 +200,7 @@ test("a platform and its events", async () => {
   await ask("POST", "/api/repos/sync", { repos: [told] }, { token });
   const type = "application/cloudevents+json";
   const event = { specversion: "1.0", id: "1", source: "https://forge.example", type: "forge.nonsense", data: {} };
-  // An event without known content: rejected, in the words of the document.
+  // An event of an unknown type. The document describes how it is rejected.
   await ask("POST", "/api/events", event, { token, type, status: 400 });
   const batch = await ask("POST", "/api/events", [event], { token, type: "application/cloudevents-batch+json" });
   expect(batch.results).toMatchObject([{ status: "failed" }]);
@@ -229,7 +229,7 @@ test("jobs and schedules", async () => {
   await ask("DELETE", one);
 });
 
-test.each(["own", "organization's"])("OAuth apps, %s", async (whose) => {
+test.each(["own", "organization's"])("OAuth apps: %s", async (whose) => {
   const base = whose === "own" ? "/api/settings/apps" : `/api/organizations/${organization.name}/settings/apps`;
   const { app } = await ask("POST", base, {
     name: "Tide tables",
@@ -242,7 +242,7 @@ test.each(["own", "organization's"])("OAuth apps, %s", async (whose) => {
   await ask("DELETE", `${base}/${app.id}`, undefined, { status: 403 });
 });
 
-test("a relay, whose receiver listens and answers", async () => {
+test("a relay, and a receiver that listens and answers", async () => {
   const base = "/api/settings/relays";
   const { relay } = await ask("PUT", `${base}/laptop`);
   for (const path of [base, `${base}/laptop`]) await ask("GET", path);
@@ -263,7 +263,7 @@ test("a relay, whose receiver listens and answers", async () => {
   await ask("DELETE", `${base}/laptop`);
 });
 
-test.each(["own", "organization's"])("webhooks, %s", async (whose) => {
+test.each(["own", "organization's"])("webhooks: %s", async (whose) => {
   const base = whose === "own" ? "/api/settings/webhooks" : `/api/organizations/${organization.name}/settings/webhooks`;
   const receiver = http.createServer((req, res) => req.resume().on("end", () => res.end("ok"))).listen(0, "127.0.0.1");
   await once(receiver, "listening");
@@ -293,7 +293,7 @@ test.each(["own", "organization's"])("webhooks, %s", async (whose) => {
   await ask("DELETE", one);
 });
 
-/** Operations that succeed in none of the walks above, and why. */
+/** Operations that succeed in none of the tests above, and why. */
 const signIn = "requires a recent sign-in: apps.test.ts";
 const exceptions: Record<string, string> = {
   ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
@@ -301,12 +301,12 @@ const exceptions: Record<string, string> = {
   followJobMetrics: "is always refused",
 };
 
-test("every operation of the document was among them", async () => {
+test("the tests above called every operation of the document", async () => {
   const { paths } = (await (await api.request("/api/openapi.json")).json()) as ApiDocument;
   const protocol = protocolPaths();
   const answered = new Set([...world.answered()].map((one) => one.split(" ")[0]));
   const missing = Object.entries(paths)
-    // The protocol's own are tested in core/oauth, with third-party clients.
+    // core/oauth tests the protocol's endpoints, with third-party clients.
     .filter(([path]) => !protocol[path])
     .flatMap(([, operations]) => Object.values(operations).map(({ operationId = "" }) => operationId))
     .filter((id) => !answered.has(id) && !exceptions[id]);

@@ -8,12 +8,12 @@ import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } 
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: every route, called with every kind of token for resources that it must not access. The routes are found, so a new route without a
- * check fails. Every scope is granted, so only the kind of token can prevent access.
+ * S135: every route, called with every kind of token for resources that it must not access. The test reads the routes from the app, so a
+ * new route without a check fails. The tokens have every scope, so only their kind can prevent access.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
-/** Occurs in everything private, and in nothing else. */
+/** A text in all private content, and nowhere else. */
 const MURMUR = `murmur-${newId()}`;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },
   { who: "stranger", hand: "personal", at: "org-private", refusals: [404] },
-  // Its user may reach each of them.
+  // The user of these tokens has access to the target.
   { who: "admin", hand: "exchanged", at: "admin-private", refusals: [404] },
   { who: "admin", hand: "exchanged", at: "else-private", refusals: [404] },
   { who: "admin", hand: "app", at: "else-private", refusals: [404] },
@@ -103,7 +103,7 @@ function tokenOf({ who, hand }: { who?: Who; hand?: Hand }): string | undefined 
   return token;
 }
 
-/** Sixteen at a time. */
+/** Runs sixteen at a time. */
 async function each<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const lane = async () => {
@@ -116,10 +116,10 @@ const crossed = (routes: Route[]) => attempts.flatMap((attempt) => routes.map((r
 const named = ({ who, hand }: { who?: Who; hand?: Hand }, { method, template }: Route) =>
   `${who ?? "anybody"} by ${hand ?? "no token"}: ${method} ${template}`;
 
-test("S135 S136 S95 no kind of token reaches a repository without access to it, nor learns that it exists", {
+test("S135 S136 S95 no kind of token reaches a repository to which it has no access, or learns that the repository exists", {
   timeout: 120_000,
 }, async () => {
-  // The three types share one definition each.
+  // Each of these routes is defined once for models, datasets and Spaces, so models are enough.
   const routes = routesLike(/^(\/api\/models)?\/:owner\/:name\b|^\/api\/:type(\{[^}]*\})?\/:owner\/:name\b/);
   expect(routes.length).toBeGreaterThan(35);
   const wrong: string[] = [];
@@ -129,7 +129,7 @@ test("S135 S136 S95 no kind of token reaches a repository without access to it, 
     const pathOf = (one: string) => fill(route.template, { type: "models", owner: owner.handle, name: one });
     const token = tokenOf(attempt);
     const [there, absent] = [await send(route, pathOf(name), token), await send(route, pathOf(missing), token)];
-    // URLs of single large files contain their own proof, and are invalid without it.
+    // The URL of a large file's transfer is signed. Without a valid signature the response is 403.
     const refusals = route.template.includes("/info/lfs/objects/:oid") ? [403] : attempt.refusals;
     if (!refusals.includes(there.status)) wrong.push(`${named(attempt, route)}: ${there.status}`);
     if (there.all.includes(MURMUR)) wrong.push(`${named(attempt, route)} reveals its content`);
@@ -142,7 +142,7 @@ test("S135 S136 S95 no kind of token reaches a repository without access to it, 
 test("S135 S95 no kind of token reaches a collection that is closed to it, and none creates, moves or deletes there", async () => {
   const ofCollections = routesLike(/^\/api\/collections\/:namespace\/:slug\b/);
   const ofOrganizations = routesLike(/^\/api\/organizations\/:name\b/).filter(
-    // Public information about an organization.
+    // Excluded: public information about an organization.
     ({ template }) => !/\/(overview|avatar)$/.test(template),
   );
   expect([ofCollections.length > 4, ofOrganizations.length > 2]).toEqual([true, true]);
@@ -150,7 +150,7 @@ test("S135 S95 no kind of token reaches a collection that is closed to it, and n
   await each(crossed([...ofCollections, ...ofOrganizations]), async ({ attempt, route }) => {
     const path = collectionName(at.collections[attempt.at as keyof typeof at.collections]);
     const [namespace = "", slug = ""] = path.split("/");
-    // No other organization, and the user's own only as far as it is open.
+    // Routes of an organization get the collection's owner as `name`.
     const { status, all } = await send(route, fill(route.template, { namespace, slug, name: namespace }), tokenOf(attempt));
     const isRefused = status === 401 || status === 403 || status === 404;
     if (!isRefused || all.includes(MURMUR)) wrong.push(`${named(attempt, route)}: ${status}`);
@@ -183,7 +183,7 @@ test("S95 an exchanged token can move nothing out of the organization, or into i
   const statusOf = async (template: string, body: object) => (await post(template, body)).status;
   const { repos, handles, collections } = at;
   const move = (from: RepoKey, to: string) => statusOf("/api/repos/move", { fromRepo: repos[from].fullName, toRepo: `${to}/x` });
-  // Its user may do each of these.
+  // The user may move each of these.
   for (const to of [handles.admin, handles.else]) expect(await move("org-private", to)).toBe(403);
   for (const from of ["admin-private", "else-private"] as const) expect(await move(from, handles.org)).toBe(404);
   const add = (to: keyof typeof collections, key: RepoKey) =>
@@ -201,12 +201,12 @@ test("S136 no list shows resources that a token cannot access, however it is req
   await each(crossed(lists), async ({ attempt, route }) => {
     const { owner, fullName } = at.repos[attempt.at];
     const handle = owner.handle;
-    // A list knows one name for its owner parameter, and ignores the other.
+    // Some lists call the owner `author`, others `owner`; each ignores the other name.
     const queries = ["", `?author=${handle}&owner=${handle}&limit=100`, "?search=private&limit=100"];
     for (const query of queries) {
       const path = fill(route.template, { name: handle, namespace: handle, username: handle }) + query;
       const { status, all } = await send(route, path, tokenOf(attempt));
-      // The token can see it there too: the organization's own, for an exchanged one.
+      // The list must not contain the hidden resource.
       const isShown =
         all.includes(`"${fullName}"`) || all.includes(collectionName(at.collections[attempt.at as keyof typeof at.collections]));
       if (isShown || status >= 500) wrong.push(`${named(attempt, route)}${query}: ${status}`);

@@ -10,7 +10,10 @@ import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
 import { createAdapter, type Settings, syncAll } from "../examples/forgejo-adapter/adapter.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The worked example of docs/guides/events-from-outside.md, with Forgejo's payloads: recorded, cut to the fields that are read. */
+/**
+ * Tests the example of docs/guides/events-from-outside.md with Forgejo's payloads, which were recorded and cut to the fields that the
+ * example reads.
+ */
 const SECRET = "a secret of the webhook's";
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
@@ -80,7 +83,7 @@ async function latest() {
   return eventPayloadSchema.parse(event?.payload);
 }
 
-test("each webhook of the forge becomes the matching event", async () => {
+test("each of the forge's webhooks becomes the matching event", async () => {
   const tell = async (event: string, payload: object, expected: object) => {
     const told = await deliver(event, { ...payload, sender: sender() });
     expect(told.status, told.text).toBe(200);
@@ -170,7 +173,7 @@ test("each webhook of the forge becomes the matching event", async () => {
   await tell("repository", { action: "deleted", repository: repository() }, { event: { scope: "repo", action: "delete" } });
 });
 
-test("a delivery counts once, must be signed, and may have Gitea's headers", async () => {
+test("a delivery counts only once, must be signed, and may have Gitea's headers", async () => {
   const created = { action: "created", repository: repository({ id: 42, full_name: `${ada.username}/moons`, name: "moons" }) };
   const delivery = randomUUID();
   const first = await deliver("repository", created, { delivery, brand: "gitea" });
@@ -187,7 +190,7 @@ test("a delivery counts once, must be signed, and may have Gitea's headers", asy
   expect((await deliver("wiki", { repository: repository() })).text).toContain("not forwarded");
 });
 
-test("changes that no webhook reports are found through the list of repositories, as events", async () => {
+test("changes that no webhook reports are found in the list of repositories, and become events", async () => {
   const names: string[] = [];
   const error = vi.spyOn(console, "error").mockImplementation((line) => void names.push(String(line)));
   const kept = repository({ id: 50, name: "harbour", full_name: `${ada.username}/harbour` });

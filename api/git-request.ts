@@ -8,14 +8,15 @@ import { actorOf, actorOfToken } from "./actor.ts";
 /** The URLs under which git finds a repository (docs/specification/repositories-and-git.md#addresses). */
 export const gitPaths = ["/:owner/:name", "/:type{models|datasets|spaces}/:owner/:name"] as const;
 
-/** The repository that such a URL names, with or without `.git`. */
+/** The repository that such a URL names. The URL may end in `.git`. */
 export function repoNameOf({ type, owner = "", name = "" }: { type?: string; owner?: string; name?: string }): RepoName {
   return { type: repoTypeOfSegment(type ?? "models") ?? "model", owner, name: name.replace(/\.git$/, "") };
 }
 
 /**
- * The actor of a git or Git LFS request (docs/specification/repositories-and-git.md#git-over-http). Both know only HTTP's Basic
- * authentication: the token is the password, with any user name, or the user name without a password. Better clients send a bearer token.
+ * The actor of a git or Git LFS request (docs/specification/repositories-and-git.md#git-over-http). Both clients know only Basic
+ * authentication: the token is the password, with any user name, or the user name, with an empty password. Other clients may send a bearer
+ * token.
  * @throws ServiceError `unauthorized`
  */
 export async function gitActorOf(c: Context): Promise<Actor> {
@@ -28,7 +29,10 @@ export async function gitActorOf(c: Context): Promise<Actor> {
 /** Git prompts its user for credentials only after a 401 that names Basic. */
 export const basicChallenge = `Basic realm="An access token as the password", charset="UTF-8"`;
 
-/** For a caller without a token, hidden and missing repositories must look the same: git prompts for a token in both cases (S136). */
+/**
+ * A caller without a token must not be able to distinguish hidden from missing repositories, so git prompts for a token in both cases
+ * (S136).
+ */
 export function asChallenge(actor: Actor, error: unknown): unknown {
   const isHidden = error instanceof ServiceError && error.code === "not_found" && error.wireCode === "RepoNotFound";
   if (actor.kind !== "anonymous" || !isHidden) return error;

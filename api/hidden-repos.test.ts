@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 /**
- * Each registered URL of a repository, as a template: this test finds a new route that forgets a check. Parameters other than the name get
- * values that exist in the private repository.
+ * Each registered URL of a repository, as a template, so that the test also finds a new route without a check. All parameters except the
+ * name get values that exist in the private repository.
  */
 function addresses(): { method: string; template: string }[] {
   const of = (path: string) => /^(\/api)?(\/(models|datasets|spaces|:type(\{[^}]*\})?))?\/:owner\/:name\b/.test(path);
@@ -44,7 +44,7 @@ const fill = (template: string, [owner, name]: readonly [string, string]): strin
     .replace(/\*$/, "a.txt")
     .replace(/info\/refs$/, "$&?service=git-upload-pack");
 
-/** Fields for all of them, so that each gets as far as the repository; unknown ones are ignored. */
+/** The fields of all routes in one body, so that each request gets as far as the repository. Routes ignore unknown fields. */
 const bodyFor = (path: string): string =>
   JSON.stringify({
     title: "x",
@@ -67,7 +67,7 @@ const bodyFor = (path: string): string =>
     ...{ seconds: 3_600, key: "TIDE", value: "high" },
   });
 
-/** Everything in a response that could distinguish the two, without what differs between any two responses. */
+/** Everything in a response that could distinguish the two repositories, without the parts that differ between any two responses. */
 async function answerTo(method: string, path: string, token: string | undefined, name: string): Promise<string> {
   const hasBody = !["GET", "HEAD"].includes(method);
   const response = await fetch(world.origin + path, {
@@ -95,7 +95,7 @@ test("S136 a private and a missing repository look the same at every URL", { tim
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const all = addresses();
-  // At least one of each kind of route: the walk is complete.
+  // One route of each kind, which shows that the list is complete.
   for (const part of ["/settings", "/auth-check", "/tree/", "/commit/", "/discussions", "/branch/", "/info/refs", "/resolve/"]) {
     expect([part, all.some(({ template }) => template.includes(part))]).toEqual([part, true]);
   }
@@ -109,7 +109,7 @@ test("S136 a private and a missing repository look the same at every URL", { tim
       ]);
       if (there !== notThere) told.push(`${method} ${template} differs: ${there} and ${notThere}`);
       const { status } = JSON.parse(there);
-      // URLs of single large files contain their own proof, and are invalid without it.
+      // The URL of a large file's transfer is signed. Without a valid signature the response is 403.
       const refusals = template.includes("/info/lfs/objects/:oid") ? [403] : [401, 404];
       if (!refusals.includes(status)) told.push(`${method} ${template}: ${status}`);
     }
@@ -144,9 +144,9 @@ test("S138 no URL causes a server error", { timeout: 120_000 }, async () => {
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const failed: string[] = [];
-  // The repository's own name, and something odd in each other place; then the other way round.
+  // First the repository's own name, with odd values for all other parameters; then the reverse.
   const tries = addresses()
-    // The three types share one definition each; packs are git's to read (git-http.test.ts).
+    // Each route is defined once for models, datasets and Spaces, so models are enough. git-http.test.ts tests packs.
     .filter(({ template }) => !/git-(upload|receive)-pack$|^\/api\/(datasets|spaces)\//.test(template))
     .flatMap(({ method, template }) =>
       odd.flatMap((value) => {

@@ -59,7 +59,7 @@ test("signs in by device code, reads whoami, renews its token, and is told when 
   expect(renewed.body.refresh_token).not.toBe(tokens.refresh_token);
   expect((await whoami(renewed.body.access_token)).status).toBe(200);
 
-  // The response by which it knows that it has to sign in again.
+  // This response tells the command line that its user must sign in again.
   await pool().query("UPDATE oauth_consent SET revoked_at = now() WHERE user_id = $1", [person.id]);
   expect(await send("/oauth/token", { ...renewal, refresh_token: renewed.body.refresh_token })).toMatchObject({
     status: 400,

@@ -106,7 +106,7 @@ test("HuggingChat: openid-client 5 by metadata document, with Basic and an empty
   const form = { grant_type: "authorization_code", code: answer.code ?? "", redirect_uri: redirectUri, code_verifier: verifier };
   const { status, body } = await redeem(form, { authorization: world.basic(clientId, "") });
   expect([status, body.scope]).toEqual([200, "openid profile inference-api"]);
-  // It reports the type as sent.
+  // The client uses `token_type` as it received it.
   const { userinfo_endpoint } = await metadata();
   const userinfo = await fetch(userinfo_endpoint, { headers: { authorization: `${body.token_type} ${body.access_token}` } });
   expect(await userinfo.json()).toMatchObject({ sub: at.person.id, name: at.person.username });
@@ -145,7 +145,7 @@ test("the Python helper on Authlib: a secret, a nonce, no PKCE, a query in the r
   });
 });
 
-test("the JavaScript project's own test posts to the authorization endpoint, and wants 303", async () => {
+test("the JavaScript project's own test posts to the authorization endpoint, and expects 303", async () => {
   const at = await prepare(world);
   const parameters = {
     client_id: at.app.clientId,

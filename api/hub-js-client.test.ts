@@ -32,7 +32,7 @@ async function all<T>(items: AsyncGenerator<T>): Promise<T[]> {
   return found;
 }
 
-/** The response that the client gets each time. */
+/** The options that the client gets with each call. */
 const clientOf = ({ accessToken }: Caller) => ({ hubUrl: world.origin, accessToken });
 
 type Description = { name: string; updatedAt: Date };
@@ -61,7 +61,7 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
     await hub.checkRepoAccess(at);
     await expect(hub.checkRepoAccess({ hubUrl: world.origin, repo })).rejects.toMatchObject({ statusCode: 404 });
 
-    // Small files, and one through Git LFS.
+    // Small files, and one that is uploaded by Git LFS.
     const large = randomBytes(3 * 1024 * 1024);
     const first = await hub.uploadFiles({
       ...at,
@@ -217,12 +217,12 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
       (await all(listOf[type]({ ...credentials, search }))).map((entry) => entry.name).sort();
     expect(await listed({ hubUrl: world.origin })).toEqual([name]);
     expect(await listed(client)).toEqual([name, `${organization.name}/hidden`].sort());
-    // The client has no limit for Spaces.
+    // The client has no option `limit` for Spaces.
     if (type !== "space") expect(await all(listOf[type]({ ...client, search, limit: 1 }))).toHaveLength(1);
   });
 });
 
-test("a file of 40 MB goes up and comes down whole, and is not sent twice", async () => {
+test("a file of 40 MB is uploaded and downloaded whole, and is not uploaded twice", async () => {
   const ada = await someCaller();
   const client = clientOf(ada);
   const repo = { type: "dataset", name: `${ada.username}/large` } as const;
@@ -251,7 +251,7 @@ test("a file of 40 MB goes up and comes down whole, and is not sent twice", asyn
   }
 });
 
-test("a repository created with files and a license has them in one commit", async () => {
+test("a repository that is created with files and a license has both in one commit", async () => {
   const ada = await someCaller();
   const at = { ...clientOf(ada), repo: { type: "model", name: `${ada.username}/first` } as const };
   const files = [
@@ -274,7 +274,7 @@ test("a repository created with files and a license has them in one commit", asy
   expect((await readRepo(id))?.card).toEqual({ license: "apache-2.0" });
 });
 
-test("it knows its token's user, and gets an error if the token lacks access", async () => {
+test("the client learns its token's user, and gets an error if the token lacks a scope", async () => {
   const [ada, bea] = [await someCaller(), await someCaller("read-repos")];
   expect(await hub.whoAmI(clientOf(ada))).toMatchObject({ type: "user", name: ada.username, auth: { type: "access_token" } });
   const repo = { type: "model", name: `${bea.username}/tide` } as const;

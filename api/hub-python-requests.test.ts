@@ -171,7 +171,7 @@ describe("a commit", () => {
     );
   });
 
-  test("S138 lines, or anything else that is not JSON, are refused if sent as JSON, and the error names the type for lines", async () => {
+  test("S138 is refused if it is declared as JSON but consists of lines or of invalid JSON; the error names the media type for lines", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     for (const raw of [ndjson(header(), fileLine("a.txt")), "{", "", Buffer.from([0xff])]) {
@@ -181,7 +181,7 @@ describe("a commit", () => {
     expect(await head(repo)).toBeNull();
   });
 
-  test("S135 requires a token with the right scope, and reveals nothing that its sender may not see", async () => {
+  test("S135 requires a token with the right scope, and a refusal reveals nothing that the sender may not see", async () => {
     const [ada, bea, reader] = [await someCaller(), await someCaller(), await someCaller("read-repos")];
     const repo = await someRepo(ada, { isPrivate: true });
     const open = await someRepo(ada);
@@ -200,7 +200,7 @@ describe("a commit", () => {
     expect((await commit(ada, open, lines, "gone")).headers.get("x-error-code")).toBe("RevisionNotFound");
   });
 
-  test("S51 an invalid one is refused with its line or path, and leaves nothing", async () => {
+  test("S51 that is invalid is refused with the line or path of the error, and leaves nothing behind", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const first = fileLine("first.txt");
@@ -253,7 +253,7 @@ describe("a commit", () => {
     expect((await commit(ada, repo, long)).status).toBe(200);
   });
 
-  test("S138 with more operations than fit is refused; 10,000 fit", async () => {
+  test("S138 with 10,000 operations is accepted, and with too many refused", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const many = (count: number) =>
@@ -287,7 +287,7 @@ describe("a commit", () => {
     expect((await commit(ada, repo, half)).status).toBe(200);
   });
 
-  test("of 20 on the same parent exactly one is created, with one event", async () => {
+  test("is created, with one event, for exactly one of 20 requests with the same parent", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const { body } = await commit(ada, repo, ndjson(header(), fileLine("a.txt")));
@@ -299,7 +299,7 @@ describe("a commit", () => {
   });
 });
 
-test("a pull request is squashed by its ref, and deletedFile deletes a folder", async () => {
+test("a pull request is squashed by its ref, and `deletedFile` deletes a folder", async () => {
   const ada = await someCaller("manage-repos", "write-discussions");
   const repo = await someRepo(ada);
   const at = `/api/models/${repo.fullName}`;
@@ -367,7 +367,7 @@ test("the front matter of a README is checked before it is committed", async () 
   expect((await validate("---\na: 1\n---\n", "bucket")).status).toBe(400);
 });
 
-test("S137: one address can have front matter checked 120 times a minute", async () => {
+test("S137 one IP address can have front matter checked 120 times a minute", async () => {
   const validate = () => send(undefined, "POST", "/api/validate-yaml", { body: { content: "---\nlicense: mit\n---\n" } });
   expect((await validate()).status).toBe(200);
   const ofAddress = { key: { startsWith: "validate-yaml:" } };

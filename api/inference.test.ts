@@ -60,7 +60,7 @@ function post(
   });
 }
 
-/** Machines that run tests are busy. */
+/** Generous, because machines that run tests are busy. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
 
 const usageOf = ({ actor, id }: Caller) => readUsage(actor, id);
@@ -76,7 +76,7 @@ const failure = async (asked: Promise<unknown>): Promise<APIError> => {
   return error as APIError;
 };
 
-test("a response is the provider's own, under the requested name, and is metered; none of the caller's headers go upstream", async () => {
+test("the caller gets the provider's response under the requested model name, and it is metered; the provider gets none of the caller's headers", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const answer = await client.chat.completions.create(
@@ -114,7 +114,7 @@ test("a response is the provider's own, under the requested name, and is metered
   expect(await meterOf(caller.id)).toMatchObject({ tokens: 72n, requests: 5, reservedTokens: 0n, reservedRequests: 0 });
 });
 
-test("a stream arrives event by event, with token counts only if requested, and is metered either way", async () => {
+test("a stream arrives event by event, with token counts only if requested, and is always metered", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const resume = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ test("a stream arrives event by event, with token counts only if requested, and 
     const [first, ...rest] = chunks(body);
     res.write(first);
     await resume.promise;
-    // Cut at the worst places: within a character, within a line.
+    // Cut within a character and within a line.
     const bytes = Buffer.from(`${rest.join("")}: awake\n\ndata: [DONE]\n\n`.replace("tide ", "tíde "));
     const half = bytes.indexOf(0xc3) + 1;
     res.write(bytes.subarray(0, half));
@@ -158,12 +158,12 @@ test("a stream arrives event by event, with token counts only if requested, and 
   await eventually(() => lineOf(caller)).toMatchObject({ requests: 3, promptTokens: 11 + 11 + 9, completionTokens: 7 + 7 + 4 });
 });
 
-test("a client that disconnects ends the request at the provider, before and within the response; the partial response is counted as an estimate", async () => {
+test("if a client disconnects before or during the response, the request to the provider ends too, and the partial response is counted by an estimate", async () => {
   const caller = await someCaller("inference-api");
   upstream.answers((_req, res, body) => {
     if (!body.stream) return;
     res.setHeader("content-type", "text/event-stream");
-    // The count at its end never comes.
+    // The last event, which has the token count, is never sent.
     const words = Array.from({ length: 40 }, () => "some words of it ");
     for (const line of chunks(body, words).slice(0, -1)) res.write(line);
   });
@@ -178,7 +178,7 @@ test("a client that disconnects ends the request at the provider, before and wit
   const stream = await clientOf(caller.accessToken).chat.completions.create({ ...chat(), stream: true });
   for await (const _ of stream) break;
   await eventually(() => upstream.state.ended).toBe(before + 2);
-  // The request that was aborted before any response costs its prompt, because the provider had started on it.
+  // The request that was aborted before any response costs the tokens of its prompt, because the provider had started to work on it.
   await eventually(async () => (await lineOf(caller))?.requests).toBe(2);
   const line = await lineOf(caller);
   expect(line).toMatchObject({ failures: 0 });
@@ -188,7 +188,7 @@ test("a client that disconnects ends the request at the provider, before and wit
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0 });
 });
 
-test("a slow client slows the provider: nothing is buffered, and a client that leaves before it reads leaves nothing open", async () => {
+test("a slow client slows the provider, because nothing is buffered; if a client disconnects before it reads, no connection stays open", async () => {
   const caller = await someCaller("inference-api");
   const word = "x".repeat(64 * 1024);
   let sent = 0;
@@ -206,7 +206,7 @@ test("a slow client slows the provider: nothing is buffered, and a client that l
   await eventually(() => sent).toBeGreaterThan(0);
   await delay(700);
   const stuckAt = sent;
-  // 128 MB would have been sent by then.
+  // Without back pressure the provider would have sent 128 MB by now.
   expect(stuckAt).toBeLessThan(500);
   await delay(200);
   expect(sent - stuckAt).toBeLessThan(10);
@@ -216,7 +216,7 @@ test("a slow client slows the provider: nothing is buffered, and a client that l
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0, requests: 1 });
 });
 
-test("a provider that disconnects or stalls during its response ends it with an error event", async () => {
+test("if a provider disconnects or stalls during its response, the client's response ends with an error event", async () => {
   const caller = await someCaller("inference-api");
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   const read = async () => {
@@ -239,7 +239,7 @@ test("a provider that disconnects or stalls during its response ends it with an 
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error", type: "upstream_error" } });
   begin(() => undefined);
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_timeout" } });
-  // An event that never ends, with comments in between: the buffer for it is still limited.
+  // An event that never ends, with comments in between: its buffer is limited all the same.
   let sent = 0;
   upstream.answers(async (_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
@@ -252,7 +252,7 @@ test("a provider that disconnects or stalls during its response ends it with an 
   });
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error" } });
   expect(sent).toBeLessThan(120);
-  // A response that cannot be serialized again under its other name.
+  // A response that is too deeply nested to be serialized again with the other model name.
   upstream.answers((_req, res, { model }) => {
     res.writeHead(200, { "content-type": "application/json" });
     res.end(`{"model":${JSON.stringify(model)},"choices":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
@@ -261,7 +261,7 @@ test("a provider that disconnects or stalls during its response ends it with an 
   await eventually(() => upstream.state.open).toBe(0);
 });
 
-test("failures of the provider are 502 and 504 in our words; its errors about the request are passed on, without the key", async () => {
+test("failures of the provider become 502 or 504 in our words; its errors about the request are passed on, without the key", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const answer = async (status: number, body: unknown, headers: Record<string, string> = {}) => {
@@ -302,12 +302,12 @@ test("failures of the provider are 502 and 504 in our words; its errors about th
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   upstream.answers(() => undefined);
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 504, code: "upstream_timeout" });
-  // None of them cost anything.
+  // None of these requests cost anything.
   expect(await meterOf(caller.id)).toMatchObject({ tokens: 0n, requests: 0, reservedTokens: 0n, reservedRequests: 0 });
   expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 14 });
 });
 
-test("S138 an invalid request is refused before it reaches a provider; a prompt of a megabyte, deep nesting and unusual characters pass", async () => {
+test("S138 an invalid request is refused before it reaches a provider; a prompt of a megabyte, deep nesting and unusual characters are accepted", async () => {
   const caller = await someCaller("inference-api");
   const error = async (asked: Promise<Response>) => {
     const response = await asked;
@@ -342,7 +342,7 @@ test("S138 an invalid request is refused before it reaches a provider; a prompt 
   expect(await error(inherited)).toMatchObject([400, { param: "__proto__" }]);
 });
 
-test("S138 unknown fields are refused, since a provider might send the prompt elsewhere because of them; so are known names in another letter case", async () => {
+test("S138 unknown fields, and known names in another letter case, are refused, because they might make a provider send the prompt elsewhere", async () => {
   const { accessToken } = await someCaller("inference-api");
   const sent = async (more: object, path = "chat/completions") => {
     const response = await post(accessToken, { model: "tide/small", messages: [], input: "x", ...more }, { path });
@@ -392,7 +392,7 @@ test("S138 unknown fields are refused, since a provider might send the prompt el
     400,
     "chat_template_kwargs",
   ]);
-  // A provider in the operator's network would open it there (S118).
+  // A provider in the operator's network would request the URL from there (S118).
   const picture = (url: unknown) => ({ messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] });
   expect(await sent(picture("http://169.254.169.254/latest/meta-data/"))).toEqual([400, "url"]);
   expect(await sent({ tools: [{ type: "mcp", Server_URL: "http://10.0.0.1/" }] }, "responses")).toEqual([400, "Server_URL"]);
@@ -427,7 +427,7 @@ test("a token needs the scope inference-api, regardless of its owner; the refusa
   expect(upstream.received).toEqual([]);
 });
 
-test("an app's requests count for its user, separately from others'; an exchanged token's for its organization alone", async () => {
+test("an app's requests count for its user, separately from other users; an exchanged token's requests count only for its organization", async () => {
   const person = await world.user("inga");
   const browser = world.browser();
   const app = await world.app(person, {
@@ -467,7 +467,7 @@ test("an app's requests count for its user, separately from others'; an exchange
   expect(await meterOf(orgId)).toMatchObject({ tokens: 18n, requests: 1 });
   expect(await meterOf(person.id)).toMatchObject({ tokens: 18n, requests: 1 });
 
-  // The organization's own allowance, its plan's, and the general one, most specific first.
+  // The organization's own allowance takes precedence over its plan's, and the plan's over the general one.
   await setAllowance(operatorCommand, "organization", { monthlyTokens: "0", monthlyRequests: "" }, noOrigin);
   expect((await failure(forOrganization.chat.completions.create(chat()))).message).toContain("The organization's");
   await setAllowance(operatorCommand, "plan:enterprise", { monthlyTokens: "", monthlyRequests: "" }, noOrigin);
@@ -479,7 +479,7 @@ test("an app's requests count for its user, separately from others'; an exchange
   expect((await failure(forOrganization.chat.completions.create(chat()))).status).toBe(401);
 });
 
-test("402 when the month's allowance is used up, also for concurrent requests; reservations of killed processes are released", async () => {
+test("the response is 402 when the month's allowance is used up, also for concurrent requests; reservations of killed processes are released", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "4,000", monthlyRequests: "" }, noOrigin);
@@ -518,7 +518,7 @@ test("402 when the month's allowance is used up, also for concurrent requests; r
   await client.chat.completions.create(chat());
 });
 
-test("429 with the seconds to wait, by user and by app; a limited number at the same time", async () => {
+test("too many requests of a user or an app, in all or at the same time, get 429 with the seconds to wait", async () => {
   await setRates(operatorCommand, { perUser: "3", perApp: "600" }, noOrigin);
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
@@ -527,7 +527,7 @@ test("429 with the seconds to wait, by user and by app; a limited number at the 
   expect(refused).toMatchObject({ status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" });
   expect(Number(refused.headers?.get("retry-after"))).toBeGreaterThan(0);
   expect(upstream.received).toHaveLength(3);
-  // An invalid request, which is read before it is known to be invalid, counts too (S137).
+  // An invalid request counts too, because it was read before it was found to be invalid (S137).
   const careless = await someCaller("inference-api");
   const statuses: number[] = [];
   for (const body of ["{", '{"model":7}', chat({ model: "nobody's" }), "{"]) {
@@ -549,7 +549,7 @@ test("429 with the seconds to wait, by user and by app; a limited number at the 
   expect(await refusals).toBe(8);
 });
 
-test("a disabled or removed provider takes its models with it; pages of other origins may send requests, without cookies", async () => {
+test("the models of a disabled or removed provider disappear; pages of other origins may send requests, without cookies", async () => {
   const caller = await someCaller("inference-api");
   await setProviderDisabled(operatorCommand, provider.id, true, noOrigin);
   expect(await failure(clientOf(caller.accessToken).chat.completions.create(chat()))).toMatchObject({
@@ -564,7 +564,7 @@ test("a disabled or removed provider takes its models with it; pages of other or
 
   const outside = { name: "Elsewhere", baseUrl: upstream.url.replace("http:", "https:"), models: [{ name: "elsewhere" }] };
   await addProvider(operatorCommand, outside, noOrigin);
-  // On a private address, which was not allowed.
+  // The provider has a private IP address, which was not allowed.
   const seen = upstream.received.length;
   expect((await post(caller.accessToken, chat({ model: "elsewhere" }))).status).toBe(502);
   expect(upstream.received.length).toBe(seen);

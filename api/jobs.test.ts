@@ -9,11 +9,11 @@ import { JOB_LOG_CHANNEL } from "#core/jobs/stages.ts";
 import { type Caller, sendAs, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Jobs as the public hub's Python client requests them, request by request (docs/specification/jobs-and-spaces.md#jobs). */
+/** Jobs, with the requests of the public hub's Python client (docs/specification/jobs-and-spaces.md#jobs). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
-  // The JavaScript client accepts no other tokens.
+  // The JavaScript client accepts only tokens with this prefix.
   provideSettings({ TOKEN_PREFIX: "hf_" });
   world = await startApiWorld();
   ada = await someCaller("jobs");
@@ -52,7 +52,7 @@ async function someRun(caller = ada, changes: object = {}): Promise<string> {
   return body.id;
 }
 
-/** A worker's part, without running anything. */
+/** Does a worker's part without running anything. */
 async function worker(runId: string) {
   const claimId = newId();
   const to = (data: object) => db().jobRun.update({ where: { id: runId }, data, select: { id: true } });
@@ -167,7 +167,7 @@ describe("fetch_job_logs", () => {
     await end();
     const whole = ["first", "second", "", "\u2028 and \x85 and \x0b", "a note", "no end"];
     expect([(await live.next()).value, (await live.next()).value, (await live.next()).done]).toEqual(["a note", "no end", true]);
-    // A client that reconnects skips as many lines as it has seen: they are the same.
+    // A client that reconnects skips as many lines as it has seen, so it must get the same lines again.
     expect(await all(`${jobsOf(ada)}/${id}/logs`)).toEqual(whole);
     expect(await all(`${jobsOf(ada)}/${id}/logs?tail=2`)).toEqual([whole[3], "no end"]);
     expect((await send(ada, "GET", `${jobsOf(ada)}/${id}/logs?tail=x`)).status).toBe(400);
@@ -321,7 +321,7 @@ test("create_scheduled_job and the operations on a schedule", async () => {
   expect((await send(ada, "GET", at)).status).toBe(404);
 });
 
-test("S135 S136 a missing scope jobs is named; other users' jobs look nonexistent", async () => {
+test("S135 S136 a refusal names the missing scope `jobs`; other users' jobs look nonexistent", async () => {
   const unscoped = await someCaller("read-repos");
   const mine = await someRun(ada);
   const lacking = await send(unscoped, "GET", jobsOf(unscoped));
@@ -350,7 +350,7 @@ test("S135 S136 a missing scope jobs is named; other users' jobs look nonexisten
     expect((await send(member, method, path.replace("NAME", org.name), body)).status, path).toBe(404);
     expect((await send(undefined, method, path.replace("NAME", ada.username), body)).status, path).toBe(401);
   }
-  // In one's own namespace another user's id is like an unknown one.
+  // Under one's own namespace, the id of another user's job is like an unknown id.
   const [foreign, unknown] = await Promise.all(
     [mine, "f".repeat(24)].map((id) => send(stranger, "GET", `${jobsOf(stranger)}/${id}`)),
   );

@@ -34,7 +34,7 @@ const report = (...credentials: unknown[]) => send("/api/credentials/revoke", { 
 
 const whoami = async (token: string) => fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${token}` } });
 const isLive = async (token: string) => (await whoami(token)).status === 200;
-/** The number of entries that are recorded in an hour for actions without a limit of their own. */
+/** Records the maximum number of entries for actions without a limit of their own in an hour. */
 const recordMany = (entry: Pick<NewAuditEvent, "type" | "actorId" | "subjectId" | "orgId">) =>
   db().$transaction(async (tx) => {
     for (let each = 0; each < ENTRIES_ABOUT; each++) await recordAuditEvent(tx, entry);
@@ -151,7 +151,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect((await report("\0", "\ud800")).status).toBeLessThan(500);
   });
 
-  test("S96 administrators are notified about leaked tokens that reach their organization, even of another owner's app, and about a secret once a day", async () => {
+  test("S96 notifies administrators about leaked tokens that can access their organization, even if another user owns the app, and about a leaked secret once a day", async () => {
     const { app, orgId, admin, writer, stranger, ...at } = await prepareExchange(world);
     const { body } = await exchange({ ...at, app }, writer.email);
     await db().oAuthApp.update({ where: { id: app.id }, data: { ownerOrgId: null, ownerUserId: stranger.id } });
@@ -185,14 +185,14 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect(await emailsTo(at.person.email)).toEqual([]);
   });
 
-  test("S115 is not for searching: 60 requests in ten minutes", async () => {
+  test("S115 accepts only 60 requests in ten minutes, so that nobody can search for tokens with it", async () => {
     const statuses = await Promise.all(Array.from({ length: 80 }, () => report("kh_guess").then(({ status }) => status)));
     expect(statuses).toContain(202);
     expect(statuses).toContain(429);
     expect(statuses.filter((status) => status === 202).length).toBeLessThanOrEqual(60);
   });
 
-  test("S115 an IPv6 client is counted by its network, regardless of which of its addresses it uses", async () => {
+  test("S115 counts an IPv6 client by its network, whichever of its addresses it uses", async () => {
     const from = (host: number) => ({ ip: `2001:db8:9:9::${host}`, userAgent: null });
     const ends = await outcomes(Array.from({ length: 61 }, (_, host) => revokeLeakedCredentials(["kh_guess"], from(host))));
     expect(ends.filter((end) => end === "rate_limited")).toHaveLength(1);
@@ -220,7 +220,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     adminToken = (await tokenOf(admin.id)).token;
   });
 
-  test("S95 blocks that token from the organization and from nothing else, also for writing; its owner is notified", async () => {
+  test("S95 blocks the token only from the organization, for reading and writing, and notifies the token's owner", async () => {
     const [leaked, other] = [await tokenOf(member.id), await tokenOf(member.id, ["manage-repos"], "desktop")];
     expect(await create(leaked.token, org.name, "before")).toBe(200);
     expect((await revoke(leaked.token)).status).toBe(200);
@@ -237,14 +237,14 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
         ({ status }) => status,
       );
     expect([await read(leaked.token), await read(other.token)]).toEqual([403, 200]);
-    // The user's own things, and their other tokens, are unchanged.
+    // The token can still access the user's own resources, and the user's other tokens are not blocked.
     expect(await create(leaked.token, undefined, "mine")).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual([]);
     const [message] = await emailsTo(member.email);
     expect(message?.text).toContain(`has blocked your access token "laptop", which can no longer access the organization.`);
     const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
     expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
-    // Revokes by the id in the log, twice.
+    // Revokes the token twice, by the id in the audit log.
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
@@ -281,7 +281,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     await db().membership.create({ data: { orgId: org.id, userId: bea.id, role: "write" } });
     const { token } = await tokenOf(bea.id);
     const type = "organization.revoke_token";
-    // Actions in other organizations must not keep this entry out of the log.
+    // The many entries about other organizations must not prevent this one.
     await recordMany({ type, actorId: bea.id, subjectId: bea.id });
     expect((await revoke(token)).status).toBe(200);
     expect(await leaks({ type, orgId: org.id, subjectId: bea.id })).toHaveLength(1);
@@ -293,7 +293,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await emailsTo(bea.email)).toHaveLength(1);
   });
 
-  test("S136 is for administrators, and for tokens of members: everything else is not found", async () => {
+  test("S136 is only for administrators and only about members' tokens: any other request gets `not_found`", async () => {
     const stranger = await signedInPerson();
     const theirs = await tokenOf(stranger.id);
     for (const token of [theirs.token, "kh_unknown", "x"]) expect((await revoke(token)).status).toBe(404);

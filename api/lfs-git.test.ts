@@ -89,7 +89,7 @@ describe("git-lfs", () => {
     }
   });
 
-  test("is refused with a wrong token and with one that may only read, and leaves nothing", async () => {
+  test("is refused with an unknown token or one that may only read, and leaves nothing behind", async () => {
     const repo = await someRepo(ada);
     const copy = await lfsCopy({ "weights.bin": randomBytes(1_000) });
     const reader = await somebodyWithToken("read-repos");
@@ -120,7 +120,7 @@ describe("git-lfs", () => {
   test("is not trusted to have uploaded the objects that a push refers to: if one is missing, nothing changes", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
-    // The second is an ordinary file of a pointer's size.
+    // The second file is an ordinary one, as small as a pointer.
     const copy = await lfsCopy({ "deep weights.bin": randomBytes(1_000), "notes.txt": "n".repeat(130) });
     const { status, err } = await git(copy, ["push", "--no-verify", url, "main"]);
     expect(status).not.toBe(0);
@@ -130,12 +130,12 @@ describe("git-lfs", () => {
     expect(await mustGit(copy, ["ls-remote", url])).toBe("");
     await mustGit(copy, ["lfs", "push", "--all", url]);
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
-    // What already exists need not be sent again.
+    // The objects that the service has need not be uploaded again.
     await commit(copy, { "README.md": "# Tides\n" });
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
   });
 
-  test("learns which parts of a file's content the service lacks", async () => {
+  test("reports in a clone that the service lacks an object", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
     const copy = await lfsCopy({ "weights.bin": randomBytes(1_000) });

@@ -52,7 +52,7 @@ const say = (action: BatchAction | undefined, body: unknown, signal: AbortSignal
     body: JSON.stringify(body),
   });
 
-/** The same but for its first byte. */
+/** The same content with another first byte. */
 function altered(content: Buffer): Buffer {
   const other = Buffer.from(content);
   other.writeUInt8(other.readUInt8(0) ^ 1, 0);
@@ -100,7 +100,7 @@ describe("an upload to the bucket", () => {
     expect((await put(upload, object.content)).status).toBe(200);
   });
 
-  test("must bring the checksum that the bucket is to check", async () => {
+  test("must contain the checksum that the bucket checks", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
@@ -109,7 +109,7 @@ describe("an upload to the bucket", () => {
     expect((await put({ ...upload, header: other }, object.content)).status).toBe(403);
   });
 
-  test("of other content is read by us where the bucket does not vouch for it, does not count and is removed", async () => {
+  test("of other content is detected, because the service reads it if the bucket does not guarantee its hash; it does not count and is removed", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -120,7 +120,7 @@ describe("an upload to the bucket", () => {
     expect((await say(actions?.verify, { oid: object.oid, size: 1 })).status).toBe(400);
   });
 
-  test("S137 of which nothing arrived leaves nothing behind when it is verified, and removes nothing", async () => {
+  test("S137 of which nothing arrived leaves no record when it is verified, and nothing is removed", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -154,7 +154,7 @@ describe("an upload to the bucket", () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  test("cannot change what was verified, although its address still works", async () => {
+  test("cannot change the verified content, although its URL still works", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -164,7 +164,7 @@ describe("an upload to the bucket", () => {
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
   });
 
-  test("S137 takes the reserved bytes and no others, however often its URL is requested", async () => {
+  test("S137 takes only the reserved bytes, however often its URL is requested", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const first = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
@@ -178,7 +178,7 @@ describe("an upload to the bucket", () => {
     expect(new URL(other.href).pathname).not.toBe(new URL(first.href).pathname);
   });
 
-  test("is not read again where the bucket vouches for its hash", async () => {
+  test("is not read by the service if the bucket guarantees its hash", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -227,11 +227,11 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeDefined();
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
-    // A response may get lost.
+    // The client may repeat the request, since a response may get lost.
     expect((await say(upload, completion)).status).toBe(200);
   });
 
-  test("S137 takes the reserved bytes, and a repeated request continues where it stopped", async () => {
+  test("S137 takes only the reserved bytes, and continues where it stopped when it is requested again", async () => {
     const repo = await someRepo(ada);
     const object = someObject(33 * MIB);
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -251,7 +251,7 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
   });
 
-  test("S137 is read once, however often its end is announced, and in turn", async () => {
+  test("S137 is read only once, in its turn, however often the client reports its end", async () => {
     const repo = await someRepo(ada);
     const object = someObject(2 * MIB);
     const upload = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -278,7 +278,7 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     const second = say(upload, completion);
     client.abort();
     await expect(first).rejects.toThrow("aborted");
-    // Time for the server to see it.
+    // The server needs this time to notice the disconnection.
     await sleep(100);
     expect(verifications.counts.waiting).toBe(1);
     serve();
@@ -286,7 +286,7 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeDefined();
   });
 
-  test("S137 is abandoned if the bucket starts to send it and stops", async () => {
+  test("S137 is given up if the bucket stops while it sends the content for verification", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
@@ -303,7 +303,7 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     expect(await s3Direct.verify(location, object, {})).toBe(location);
   });
 
-  test("S137 while one upload is verified, no other client gets its location", async () => {
+  test("S137 is at a location that no other client gets while it is verified", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -329,7 +329,7 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     expect(held.map(({ bytes }) => Number(bytes))).toEqual([5_000, 5_000]);
   });
 
-  test("S137 of one account does not end or change another account's upload of the same file", async () => {
+  test("S137 does not end or change another account's upload of the same file", async () => {
     const bob = await somebodyWithToken("write-repos");
     const organization = await organizationOf(ada, [[bob, "write"]]);
     const repo = await someRepo(ada, { owner: organization.name });
@@ -351,13 +351,13 @@ describe("an upload in parts, as the hub's own clients send it", () => {
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
   });
 
-  test("of other content, or without all of its parts, does not count", async () => {
+  test("of other content, or without some of its parts, does not count", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     const parts = await putParts(other, altered(object.content));
     expect((await say(other, { oid: object.oid, parts })).status).toBe(400);
-    // Nothing more can be uploaded there: the reservation is released.
+    // Nothing more can be uploaded at this URL, so the reservation was released.
     expect(await db().storageHold.count({ where: { id: { contains: object.oid } } })).toBe(0);
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
     const none = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -378,7 +378,7 @@ test("the JavaScript client uploads a large file in parts, commits it and reads 
   expect(Buffer.from((await file?.arrayBuffer()) as ArrayBuffer).equals(object.content)).toBe(true);
 });
 
-test("with LFS_S3_PROXY the bytes pass through us, and nobody sees the bucket", async () => {
+test("with LFS_S3_PROXY clients transfer the bytes through the service, and never see the bucket's URL", async () => {
   provideSettings({ LFS_S3_PROXY: "1" });
   try {
     const repo = await someRepo(ada);
@@ -405,7 +405,7 @@ test("with LFS_S3_PROXY the bytes pass through us, and nobody sees the bucket", 
   }
 });
 
-test("objects stored before the storage was changed are found afterwards", async () => {
+test("objects that were stored before the storage setting changed are still found", async () => {
   const repo = await someRepo(ada);
   provideSettings({ LFS_STORAGE: "local" });
   const object = someObject();

@@ -82,7 +82,7 @@ describe("an object", () => {
       expect(href).not.toContain(ada.accessToken);
       const response = await fetch(href);
       expect(Buffer.from(await response.arrayBuffer()).equals(object.content)).toBe(true);
-      // A user's content, on our own origin.
+      // This is a user's content on our own origin, so it must not run as a page.
       expect(response.headers.get("content-security-policy")).toContain("sandbox");
       expect(response.headers.get("content-disposition")).toBe("attachment");
       expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -99,7 +99,7 @@ describe("an object", () => {
     expect(await response.text()).toBe("");
   });
 
-  test("is found under all the addresses of its repository", async () => {
+  test("is found under all URLs of its repository", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     await upload(repo, object);
@@ -117,7 +117,7 @@ describe("an object", () => {
     }
   });
 
-  test("is sent in parts, and not again to a client that has it", async () => {
+  test("is sent in parts if requested, and not to a client that already has it", async () => {
     const repo = await someRepo(ada);
     const object = someObject("0123456789");
     await upload(repo, object);
@@ -170,7 +170,7 @@ describe("an upload", () => {
     return { status: response.status, ...((await response.json()) as { message: string }) };
   };
 
-  test("of other content than announced is refused, and leaves nothing", async () => {
+  test("of other content than announced is refused, and leaves nothing behind", async () => {
     expect(await refused(({ content }) => Buffer.from(content).fill((content[0] ?? 0) ^ 1, 0, 1))).toMatchObject({
       status: 400,
       message: expect.stringContaining("does not match its SHA-256"),
@@ -198,7 +198,7 @@ describe("an upload", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeUndefined();
   });
 
-  test("that is cut off leaves nothing, and the next one goes through", async () => {
+  test("that is cut off leaves nothing behind, and can be repeated", async () => {
     const repo = await someRepo(ada);
     const object = someObject(300_000);
     const { href } = await uploadAction(repo, object);
@@ -212,7 +212,7 @@ describe("an upload", () => {
     expect((await fetch(href, { method: "PUT", body: Uint8Array.from(object.content) })).status).toBe(200);
   });
 
-  test("of one object by several at once is fine, in one repository and in two", async () => {
+  test("of one object can be made by several clients at once, in one repository or in two", async () => {
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
     const object = someObject(500_000);
     const actions = await Promise.all([one, one, one, two].map((repo) => uploadAction(repo, object)));
@@ -238,7 +238,7 @@ describe("an upload", () => {
     expect(unfinished()).toEqual([]);
   });
 
-  test("is never held in memory, in either direction", async () => {
+  test("is never kept in memory as a whole, nor is a download", async () => {
     const repo = await someRepo(ada);
     const object = someObject(96 * 1024 * 1024);
     const { href } = await uploadAction(repo, object);
@@ -255,7 +255,7 @@ describe("an upload", () => {
     const [response] = await answered;
     expect(response.statusCode).toBe(200);
     response.resume();
-    // A client that reads nothing for a while is tolerated.
+    // The client may stop reading for a while.
     const download = request((await downloadAction(repo, object)).href).end();
     const [reading] = await once(download, "response");
     await delay(300);
@@ -266,7 +266,7 @@ describe("an upload", () => {
 });
 
 describe("S135 permissions", () => {
-  test("upload and download is decided as for git: by role, visibility and the token's scopes", async () => {
+  test("uploads and downloads are decided as for git: by role, visibility and the token's scopes", async () => {
     const reader = await somebodyWithToken("read-repos");
     const weak = await somebodyWithToken("profile");
     const stranger = await somebodyWithToken("write-repos", "read-repos");
@@ -287,7 +287,7 @@ describe("S135 permissions", () => {
     expect(await row(weak.accessToken)).toEqual([404, 404]);
     expect(await row(stranger.accessToken)).toEqual([404, 404]);
     expect(await row("kh_wrong")).toEqual([401, 401]);
-    // Git asks its user for a token only when told to.
+    // Git asks its user for a token only after a 401.
     expect(await row()).toEqual([401, 401]);
   });
 
@@ -321,7 +321,7 @@ describe("S135 permissions", () => {
     }
   });
 
-  test("a bearer token does as well, and a user name without a password", async () => {
+  test("a bearer token is accepted too, and a token as user name without a password", async () => {
     const repo = await someRepo(ada, { isPrivate: true });
     const body = { operation: "download", objects: [] };
     const basic = `basic ${Buffer.from(`${ada.accessToken}:`).toString("base64")}`;
@@ -330,7 +330,7 @@ describe("S135 permissions", () => {
     }
   });
 
-  test("knowing the hash of another repository's object gives no access: it must be uploaded first", async () => {
+  test("knowing the hash of another repository's object gives no access: the object must be uploaded to this repository first", async () => {
     const secret = await someRepo(await signedInPerson(), { isPrivate: true });
     const own = await someRepo(ada);
     const object = someObject("the password is tide");
@@ -349,7 +349,7 @@ describe("S135 permissions", () => {
 });
 
 describe("the URL of a transfer", () => {
-  test("S135 refuses uploads of users who may no longer write there, and with a revoked token", async () => {
+  test("S135 refuses uploads of users who may no longer write to the repository, and uploads with a revoked token", async () => {
     const admin = await signedInPerson();
     const [removed, revoked, stays] = [
       await somebodyWithToken("write-repos"),
@@ -368,7 +368,7 @@ describe("the URL of a transfer", () => {
     const addresses = [await addressFor(removed), await addressFor(revoked), await addressFor(stays)];
     await db().membership.deleteMany({ where: { userId: removed.id } });
     await db().personalAccessToken.updateMany({ where: { userId: revoked.id }, data: { revokedAt: new Date() } });
-    // A token that expires during a push does not end it.
+    // A push continues if its token expires meanwhile.
     await db().personalAccessToken.updateMany({ where: { userId: stays.id }, data: { expiresAt: new Date(Date.now() - 1) } });
     const statuses: number[] = [];
     for (const address of addresses) statuses.push((await put(address, object.content)).status);
@@ -427,7 +427,7 @@ test("S53 a page of another origin uploads and downloads with its token, and rea
 });
 
 describe("S138 a batch", () => {
-  test("answers each object for itself", async () => {
+  test("has a separate result for each object", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     await upload(repo, object);
@@ -457,7 +457,7 @@ describe("S138 a batch", () => {
     expect(answer.objects.map(({ error }) => error?.code)).toEqual([undefined, 422]);
   });
 
-  test("may name the hash as either kind of client does, and no other", async () => {
+  test("may name the hash in both spellings that clients use, and may request no other hash", async () => {
     const repo = await someRepo(ada);
     const status = async (hash_algo: string) => (await ask(repo, { operation: "download", hash_algo, objects: [] })).status;
     expect(await Promise.all(["sha256", "sha_256", "sha512"].map(status))).toEqual([200, 200, 409]);
@@ -478,14 +478,14 @@ describe("S138 a batch", () => {
     expect(answer.message ?? answer.error).toEqual(expect.any(String));
   });
 
-  test("requests an object once even if it is named twice", async () => {
+  test("has one result for an object that is named twice", async () => {
     const object = someObject();
     const answer = await ask(await someRepo(ada), { operation: "upload", objects: [object, object] }, ada);
     expect(answer.objects).toHaveLength(1);
   });
 });
 
-test("locks are not supported, in the form that git-lfs expects", async () => {
+test("the response that locks are not supported has the form that git-lfs expects", async () => {
   const { fullName } = await someRepo(ada);
   for (const [method, path] of [
     ["GET", "locks"],

@@ -9,7 +9,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Likes, as the public hub's Python client asks for them: `unlike`, `list_liked_repos`, `list_repo_likers`. */
+/** Likes, with the requests of the public hub's Python client: `unlike`, `list_liked_repos`, `list_repo_likers`. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -44,7 +44,7 @@ test("a like is counted once, listed on both sides, and withdrawn", async () => 
   expect((await send(undefined, "GET", `/api/users/${bea.username}/likes`)).body).toHaveLength(1);
 });
 
-test("twenty at the same moment are counted; likes are deleted with their repository or user", async () => {
+test("twenty likes at the same moment are all counted; likes are deleted with their repository or user", async () => {
   const [ada, ...others] = await Promise.all(Array.from({ length: 6 }, liker));
   const repo = await someRepo(ada as Caller);
   await Promise.all(
@@ -72,7 +72,7 @@ test("S136 a private repository can be liked by users who may read it, and does 
   expect(await countLikesOfUser(ada.id, 8)).toBe(0);
 });
 
-test("S137 a like waits for others' changes only briefly, and one account has a thousand an hour", async () => {
+test("S137 a like waits only briefly for other changes of the repository, and one account can give a thousand an hour", async () => {
   const ada = await liker();
   const repo = await someRepo(ada);
   const path = `/api/models/${repo.fullName}/like`;
@@ -85,7 +85,7 @@ test("S137 a like waits for others' changes only briefly, and one account has a 
   expect((await send(ada, "DELETE", path)).status).toBe(429);
 });
 
-test("a token needs the scope", async () => {
+test("a like needs a token with the scope", async () => {
   const ada = await liker();
   const repo = await someRepo(ada);
   const reader = await someCaller("read-repos");
@@ -94,7 +94,7 @@ test("a token needs the scope", async () => {
   expect((await send(undefined, "GET", "/api/users/nobody-of-that-name/likes")).status).toBe(404);
 });
 
-test("S135 a repository that becomes private while a like waits for it gets none", async () => {
+test("S135 a like is refused if the repository becomes private while the like waits for its row", async () => {
   const [ada, bea] = [await someCaller(), await someCaller()];
   const repo = await someRepo(ada);
   const client = await pool().connect();

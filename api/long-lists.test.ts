@@ -26,7 +26,7 @@ async function send(
   isSignedIn: boolean,
   type = "application/json",
 ): Promise<{ status: number; cpuMs: number }> {
-  // A refusal before the body was read ends the connection, so the next request must not use it.
+  // If the service refuses a request before it has read the body, the connection ends, so no other request must use it.
   const headers = { "content-type": type, connection: "close", ...(isSignedIn && { authorization: `Bearer ${token}` }) };
   const before = process.threadCpuUsage();
   const answer = await fetch(world.origin + path, { method: "POST", headers, body });
@@ -55,7 +55,7 @@ const addresses: [name: string, path: () => string, body: (list: string) => stri
   ],
 ];
 
-/** The cost of creating an issue for each of this many elements, and an error from all of them. */
+/** The cost of an error of Zod with one issue for each of this many elements. */
 function issuesOf(elements: number): number {
   const before = process.threadCpuUsage();
   const { error } = z.array(z.object({ path: z.string() })).safeParse(Array.from({ length: elements }, () => 0));
@@ -71,7 +71,7 @@ test.each(addresses)(
     const flat = body(JSON.stringify(["x".repeat(bytes - 200)]));
     await send(path(), flat, isSignedIn);
     const baseline = await send(path(), flat, isSignedIn);
-    // Garbage collection may fall into one of them.
+    // Garbage collection may fall into one of the three requests.
     const costs: number[] = [];
     for (let time = 0; time < 3; time++) {
       const { status, cpuMs } = await send(path(), wrong, isSignedIn);
@@ -84,7 +84,7 @@ test.each(addresses)(
 );
 
 test.each([
-  // A pattern that searches for trailing slashes at each slash takes a thousand times as long.
+  // A pattern for trailing slashes that starts to match at each slash takes a thousand times as long.
   ["slashes", 200, `a${"/".repeat(MIB - 200)}a`, (body: string) => /\/+$/.test(`${body.slice(0, MIB / 32)}a`)],
   ["fields", 400, "a&".repeat(500_000), (body: string) => new URLSearchParams(body).size],
 ])("S138 paths in a form of a megabyte of %s are answered at little cost", async (_, status, text, careless) => {

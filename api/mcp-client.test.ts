@@ -9,7 +9,7 @@ import { prepare } from "#core/oauth/testing/sign-in.ts";
 import { Agent, CALLBACK } from "./testing/mcp-agent.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The Model Context Protocol's own client, which only knows one of our URLs, and a user who answers the permissions modal. */
+/** The client of the Model Context Protocol's SDK, which knows only one of our URLs, and a user who answers the permissions modal. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -21,7 +21,7 @@ afterAll(async () => {
   for (const site of sites) await site.stop();
 });
 
-/** From the first 401 to the result, and once more with a refreshed token. */
+/** Follows the whole sign-in, from the first 401 to the result, and repeats the call with a refreshed token. */
 async function signInKnowingOnly(serverUrl: string, agent: Agent) {
   const at = await prepare(world);
   const call = () => fetch(serverUrl, { headers: agent.tokens() && { authorization: `Bearer ${agent.tokens()?.access_token}` } });
@@ -52,7 +52,7 @@ async function signInKnowingOnly(serverUrl: string, agent: Agent) {
 const whoami = () => `${world.origin}/api/whoami-v2`;
 
 describe("the MCP SDK's client signs in knowing only our URL", () => {
-  test("as an app that was made for it", async () => {
+  test("as an app that was created for it", async () => {
     const { person } = await prepare(world);
     const app = await world.app(person, { redirectUris: ["http://127.0.0.1/callback"], isRefreshAllowed: true });
     await signInKnowingOnly(whoami(), new Agent({ client: { client_id: app.clientId } }));
@@ -77,7 +77,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
   test("by dynamic registration", async () => {
     const agent = new Agent();
     const { tokens } = await signInKnowingOnly(whoami(), agent);
-    // It requested the scopes in the challenge, not every scope there is.
+    // The client requested only the scopes in the challenge.
     expect(tokens?.scope).toBe("openid profile");
     const { client_id } = agent.clientInformation() as { client_id: string };
     expect(await db().oAuthApp.findUnique({ where: { clientId: client_id } })).toMatchObject({
@@ -86,7 +86,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
     });
   });
 
-  test("also without the challenge, from the URL alone", async () => {
+  test("without having received the challenge", async () => {
     const agent = new Agent();
     expect(await auth(agent, { serverUrl: world.origin, scope: "openid profile" })).toBe("REDIRECT");
     expect(agent.sentTo?.href).toContain(`${world.origin}/oauth/authorize?`);

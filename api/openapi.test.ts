@@ -13,7 +13,7 @@ const operations: { name: string; path: string; operation: ApiOperation }[] = Ob
     Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
 );
 
-/** All at once, so that a failure lists everything that is missing. */
+/** The names of all wrong operations at once, so that a failure shows everything that is missing. */
 const wrong = (isWrong: (operation: ApiOperation, path: string) => boolean) =>
   operations.flatMap(({ name, path, operation }) => (isWrong(operation, path) ? [name] : []));
 
@@ -38,7 +38,7 @@ test("every reference in it exists, and every component is referenced", () => {
     Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
   );
   expect([...refs].filter((ref) => !there.includes(ref as string))).toEqual([]);
-  // Errors that no operation has now, and the payload as a whole, which is for receivers.
+  // Allowed to be unused: errors that no operation has now, and the union of all payloads, which is for receivers.
   const unused = there.filter((ref) => !refs.has(ref) && !ref.startsWith("#/components/responses/"));
   expect(unused).toEqual(["#/components/schemas/WebhookPayload"]);
 });
@@ -104,7 +104,7 @@ function unbounded(schema: Schema, at: string, seen: readonly string[] = []): st
   }
   const { additionalProperties: values } = schema;
   const isList = [schema.type].flat().includes("array");
-  // In our schemas, an object that allows other fields drops them; a record keeps them.
+  // In our schemas, only a record keeps unknown fields; an object that allows them drops them.
   const isRecord = typeof values === "object" && Object.keys(values).length > 0;
   return [
     ...(isList && schema.maxItems === undefined && schema.prefixItems === undefined ? [`${at} has no maxItems`] : []),
@@ -125,7 +125,7 @@ test("S138 each list and each record in a request has a documented maximum", () 
   expect(problems).toEqual([]);
 });
 
-test("lists the scopes that decide: reading a webhook needs webhooks, writing to a repository one of three", () => {
+test("lists the scopes that allow it: `webhooks` to read a webhook, one of three to write to a repository", () => {
   const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)?.operation;
   expect(find("listWebhooks")?.["x-scopes"]).toEqual(["webhooks"]);
   expect(find("listWebhooks")?.security).toEqual([{ bearer: [] }, { dpop: [] }, { oauth2: ["webhooks"] }]);
@@ -133,7 +133,7 @@ test("lists the scopes that decide: reading a webhook needs webhooks, writing to
   expect(find("whoami")?.["x-scopes"]).toEqual([]);
 });
 
-test("it is generated once, and a client that has it gets 304", async () => {
+test("the document is generated once, and a client that has it gets 304", async () => {
   const again = await api.request("/api/openapi.json", { headers: { "if-none-match": served.headers.get("etag") ?? "" } });
   expect([again.status, await again.text()]).toEqual([304, ""]);
   const { ORIGIN } = env();

@@ -59,7 +59,7 @@ async function organizationWithTwo() {
 
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
 
-/** What each token can read of the organization, and whether it reaches its private repository. */
+/** The restrictions that each token sees at the organization, and the status of its request for the organization's private repository. */
 async function seenBy({ tokens, repo, orgId }: Awaited<ReturnType<typeof organizationWithTwo>>) {
   return Promise.all(
     tokens.map(async (token) => {
@@ -126,7 +126,8 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   issuers.push(issuer);
   const input = { orgId, kind: "oidc", name: `${name} ID`, issuer: issuer.origin, ...issuer.client };
   await expect(addIdentityProvider(member.actor, input, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
-  // It never creates accounts, even if that is requested: its administrators could claim any address.
+  // An organization's issuer never creates accounts, even if that is requested, because the organization's administrators could make it
+  // claim any email address.
   await addIdentityProvider(admin, { ...input, isSignUpAllowed: true, slug: "google" }, noOrigin);
   expect(await db().identityProvider.findUnique({ where: { slug } })).toMatchObject({ isSignUpAllowed: false, orgId });
 
@@ -138,7 +139,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     const { searchParams } = await issuer.signIn(url, who);
     const received = await receiveCallback({ slug, parameters: searchParams, browser, actor, sessionToken: undefined }, noOrigin);
     if (received.step !== "pending") return received.step;
-    // Even the account with its address is not assumed to match, and a user who is not signed in is offered only to sign in.
+    // The issuer's email address is not used to find an account, and a user who is not signed in can only sign in.
     expect(await findPendingIdentity(received.token, undefined)).toMatchObject({
       choice: "sign-in-first",
       email: null,
@@ -154,7 +155,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   const start = (actor: Person | undefined) => startProviderSignIn({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
   await expect(start(stranger)).rejects.toMatchObject({ code: "not_found" });
   await expect(start(undefined)).rejects.toMatchObject({ code: "unauthorized" });
-  // S136: the redirect to sign in must not reveal it either.
+  // S136: the redirect to the sign-in page must not reveal whether the organization exists.
   const unknown = { slug: organizationSlug(newId()), intent: "sign-in" as const, next: "/" };
   await expect(startProviderSignIn(unknown, undefined, noOrigin)).rejects.toMatchObject({ code: "unauthorized" });
   await expect(startProviderSignIn(unknown, stranger, noOrigin)).rejects.toMatchObject({ code: "not_found" });
@@ -181,7 +182,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     [[], 200],
     [[], 200],
   ]);
-  // A colleague's account there belongs to the colleague.
+  // An account at the issuer that is linked to a colleague cannot be linked again.
   expect(await prove(member.actor, "chief")).toBe("failed");
   await expect(removeIdentityProvider(admin, slug, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   await updateOrganizationSecurity(admin, orgId, { requiresProvider: false }, noOrigin);

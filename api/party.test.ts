@@ -25,7 +25,7 @@ beforeAll(async () => {
   token = await tokenOf(ada);
 });
 
-/** The caller that a request's slots count against, after its response. */
+/** The caller against which a request's slots count, known after its response. */
 async function partyOf(path: string, headers: Record<string, string> = {}): Promise<Party> {
   return requestContext.run({ requestId: "test", ip: "192.0.2.7" }, async () => {
     const answer = await api.request(path, { headers });
@@ -34,7 +34,7 @@ async function partyOf(path: string, headers: Record<string, string> = {}): Prom
   });
 }
 
-describe("S137 a slot counts against the account of its request, or without one against its address", () => {
+describe("S137 a slot counts against the request's account, or against its IP address if there is no account", () => {
   const address = { key: "address 192.0.2.7", isAnonymous: true };
   const tree = () => `/api/models/${repo.fullName}/tree/main`;
   const file = () => `/${repo.fullName}/resolve/main/README.md`;
@@ -50,7 +50,7 @@ describe("S137 a slot counts against the account of its request, or without one 
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
   });
 
-  test("with jobs' tokens: all publishers that one user trusts count as that user, in any repository", async () => {
+  test("with jobs' tokens: all publishers that one user added count as that user, in any repository", async () => {
     const grace = await signedInPerson();
     const ofGrace = await someRepo(grace);
     const account = { key: `account ${ada.id}`, isAnonymous: false };
@@ -59,7 +59,7 @@ describe("S137 a slot counts against the account of its request, or without one 
       expect(await partyOf(tree(), { authorization })).toEqual(account);
       expect(await partyOf(file(), { authorization })).toEqual(account);
     }
-    // The operator's command trusts jobs without an account.
+    // A publisher that the operator's command added has no account.
     const authorization = `Bearer ${await jobToken({ repoId: ofGrace.id })}`;
     expect(await partyOf(tree(), { authorization })).toEqual({ key: `account ${grace.id}`, isAnonymous: false });
   });
@@ -93,7 +93,7 @@ describe("S137 a commit that arrives a byte at a time", () => {
     await delay(200);
     expect(pushes.counts.taken).toBe(1);
     const others: Promise<Slot>[] = [];
-    // While a slot is free, nobody has to yield.
+    // The commit yields only when no slot is free.
     for (let party = 0; pushes.counts.waiting === 0; party++) {
       others.push(pushes.take({ party: { key: `account ${party}`, isAnonymous: false } }));
     }

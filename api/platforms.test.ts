@@ -81,7 +81,7 @@ const recordedOf = (platform: { source: string }) =>
 const rowOf = ({ platform }: World, externalId = "7") =>
   db().repo.findUnique({ where: { platformId_externalId: { platformId: platform.id, externalId } } });
 
-/** Counts the database's statements from here on. */
+/** Counts the statements that the database gets from now on. */
 async function watchStatements() {
   const client = await pool().connect();
   client.release();
@@ -89,7 +89,7 @@ async function watchStatements() {
 }
 
 describe("POST /api/repos/sync", () => {
-  test("creates, changes, moves and deletes, and the same again changes nothing", async () => {
+  test("creates, changes, moves and deletes; the same list again changes nothing", async () => {
     const at = await prepare();
     const { ada } = at;
     expect(await sync(at, [reported(at)])).toMatchObject({ status: 200, body: { results: [{ id: "7", status: "created" }] } });
@@ -117,7 +117,7 @@ describe("POST /api/repos/sync", () => {
     expect(await db().event.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("one that is refused does not stop the others, and says why", async () => {
+  test("a refused repository does not stop the others, and its result has the reason", async () => {
     const at = await prepare();
     const hosted = await someRepo(at.ada, { type: "dataset", name: "hosted" });
     const name = (text: string) => `${at.ada.username}/${text}`;
@@ -156,7 +156,7 @@ describe("POST /api/repos/sync", () => {
       "unchanged",
       "failed",
     ]);
-    // A rejected one still exists.
+    // A rejected repository is not deleted as missing from the list.
     expect(statuses(await sync(at, [reported(at, { id: "1", name: hosted.fullName })], { complete: true }))).toEqual([
       "failed",
       "deleted",
@@ -172,7 +172,7 @@ describe("POST /api/repos/sync", () => {
     expect(statuses(await sync(at, names("b", "a")))).toEqual(["moved", "moved"]);
     const hosted = await someRepo(at.ada, { type: "dataset", name: "taken" });
     expect(statuses(await sync(at, names("a", "c", "b", hosted.name)))).toEqual(["moved", "moved", "moved", "failed"]);
-    // A rejected repository keeps its name, so another one cannot have it either.
+    // A rejected repository keeps its name, so no other repository gets that name.
     expect(statuses(await sync(at, names(hosted.name, "a", "b", "d")))).toEqual(["failed", "failed", "unchanged", "unchanged"]);
     const rows = await db().repo.findMany({ where: { platformId: at.platform.id }, orderBy: { externalId: "asc" } });
     expect(rows.map(({ name, nameCanonical }) => [name, nameCanonical])).toEqual(["a", "c", "b", "d"].map((one) => [one, one]));
@@ -195,7 +195,7 @@ describe("POST /api/repos/sync", () => {
     });
   });
 
-  test("S138 a thousand at once in a few statements, and not one more", async () => {
+  test("S138 a thousand repositories need only a few statements; one more is refused", async () => {
     const at = await prepare();
     const many = Array.from({ length: 1_000 }, (_, index) => reported(at, { id: index, name: `${at.ada.username}/r${index}` }));
     const asked = await watchStatements();
@@ -275,7 +275,7 @@ describe("POST /api/events", () => {
     expect(await recordedOf(at.platform)).toHaveLength(3);
   });
 
-  test("a platform that sends all at once does not take the database from the others", async () => {
+  test("a platform that sends many requests at once does not block the database for other callers", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const flood = Array.from({ length: 150 }, () => structured(at, pushed(at)));
@@ -373,7 +373,7 @@ describe("POST /api/events", () => {
     expect(await rowOf(at)).toMatchObject({ name: "tides", headSha: sha("a") });
   });
 
-  test("discussions and comments: ids are ours and always the same, people here are found by their names", async () => {
+  test("discussions and comments have stable ids of ours, and users are found by their names", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const author = { name: at.ada.username.toUpperCase(), id: 1 };
@@ -425,7 +425,7 @@ describe("POST /api/events", () => {
     expect(created?.comment?.author.id).not.toBe(at.ada.id);
   });
 
-  test("S138 a thousand at once in a few statements, and not one more", async () => {
+  test("S138 a thousand events need only a few statements; one more is refused", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const many = Array.from({ length: 1_000 }, () => pushed(at).toJSON());
@@ -562,7 +562,7 @@ describe("the platform's token", () => {
     ).toBe(401);
   });
 
-  test("a new token works at once, the previous one for another day; after revocation neither works, and its repositories are deleted", async () => {
+  test("a new token works at once, and the previous one for another day; after revocation neither works, and the platform's repositories are deleted", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const { token, previousExpiresAt } = await rotatePlatformToken(operatorCommand, at.platform, from);
@@ -598,7 +598,7 @@ describe("requests of a platform at the same time", () => {
     for (const [nth, { body }] of answers.slice(0, 40).entries()) if (nth !== 20) expect(body.id).toBe(`at-once-${nth}`);
     const recorded = (await recordedOf(at.platform)).slice(before.length);
     expect(new Set(recorded.map(({ sourceId }) => sourceId)).size).toBe(39);
-    // Rows of one transaction have the id of that transaction: there are fewer of these than events.
+    // Each row has the id of its transaction, and there are fewer transactions than events.
     const { rows } = await pool().query(
       "select count(distinct xmin::text)::int as n from event where id = any ($1) and fanned_out_at is null",
       [recorded.map(({ id }) => id)],

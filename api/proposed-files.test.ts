@@ -46,7 +46,7 @@ const upload = (caller: Caller | undefined, object: TestObject, more = {}) =>
     caller,
   );
 
-/** As a client uploads by Git LFS, to storage itself or through the service. */
+/** Uploads as a Git LFS client does, directly to the bucket or through the service. */
 async function send(caller: Caller | undefined, object: TestObject): Promise<void> {
   const answer = await upload(caller, object);
   const { upload: put, verify } = answer.objects[0]?.actions ?? {};
@@ -99,7 +99,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     return bucket.stop;
   });
 
-  test("by Git LFS counts for its author until it is merged, and is read by everybody", async () => {
+  test("that is uploaded by Git LFS counts for its author until the merge, and everybody can read it", async () => {
     await begin();
     const object = someObject(50_000);
     await send(bea, object);
@@ -118,14 +118,14 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([56_000, 0]);
     expect(await read("main")).toBe(object.oid);
     expect(await read("refs/pr/1", "more.bin")).toBe(more.oid);
-    // Storage has it once, and keeps it for the repository.
+    // Storage has each file once, and keeps it for the repository.
     await sweep(LFS_LEFTOVER_HOURS + 1);
     expect(await read("main")).toBe(object.oid);
     expect(await stores()).toBe(0);
     expect(await recountStorage()).toBe(0);
   });
 
-  test("by Xet does too, with a token for its author's uploads alone", async () => {
+  test("that is uploaded by Xet does the same, with a token only for its author's uploads", async () => {
     await begin();
     const token = bea?.accessToken;
     const access = await xetAccess(world.origin, repo, "write", { token, query: "?create_pr=1" });
@@ -137,12 +137,12 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await read("refs/pr/1")).toBe(sha256(content));
     expect(await usedBy(ada)).toBe(0);
     expect(await usedBy(bea)).toBeGreaterThan(50_000);
-    // The repository itself does not have the file, and the pull request's token does not work at the repository's URL.
+    // The repository itself does not have the file, and the token for the pull request does not work at the repository's URL.
     const own = await xetAccess(world.origin, repo, "write", { token: ada?.accessToken });
     expect(own.casUrl).not.toBe(access.casUrl);
     expect((await getXet(own, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);
     expect((await getXet({ ...access, casUrl: own.casUrl }, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(403);
-    // For the next commit to it, without `create_pr`.
+    // Gets a token for the pull request's next commit, without `create_pr`.
     const next = await xetAccess(world.origin, repo, "write", { token, revision: "refs/pr/1" });
     expect(next.casUrl).toBe(access.casUrl);
     expect((await merge(ada)).status).toBe(200);
@@ -154,7 +154,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
 });
 
 describe("S149 who may upload for a pull request", () => {
-  test("people who may read the content and open pull requests, and for nothing else", async () => {
+  test("only people who may read the content and open pull requests", async () => {
     await begin();
     const status = async (caller?: Caller, more = {}) => (await upload(caller, someObject(), more)).status;
     expect(await status(bea)).toBe(200);
@@ -186,7 +186,7 @@ describe("S149 who may upload for a pull request", () => {
     expect(await usedBy(bea)).toBe(0);
   });
 
-  test("nobody learns what others have uploaded, nor uses it", async () => {
+  test("nobody can see or use what others have uploaded", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -198,14 +198,14 @@ describe("S149 who may upload for a pull request", () => {
     expect((await commitFile(ada, "main", object)).status).toBe(400);
     expect((await propose(bea, object)).status).toBe(200);
     expect([await isKnownTo(cleo), (await propose(cleo, object)).status]).toEqual([false, 400]);
-    // What the repository itself has is not uploaded again.
+    // A file that the repository itself has need not be uploaded.
     await send(ada, object);
     expect([await isKnownTo(cleo), (await propose(cleo, object)).status]).toEqual([true, 200]);
   });
 });
 
 describe("storage for pull requests", () => {
-  test("is the author's: their quota and their numbers", async () => {
+  test("counts against the author's quota, and a refusal states the author's usage", async () => {
     await begin();
     await quota(bea, "1 MB");
     const refused = await upload(bea, someObject(1_100_000));
@@ -216,7 +216,7 @@ describe("storage for pull requests", () => {
     expect((await upload(bea, someObject(200_000))).status).toBe(507);
   });
 
-  test("becomes the owner's with a merge, which is refused if the owner has no storage left", async () => {
+  test("counts for the owner after a merge, which is refused if the owner has no storage left", async () => {
     await begin();
     const object = someObject(1_100_000);
     await send(bea, object);
@@ -225,7 +225,7 @@ describe("storage for pull requests", () => {
     const refused = await merge(ada);
     expect([refused.status, refused.body.code]).toEqual([507, "storage_full"]);
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([0, 1_100_000]);
-    // A branch at its commit would be the same.
+    // A branch at the pull request's commit would have the same effect.
     const branched = await sendAs(ada, "POST", api("/branch/tried"), { startingPoint: "refs/pr/1" });
     expect(branched.status).toBe(507);
     await quota(ada, "5 MB");
@@ -233,7 +233,7 @@ describe("storage for pull requests", () => {
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([1_100_000, 0]);
   });
 
-  test("is free at once after a merge, also into a private repository: its content stays in storage for the owner", async () => {
+  test("no longer counts for the author after a merge, also into a private repository: it then counts for the owner", async () => {
     await begin();
     const object = someObject(400_000);
     await send(bea, object);
@@ -263,13 +263,13 @@ describe("storage for pull requests", () => {
     expect((await sendAs(ada, "DELETE", api("/discussions/1"))).status).toBe(200);
     await sweep(LFS_LEFTOVER_HOURS + 1);
     expect(await db().lfsObject.count({ where: { oid: kept.oid } })).toBe(0);
-    // Its xorb is kept for a month, as everywhere.
+    // The xorb of the upload by Xet is kept for a month, as everywhere.
     await sweep(31 * 24);
     expect([await usedBy(bea), await stores()]).toEqual([0, 0]);
     expect(await recountStorage()).toBe(0);
   });
 
-  test("is deleted with the author's account, and a pull request without its files cannot be merged", async () => {
+  test("is deleted with the author's account, and then a pull request without its files cannot be merged", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -305,7 +305,7 @@ describe("S137 S149 proposals of strangers are limited", () => {
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT ${repo.id}::text, 99, 'blob ' || nth, 'oid', ${store}::text FROM generate_series(1, ${count}::int) AS nth`;
 
-  test("pointers of one user, which no quota counts, also in pushes that are refused", async () => {
+  test("pointers of one user, which no quota counts", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -317,7 +317,7 @@ describe("S137 S149 proposals of strangers are limited", () => {
     expect((await propose(cleo, object)).status).toBe(200);
   });
 
-  test("rows that stay when commits are deleted", async () => {
+  test("rows that are kept after the commits are deleted", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -343,7 +343,7 @@ describe("S137 S149 proposals of strangers are limited", () => {
   });
 });
 
-test("S149 the large file of a commit that was deleted from a pull request and pushed again is kept", async () => {
+test("S149 a large file is kept if its commit is deleted from a pull request and pushed again", async () => {
   await begin();
   const object = someObject();
   await send(bea, object);
@@ -355,13 +355,13 @@ test("S149 the large file of a commit that was deleted from a pull request and p
   expect(await read("refs/pr/1")).toBe(object.oid);
 });
 
-test("S149 a merge is refused if its author's uploads are deleted at that moment", async () => {
+test("S149 a merge is refused if the uploads of the pull request's author are deleted at that moment", async () => {
   await begin();
   const object = someObject();
   await send(bea, object);
   await propose(bea, object);
   await db().lfsObject.deleteMany({ where: { oid: object.oid } });
-  // As the merge read it before the deletion.
+  // Restores the row as a merge that began before the deletion would have read it.
   await db().$executeRaw`UPDATE proposed_file SET store_id = (SELECT id FROM repo WHERE proposed_to_id = ${repo.id})
     WHERE repo_id = ${repo.id}`;
   expect((await merge(ada)).status).toBe(409);
@@ -384,7 +384,7 @@ test("git and git-lfs push to a pull request and merge it", async () => {
   expect(await git(copy, ["push", url(bea), "HEAD:refs/pr/1"])).toMatchObject({ status: 0 });
   expect(await read("refs/pr/1")).toBe(sha256(content));
   expect([await usedBy(ada), await usedBy(bea)]).toEqual([0, 30_000]);
-  // The owner has not downloaded the file, and pushes the commits alone: with no storage left, it is refused.
+  // The owner has not downloaded the file and pushes only the commits. The push is refused if the owner has no storage left.
   const push = ["-c", "core.hooksPath=/dev/null", "push", url(ada), "HEAD:refs/heads/main"];
   await quota(ada, "0.02 MB");
   const refused = await git(copy, push);

@@ -48,7 +48,7 @@ describe.skipIf(clients.length === 0).each(clients.length > 0 ? clients : [["non
   test.each(["a folder", "a bucket"])("does what its users do, with storage in %s", { timeout: 600_000 }, async (storage) => {
     [ada, bea] = [await someCaller("manage-repos", "write-discussions"), await someCaller("write-discussions", "read-repos")];
     const bucket = storage === "a bucket" ? await startBucket() : undefined;
-    // Under another host name than the service: the client would send the service's token to the same one.
+    // The bucket needs another host name than the service, because the client would send the service's token to the same host.
     if (bucket) provideSettings({ LFS_S3_ENDPOINT: bucket.origin.replace("localhost", "127.0.0.1") });
     try {
       await call([join(import.meta.dirname, "testing/python-client.py"), ada.username, bea.accessToken], storage);
@@ -57,7 +57,7 @@ describe.skipIf(clients.length === 0).each(clients.length > 0 ? clients : [["non
     }
   });
 
-  test("sends only the new chunks of another version, also from another computer", { timeout: 300_000 }, async () => {
+  test("uploads only the new chunks of another version, also from another computer", { timeout: 300_000 }, async () => {
     const repo = await someRepo(ada as Caller);
     const content = randomBytes(20_000_000);
     const upload = async (bytes: Buffer, home: string) => {

@@ -36,7 +36,7 @@ describe("S138 a body larger than its URL accepts is refused, with or without a 
     expect(await send("/api/models/ada/tide/unknown", 66_000, isChunked)).toEqual(refused);
     const withoutToken = { status: 401, code: "unauthorized" };
     expect(await send("/api/validate-yaml", 3 * MIB, isChunked)).toEqual(isChunked ? withoutToken : refused);
-    // Not too large for its URL, and then rejected because there is no token.
+    // This body is not too large for its URL, so the missing token is the reason.
     expect(await send("/api/repos/create", 66_000, isChunked)).toEqual(withoutToken);
     expect(await send("/api/repos/create", 10, isChunked)).toEqual(withoutToken);
   });
@@ -44,7 +44,7 @@ describe("S138 a body larger than its URL accepts is refused, with or without a 
 
 type Begun = { status: number | undefined; retryAfter: string | undefined };
 
-/** Starts to send a body of `length` and stops. @returns the response it gets anyway */
+/** Starts to send a body of `length` and stops. @returns the response that it gets anyway */
 function begin(path: string, length: number, headers: Record<string, string> = {}): Promise<Begun> {
   const req = request(world.origin + path, {
     method: "POST",
@@ -86,14 +86,14 @@ test("a refused small body leaves its connection usable; a large one closes it",
     return { status: res.statusCode, connection: res.headers.connection, isReused: req.reusedSocket };
   };
   await post(60_000);
-  // Whatever the server does about an abandoned body, it does within a second.
+  // Within a second the server would have ended the connection if the body had not been read.
   await delay(1_000);
   expect(await post(60_000)).toEqual({ status: 401, connection: "keep-alive", isReused: true });
   expect(await post(80_000)).toMatchObject({ status: 401, connection: "close" });
   agent.destroy();
 });
 
-test("S137 one address's requests in progress are bounded; a small body and another caller's are accepted", async () => {
+test("S137 an IP address can have a limited number of large bodies in progress; small bodies and other callers' are accepted", async () => {
   const before = bodyBudget.takenBytes;
   const heldOf = (bytes: number) => bytes - SMALL_BODY_BYTES;
   const refused: Begun[] = [];
@@ -113,7 +113,7 @@ test("S137 one address's requests in progress are bounded; a small body and anot
   await expect.poll(() => bodyBudget.takenBytes, { timeout: 20_000 }).toBe(before);
 });
 
-test("S138 each kind of URL has its own limit; transfers are limited elsewhere", () => {
+test("S138 each kind of URL has its own limit, except transfers, which have limits elsewhere", () => {
   expect(bodyLimitOf("/ada/tide.git/git-receive-pack").maxBytes).toBeNull();
   expect(bodyLimitOf("/datasets/ada/tide/git-upload-pack").maxBytes).toBeNull();
   expect(bodyLimitOf("/ada/tide.git/info/lfs/objects/batch").maxBytes).toBe(1024 * 1024);

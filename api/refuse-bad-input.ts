@@ -27,7 +27,7 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
 
 /** Deeper than any body of our clients. */
 const JSON_DEPTH_MAX = 100;
-/** Enough for more than a thousand repositories with all their tags, or the tokens of the longest conversation. */
+/** Enough for more than a thousand repositories with all their tags, or for the longest conversation as token IDs. */
 const JSON_VALUES_MAX = 500_000;
 /**
  * The fields of all objects together: as many as the largest commit has (25,000 files). Distinct fields take ten times as long as other
@@ -46,13 +46,13 @@ async function refuseHeavyBody(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_UNCHECKED_MAX_BYTES;
   const { maxBytes, isStreamed } = bodyLimitOf(new URL(c.req.url).pathname);
   if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || isForm(c)) return;
-  // Hono caches it for whichever route reads it next.
+  // Hono caches the body for the route that reads it next.
   const json = Buffer.from(await c.req.arrayBuffer());
   const { names, values } = refuseHeavyJson(json);
   countWork(names / JSON_PER_MS.names + values / JSON_PER_MS.values + json.byteLength / JSON_PER_MS.bytes);
 }
 
-/** Roughly, how much of a body is parsed and checked in a millisecond. */
+/** Approximately how much of a body is parsed and checked in a millisecond. */
 const JSON_PER_MS = { names: 1_000, values: 10_000, bytes: 200_000 };
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
@@ -76,7 +76,7 @@ export function refuseHeavyJson(
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      // A value too, although without a comma: a hundred nested lists are a hundred values.
+      // Lists and objects count as values too, although no comma follows: a hundred nested lists are a hundred values.
       depth += 1;
       values += 1;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
@@ -109,7 +109,7 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
     else if (takesTokenOf === "anybody") await requireToken(c);
   }
   const room = new BodyRoom();
-  // Node holds a body to its Content-Length; a chunked one has none.
+  // Node accepts no more than the Content-Length, which a chunked body does not have.
   if (!isChunked) {
     if (!isStreamed) room.widen(Number(length ?? 0));
     return;
@@ -121,7 +121,7 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
   c.req.raw = new Request(c.req.url, init as RequestInit);
 }
 
-/** Lets bytes through as long as there are not too many. */
+/** Passes bytes on until there are too many. */
 function countBytes(maxBytes: number, room: BodyRoom | undefined): TransformStream<Uint8Array, Uint8Array> {
   let received = 0;
   return new TransformStream({
@@ -175,12 +175,12 @@ const limits: readonly [pattern: RegExp, limit: BodyLimit][] = [
   [new RegExp(`${transfer}/info/lfs/objects/(batch|[^/]+/(verify|complete))$`), { maxBytes: MIB }],
   [new RegExp(`${transfer}/info/lfs/objects/[^/]+$`), { maxBytes: null }],
   [/^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/, { maxBytes: null }],
-  // Includes files, as base64: files for Git LFS are not sent here.
+  // Contains files as base64. Large files are sent by Git LFS instead.
   [new RegExp(`${repo}/commit/.+$`), { maxBytes: 512 * MIB, isStreamed: true }],
-  // Names of thousands of files, with a sample of each.
+  // The names of thousands of files, with a sample of each file.
   [new RegExp(`${repo}/preupload/.+$`), { maxBytes: 8 * MIB, takesTokenOf: "anybody" }],
   [new RegExp(`${repo}/paths-info/.+$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
-  // A thousand hashes, with names of files.
+  // A thousand hashes with file names.
   [new RegExp(`${repo}/lfs-files/(batch|duplicate)$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
   [new RegExp(`${repo}/discussions(/.*)?$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
   [/^\/api\/validate-yaml$/, { maxBytes: 2 * MIB, takesTokenOf: "anybody" }],

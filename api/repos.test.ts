@@ -86,7 +86,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect(lacking.headers.get("www-authenticate")).toContain('scope="manage-repos"');
   });
 
-  test("lists are paged by Link, and show each caller what they may see", async () => {
+  test("lists are paged by Link, and show each caller only what they may see", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada, ["read-repos"]);
     for (let made = 0; made < 5; made++) await someRepo(ada, { name: `r${made}`, type: "space", isPrivate: made === 0 });
@@ -122,7 +122,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect((await ask("GET", "/api/settings/repositories")).status).toBe(401);
   });
 
-  test("S138 odd bodies and names get a sentence, never a 5xx", async () => {
+  test("S138 unusual bodies and names get an error message, never a 5xx", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const names = [
@@ -161,7 +161,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     }
   });
 
-  test("the first files come with the creation, or there is no repository", async () => {
+  test("a repository is created together with its first files, or not at all", async () => {
     const ada = await signedInPerson();
     const at = { accessToken: await tokenOf(ada), hubUrl: world.origin };
     const repo = { type: "dataset", name: `${ada.username}/tide` } as const;
@@ -203,7 +203,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
 });
 
 describe("people over the API (docs/specification/organizations-and-tokens.md#people-and-organizations)", () => {
-  test("overviews count what the caller may see; memberships are for members", async () => {
+  test("overviews count only what the caller may see; only members see memberships", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "read"]]);
     await someRepo(ada, { isPrivate: true });

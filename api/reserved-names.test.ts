@@ -4,7 +4,7 @@ import { api } from "./app.ts";
 
 const segments = [...new Set(api.routes.map(({ path }) => path.split("/")[1] ?? ""))].filter((segment) => /^\w/.test(segment));
 
-describe("S139 no user and no organization has the name of an address of the API", () => {
+describe("S139 no user or organization can have the first segment of an API URL as its name", () => {
   test.each(segments)("/%s is reserved", (segment) => {
     expect(() => parseHandle(segment, "username")).toThrow(
       expect.objectContaining({ code: "invalid_request", field: "username" }),

@@ -43,7 +43,7 @@ describe("RFC 9728 metadata of our API", () => {
     expect(whoami.status).toBe(200);
   });
 
-  test("JSON that may be kept for minutes; HEAD has no body; other methods are refused", async () => {
+  test("is JSON that may be cached for minutes; HEAD gets no body, and other methods are refused", async () => {
     const answer = await fetch(world.origin + METADATA);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
     expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
@@ -53,7 +53,7 @@ describe("RFC 9728 metadata of our API", () => {
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 
-  test("has one URL: no path under it is a resource of ours", async () => {
+  test("has one URL, and no path below it is one of our resources", async () => {
     for (const path of ["/", "/api", "/api/whoami-v2", "/mcp"]) {
       expect((await fetch(world.origin + METADATA + path)).status).toBe(404);
     }

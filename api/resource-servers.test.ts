@@ -53,7 +53,7 @@ const introspect = async (token: string, by = credentials) => {
 };
 
 describe("an MCP server beside this service", () => {
-  test("is signed in to by the SDK's client, which knows only its URL", async () => {
+  test("can be used with the SDK's client, which signs in knowing only the server's URL", async () => {
     const { session, browser, person } = await prepare(world);
     const agent = new Agent();
     const refusal = await mcp.call();
@@ -67,7 +67,7 @@ describe("an MCP server beside this service", () => {
 
     const token = () => agent.tokens()?.access_token ?? "";
     expect(await (await mcp.call(token())).json()).toEqual({ hello: person.id, scope: "openid profile" });
-    // S54: valid there and nowhere else.
+    // S54: the token is valid only at the MCP server.
     expect(await whoami(token())).toBe(401);
     expect((await world.userinfo(token())).status).toBe(401);
 
@@ -78,7 +78,7 @@ describe("an MCP server beside this service", () => {
     expect(await whoami(token())).toBe(401);
   });
 
-  test("S104 sees only access tokens for itself: no other audience's, no refresh token, no expired one", async () => {
+  test("S104 can introspect only valid access tokens for itself, not tokens for another audience, refresh tokens or expired tokens", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const other = await add(elsewhere());
     const [own, api, foreign] = [
@@ -115,7 +115,7 @@ describe("an MCP server beside this service", () => {
     expect(answer.scope).toBe("openid profile");
   });
 
-  test("by the device flow as well, where it is named on the page", async () => {
+  test("can be used with the device flow too, and the page names the server", async () => {
     const at = await prepare(world, { isDeviceFlowAllowed: true });
     const started = await startDevice(at, { resource: mcp.resource, scope: "openid profile" });
     const { consent } = await allowDevice(at.session, started.user_code);
@@ -125,7 +125,7 @@ describe("an MCP server beside this service", () => {
     expect(await whoami(body.access_token)).toBe(401);
   });
 
-  test("its credentials sign nobody in", async () => {
+  test("cannot sign users in with its credentials", async () => {
     const at = { ...(await prepare(world)), app: { id: "", ...credentials } };
     expect((await ask(at)).status).toBe(400);
     expect((await (await asApp(world, at.app, "/oauth/device", {})).json()).error).toBe("unauthorized_client");
@@ -151,7 +151,7 @@ describe("a user is asked before an app may act at another service", () => {
     expect((await ask(at, { resource: (await add(elsewhere())).resource.identifier })).isQuestion).toBe(true);
   });
 
-  test("not for our own API, which the scopes already cover", async () => {
+  test("but not for our own API, which the scopes already cover", async () => {
     const at = await prepare(world);
     await authorize(at);
     for (const resource of [world.origin, `${world.origin}/`]) expect((await ask(at, { resource })).isQuestion).toBe(false);
@@ -160,7 +160,7 @@ describe("a user is asked before an app may act at another service", () => {
 });
 
 describe("S54 RFC 8707 several resources", () => {
-  /** Authorizes both, by the question that names them. */
+  /** Authorizes both resources on the page that names them. */
   async function both() {
     const at = await prepare(world, { isRefreshAllowed: true });
     const other = (await add(elsewhere())).resource.identifier;
@@ -183,7 +183,7 @@ describe("S54 RFC 8707 several resources", () => {
     return { code: answer.code ?? "", verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" };
   }
 
-  test("a token is for one of them, which the token request names; the refresh token gets the other", async () => {
+  test("a token is for the one resource that the token request names; the refresh token gets a token for the other", async () => {
     const { at, other, code } = await both();
     const answer = await asApp(world, at.app, "/oauth/token", redemption(code, { resource: other }));
     const tokens = await answer.json();
@@ -251,7 +251,7 @@ describe("registering", () => {
     expect(JSON.stringify(events, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(secret);
   });
 
-  test("is for operators", async () => {
+  test("is only for operators", async () => {
     const { person, session } = await prepare(world);
     const somebody: Person = {
       kind: "person",
@@ -269,7 +269,7 @@ describe("registering", () => {
     expect((await listResourceServers(operatorCommand)).map(({ identifier }) => identifier)).toContain(mcp.resource);
   });
 
-  test("removing ends every token for it; registered again, it revives none and people are asked again", async () => {
+  test("removing a server ends every token for it; after a new registration these tokens stay invalid, and users are asked again", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const { resource, ...first } = await add(elsewhere());
     const { body } = await tokensFor(at, resource.identifier);

@@ -14,7 +14,7 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The SDK's client against the API over HTTP: what each sends matches what the other reads. */
+/** Tests the SDK's client with the API over HTTP: the client's requests match the routes, and the responses match the client's types. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ async function startEngine(): Promise<void> {
   onTestFinished(() => engine.stop());
 }
 
-test("says whose token it is, and why a token is refused", async () => {
+test("the client returns the token's user, and the reason if the token is refused", async () => {
   expect(await clientOf().whoami()).toMatchObject({ type: "user", id: ada.id });
   const none = createClient({ baseUrl: world.origin });
   expect(await refusal(none.whoami())).toMatchObject({ status: 401, message: expect.stringContaining("Sign in again") });
@@ -99,7 +99,7 @@ describe("webhooks", () => {
     },
   );
 
-  test("invalid ones are refused with the field and advice", async () => {
+  test("are refused with the field and advice if they are invalid", async () => {
     const { webhooks } = clientOf();
     const error = await refusal(webhooks.create({ url: "ftp://example.com", watched: watched() }));
     expect(error).toMatchObject({ status: 400, code: "invalid_request", field: "url" });
@@ -115,7 +115,7 @@ describe("webhooks", () => {
     });
   });
 
-  test("their deliveries are listed page by page, read, charted, replayed and followed", async () => {
+  test("have deliveries that are listed page by page, read, charted, replayed and followed", async () => {
     const { webhooks } = clientOf();
     const { url, received } = await startReceiver();
     const id = await webhookTo({ url, ownerId: ada.id });
@@ -159,7 +159,7 @@ describe("webhooks", () => {
     expect((await webhooks.listReplays(id)).map((one) => one.id)).toEqual([replay.id]);
   });
 
-  test("failed deliveries are replayed, with progress", async () => {
+  test("have failed deliveries that are replayed, with progress", async () => {
     const { webhooks } = clientOf();
     const { url } = await startReceiver();
     const id = await webhookTo({ url, ownerId: ada.id });
@@ -170,7 +170,7 @@ describe("webhooks", () => {
     const since = new Date(Date.now() - 3_600_000);
     expect(await refusal(all(webhooks.replayFailed(id, { since: new Date() })))).toMatchObject({ code: "conflict" });
     let last: { total: number; delivered: number } | undefined;
-    // The worker that runs replays is missing here: it is enough that they are reported.
+    // No worker runs replays here: the test only shows that the progress is reported.
     for await (const now of webhooks.replayFailed(id, { since, everyMs: 20 })) {
       last = now;
       if (now.state === "running") await webhooks.cancelReplay(id, now.id);
@@ -180,7 +180,7 @@ describe("webhooks", () => {
 });
 
 describe("jobs", () => {
-  test("are run, listed, read, labeled and cancelled, on one's own account and an organization's", async () => {
+  test("are run, listed, read, labeled and cancelled, for a user and for an organization", async () => {
     const { jobs } = clientOf();
     expect((await jobs.hardware())[0]).toMatchObject({ name: "cpu-basic" });
     const organization = (await organizationOf(ada)).name;
@@ -213,7 +213,7 @@ describe("jobs", () => {
     });
   });
 
-  test("their logs are followed line by line", async () => {
+  test("have logs that are followed line by line", async () => {
     const { jobs } = clientOf();
     const { id } = await jobs.run({ dockerImage: "alpine", command: ["true"], flavor: "cpu-basic" });
     await pool().query(
@@ -263,10 +263,10 @@ describe("repositories", () => {
     expect(await all(organizations.members(organization))).toMatchObject([{ user: ada.username, role: "admin" }]);
   });
 
-  test("their discussion URLs accept a bot's reply to an event", async () => {
+  test("have discussion URLs at which a bot can reply to an event", async () => {
     const { repos } = clientOf();
     const { name } = await repos.create({ name: `talk-${newId()}` });
-    // As spelled in a webhook payload.
+    // With the spelling of a webhook payload.
     const repo = { type: "model" as const, name };
     const { num } = await repos.discussions.open(repo, { title: "Tides", description: "They rise." });
     const comment = await repos.discussions.comment(repo, num, "They fall as well.");

@@ -32,11 +32,11 @@ const ownerOf = ({ id, username }: Person) => ({ kind: "user", id, handle: usern
 const usageOf = async (ada: Person) => (await readStorageUsage(operatorCommand, ownerOf(ada))).bytes;
 const holds = (ownerId: string) => db().storageHold.count({ where: { ownerId, isRemoved: false } });
 const filesOf = async (path: string) => (await readdir(join(path, "objects"), { recursive: true })).sort();
-/** The remote's messages as one line: without git's prefixes and line breaks. */
+/** The remote's messages as one line, without git's prefixes and line breaks. */
 const said = (err: string) => err.replace(/\s*\nremote:\s*/g, " ").replace(/\s+/g, " ");
 
 describe("a git push beyond the quota", () => {
-  test("is refused with the used storage and advice, and leaves the repository as it was", async () => {
+  test("is refused with the used storage and advice, and does not change the repository", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -61,7 +61,7 @@ describe("a git push beyond the quota", () => {
     expect(await holds(ada.id)).toBe(0);
   });
 
-  test("is ended with the same message once git has read more than fits", async () => {
+  test("is ended with the same message once git has read more data than there is storage", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await quota(ada.username, "1 MB");
@@ -73,7 +73,7 @@ describe("a git push beyond the quota", () => {
     expect((await listRefs(await openRepository(repo))).size).toBe(0);
   });
 
-  test("may still delete branches and move them to existing commits", async () => {
+  test("can still delete branches and move them to existing commits", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
@@ -84,7 +84,7 @@ describe("a git push beyond the quota", () => {
     expect([...(await listRefs(await openRepository(repo))).keys()].sort()).toEqual(["refs/heads/main", "refs/heads/third"]);
   });
 
-  test("S137 counts refs, which git packs if there are many, and needs room for them", async () => {
+  test("S137 is refused if only its refs exceed the quota: refs count, although git packs them if there are many", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -107,7 +107,7 @@ describe("a git push beyond the quota", () => {
     expect((await listRefs(path)).size).toBe(602);
   });
 
-  test("gets no storage that simultaneous pushes have reserved", async () => {
+  test("cannot use storage that simultaneous pushes have reserved", async () => {
     const ada = await person();
     const repos = await Promise.all([1, 2, 3, 4].map(() => someRepo(ada)));
     await quota(ada.username, "5 MB");
@@ -135,12 +135,12 @@ describe("a git push beyond the quota", () => {
     expect(status).not.toBe(0);
     expect(err).toContain("main is protected: its history cannot be rewritten");
     expect(await filesOf(path)).toEqual(files);
-    // In a push of several refs, git decides about each; what it accepts is counted.
+    // In a push of several refs git decides about each ref, and what it accepts counts.
     await git(unrelated, ["push", "--force", url, "main", "main:other"]);
     expect((await usageOf(ada)).git).toBeGreaterThan(2 * MB);
   });
 
-  test("counts even if git refuses its refs, so that an endless loop of such pushes is stopped", async () => {
+  test("counts even if git refuses its refs, so that an endless series of such pushes is stopped", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -190,7 +190,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   ];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
-  // All pull requests of a repository may use a twentieth of the quota, and each author a quarter of that.
+  // All pull requests of a repository together may use a twentieth of the quota, and each author a quarter of that.
   await quota(ada.username, "100 MB");
   const propose = async ({ accessToken }: Person, bytes: number) => {
     const response = await fetch(`${world.origin}/api/models/${repo.fullName}/commit/main?create_pr=1`, {
@@ -210,7 +210,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   expect(await holds(ada.id)).toBe(0);
 });
 
-test("copies and deletions in others' pull requests use that share too; who may write may always delete", async () => {
+test("copies and deletions in an outsider's pull request use that share too; users who may write can always delete", async () => {
   const [ada, bea] = [await person("write-repos", "write-discussions"), await person("write-repos", "write-discussions")];
   const repo = await someRepo(ada);
   const names = Array.from({ length: 400 }, (_, index) => `${index}-${randomBytes(60).toString("hex")}`);
@@ -225,7 +225,7 @@ test("copies and deletions in others' pull requests use that share too; who may 
     return response.status;
   };
   const copies = names.map((path) => ({ path: `copies/${path}/${path}`, srcPath: names[0] as string }));
-  // An author's share is an eightieth: 25 kB.
+  // An author's share is an eightieth of the quota: 25 kB.
   await quota(ada.username, "2 MB");
   expect(await change(bea, "copyFile", copies, "?create_pr=1")).toBe(507);
   expect(await change(bea, "copyFile", copies.slice(0, 1), "?create_pr=1")).toBe(507);
@@ -261,7 +261,7 @@ test("a pull request that is refused because others used the repository's share 
     });
     return response.status;
   };
-  // 5 MB for the pull requests of the repository, 1.25 MB for each author.
+  // All pull requests of the repository may use 5 MB, and each author 1.25 MB.
   for (const each of others) expect(await propose(each, repo, 1.2 * MB)).toBe(200);
   expect(await propose(last, repo, MB)).toBe(507);
   expect(await propose(last, elsewhere, MB)).toBe(200);
@@ -285,7 +285,7 @@ const filters = [
 ].flatMap(([name, value]) => ["-c", `filter.lfs.${name}=${value}`]);
 
 describe("Git LFS beyond the quota", () => {
-  test("the real client prints the refusal, uploads nothing and does not try again", async () => {
+  test("makes the real client print the refusal, upload nothing and not try again", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await quota(ada.username, "3 MB");
@@ -306,12 +306,12 @@ describe("Git LFS beyond the quota", () => {
     expect((await usageOf(ada)).lfs).toBe(4 * MB);
   });
 
-  test("an upload is checked again when it arrives and counts the others, and a deletion frees its bytes", async () => {
+  test("is checked again when an upload arrives, together with the other uploads; a deletion releases the bytes", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     await quota(ada.username, "5 MB");
     const objects = [1, 2, 3, 4].map(() => someObject(2 * MB));
-    // Each of them fits alone.
+    // Each object alone would fit.
     const answers = await Promise.all(
       objects.map((object) => actionsFor(world.origin, repo, "upload", [object], { accessToken: ada.accessToken })),
     );
@@ -354,7 +354,7 @@ describe("Git LFS beyond the quota", () => {
     expect(refused).toMatchObject({ status: 507, message: expect.stringContaining("still being removed from the disk") });
   });
 
-  test("S137 files of a few bytes count 5,000 bytes each, so that their number has a limit", async () => {
+  test("S137 also limits the number of tiny files, since each file counts at least 5,000 bytes", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await quota(ada.username, "0.012 MB");
@@ -372,7 +372,7 @@ describe("Git LFS beyond the quota", () => {
     expect(await askBatch(world.origin, repo, last, ada)).toMatchObject({ status: 507 });
   });
 
-  test("storage is reserved for uploads to a bucket until they are recorded", async () => {
+  test("includes storage that is reserved for uploads to a bucket until they are recorded", async () => {
     const bucket = await startBucket();
     try {
       const ada = await person();
@@ -429,7 +429,7 @@ describe("the commit API beyond the quota", () => {
       body,
     });
 
-  test("answers 507 with a sentence; a commit that only deletes succeeds; a repository with files is not created", async () => {
+  test("responds with 507 and an error message; a commit that only deletes succeeds; a repository with files is not created", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);
@@ -461,7 +461,7 @@ describe("the commit API beyond the quota", () => {
     expect([made.status, await db().repo.count({ where: { ownerId: ada.id, name: "with-files" } })]).toEqual([507, 0]);
   });
 
-  test("counts a commit whose pull request could not be opened", async () => {
+  test("counts a commit even if its pull request could not be opened", async () => {
     const ada = await person("write-repos", "write-discussions");
     const repo = await someRepo(ada);
     expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);

@@ -30,7 +30,7 @@ async function post(path: string, body: object, accessToken = ada.accessToken): 
 
 const job = { dockerImage: "python:3.12", command: ["python"], arguments: [], environment: {}, flavor: "cpu-basic" };
 
-/** Opens streams, and records which have ended. */
+/** Opens streams, and records which of them have ended. */
 async function follow(...requests: [path: string, headers: Record<string, string>, body?: string][]) {
   const ended = new Set<string>();
   for (const [path, headers, body] of requests) {
@@ -43,14 +43,16 @@ async function follow(...requests: [path: string, headers: Record<string, string
   return ended;
 }
 
-/** By the service's clock, a stream looks its token up again every 15 seconds. */
+/** Fakes the service's clock, by which a stream looks its token up again every 15 seconds. */
 const fakeClock = () =>
   vi.useFakeTimers({
     toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"],
     shouldAdvanceTime: true,
   });
 
-/** Advances the clock in small steps, with time for the database: a jump would time out everything that is in progress. */
+/**
+ * Advances the clock in small steps, with real time for the database in between. One large step would make everything in progress time out.
+ */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await vi.advanceTimersByTimeAsync(1_000);
@@ -82,12 +84,12 @@ test("S112 S114 each stream ends when its token is revoked, and not before", asy
   await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
 });
 
-test("S114 a streamed answer of a model ends when the token is revoked, and not before; so does the request to the provider", async () => {
+test("S114 a model's streamed response and the request to its provider end when the token is revoked, and not before", async () => {
   provideSettings({ INFERENCE_IDLE_SECONDS: "600" });
   const upstream = await startUpstream();
   upstream.answers((_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
-    res.write(chunks(body)[0]); // The model is still computing the next one.
+    res.write(chunks(body)[0]); // The model is still computing the next event.
   });
   const models = [{ name: "tide", upstreamName: "tide" }];
   const provider = { name: "Next door", baseUrl: upstream.url, apiKey: "sk-1", isOwnNetworkAllowed: true, models };
@@ -195,7 +197,7 @@ test("S114 S135 a token that is revoked while a commit arrives commits nothing",
   }
 });
 
-test("S112 a proof of possession opens one stream, which continues until its token is revoked", async () => {
+test("S112 a proof of possession opens only one stream, which continues until the token is revoked", async () => {
   const [at, key] = [await prepare(world, { scopes: ["openid", "profile", "jobs"] }), await proofKey()];
   const proof = await key.proof("POST", `${world.origin}/oauth/token`);
   const form = { client_id: at.app.clientId, ...redemption(await authorize(at, { scope: "openid profile jobs" })) };

@@ -15,7 +15,7 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-// The machine that runs the tests may be busy with other work.
+// Generous, because the machine that runs the tests may be busy with other work.
 const SOON = { timeout: 15_000 };
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -57,7 +57,7 @@ async function startReceiver(status = 200): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Collects what a stream sends, with Node's own client. */
+/** Collects the events of a stream, with Node's own HTTP client. */
 async function follow(caller: Caller, webhookId: string, headers: Record<string, string> = {}) {
   const request = http.get(`${world.origin}${OWN}/${webhookId}/deliveries/live`, {
     headers: { authorization: `Bearer ${caller.accessToken}`, ...headers },
@@ -127,7 +127,7 @@ describe("the activity of a webhook", () => {
     }
   });
 
-  test("S136 does not exist for anybody else, under another organization, or without the scope", async () => {
+  test("S136 is not found by other users, under another organization's URL, or without the scope", async () => {
     const organization = await organizationOf(ada);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const shared = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
@@ -164,7 +164,7 @@ describe("the activity of a webhook", () => {
     expect(await db().deliveryQueue.findUnique({ where: { id } })).toMatchObject({ kind: "first", lane: 1 });
   });
 
-  test("can be followed live, and from where a client was disconnected", async () => {
+  test("can be followed live, and continued from where a client was disconnected", async () => {
     const webhookId = await webhookTo({ url: await startReceiver(), ownerId: ada.id });
     const stream = await follow(ada, webhookId);
     expect(stream.response.statusCode).toBe(200);
@@ -186,13 +186,13 @@ describe("the activity of a webhook", () => {
     await vi.waitFor(async () => expect(await db().delivery.count({ where: { webhookId, state: "delivered" } })).toBe(4), SOON);
     const again = await follow(ada, webhookId, { "last-event-id": last });
     await vi.waitFor(() => expect(again.events().map(({ data }) => data.id)).toEqual(expect.arrayContaining(missed)), SOON);
-    // Far more at once than are sent one by one.
+    // So many deliveries at once that the stream sends a reset instead of each.
     await queueDeliveries(webhookId, { count: 150, dueIn: 3_600 });
     await announce(webhookId);
     await vi.waitFor(() => expect(again.events().at(-1)?.event).toBe("reset"), SOON);
   });
 
-  test("has a limit of streams for each user; closing one makes room", async () => {
+  test("can be followed by a user in a limited number of streams; after one is closed, another can be opened", async () => {
     const bob = await someCaller("webhooks");
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: bob.id });
     const streams = await Promise.all(Array.from({ length: STREAMS_MAX_PER_PERSON }, () => follow(bob, webhookId)));

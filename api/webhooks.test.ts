@@ -38,7 +38,7 @@ async function someWebhook(caller: Caller, changes: Record<string, unknown> = {}
   return body.webhook;
 }
 
-/** A job's run as core/jobs records it. */
+/** Inserts a job's run as core/jobs records it. */
 async function someRun(ownerId: string, { secrets }: { secrets?: Record<string, string> } = {}): Promise<string> {
   const id = newId();
   const spec = { dockerImage: "python:3.12", command: ["python", "-c", "print(1)"], arguments: ["-q"], environment: { A: "b" } };
@@ -60,7 +60,7 @@ test("a webhook from creation to deletion, with the requests of the Python clien
   const ada = await someone();
   const repo = await someRepo(ada, { type: "dataset" });
   const organization = await organizationOf(ada);
-  // `create_webhook` without domains; the key is absent.
+  // `create_webhook` without domains: the body has no such key.
   const made = await send(ada, "POST", OWN, {
     watched: [
       { type: "user", name: ada.username },
@@ -91,10 +91,10 @@ test("a webhook from creation to deletion, with the requests of the Python clien
       updatedAt: expect.any(String),
     },
   });
-  // `hf webhooks update ID --domain discussions`: the plural, and `watched` as an empty list.
+  // `hf webhooks update ID --domain discussions`: sends the plural, and `watched` as an empty list.
   const narrowed = await send(ada, "POST", `${OWN}/${id}`, { watched: [], domains: ["discussions"] });
   expect(narrowed.body.webhook).toMatchObject({ domains: ["discussion"], watched: made.body.webhook.watched });
-  // Ours: a name, and some kinds of events, until an existing client names domains.
+  // Fields that only our clients send: a name, and kinds of events, which apply until an existing client sends domains.
   const named = await send(ada, "POST", `${OWN}/${id}`, {
     name: " Tide  gauge ",
     events: ["discussion.create", "discussion.delete"],
@@ -106,7 +106,7 @@ test("a webhook from creation to deletion, with the requests of the Python clien
   });
   const wide = await send(ada, "POST", `${OWN}/${id}`, { name: "", domains: ["discussion"] });
   for (const field of ["name", "events"]) expect(wide.body.webhook).not.toHaveProperty(field);
-  // `update_webhook(id, url=…)`: without domains, and again with an empty list.
+  // `update_webhook(id, url=…)`: sends no domains, and again `watched` as an empty list.
   const sameHost = `${new URL(URL_OF_HOOK).origin}/another/path`;
   const moved = await send(ada, "POST", `${OWN}/${id}`, { watched: [], url: sameHost });
   expect(moved.body.webhook).toMatchObject({
@@ -115,13 +115,14 @@ test("a webhook from creation to deletion, with the requests of the Python clien
     watched: made.body.webhook.watched,
     hasSecret: true,
   });
-  // Another host would learn the secret, so the request must contain it: `update_webhook(id, url=…, secret=…)`.
+  // With a URL on another host, the request must also contain the secret, because that host will learn it: `update_webhook(id, url=…,
+  // secret=…)`.
   const elsewhere = { watched: [], url: "https://other.example.com/" };
   expect(await send(ada, "POST", `${OWN}/${id}`, elsewhere)).toMatchObject({ status: 400, body: { field: "secret" } });
   const known = await send(ada, "POST", `${OWN}/${id}`, { ...elsewhere, secret: "still-known" });
   expect(known.body.webhook).toMatchObject({ url: elsewhere.url, hasSecret: true });
   await send(ada, "POST", `${OWN}/${id}`, { url: sameHost, secret: "still-known" });
-  // A record can be sent back as it was read.
+  // A record that was read can be sent back unchanged.
   const again = await send(ada, "POST", `${OWN}/${id}`, made.body.webhook);
   expect(again.body.webhook).toMatchObject({ ...made.body.webhook, updatedAt: expect.any(String) });
   expect((await send(ada, "POST", `${OWN}/${id}/disable`)).body.webhook).toMatchObject({ disabled: true, status: "disabled" });
@@ -231,7 +232,7 @@ test("invalid input is refused with the error and the field", async () => {
     expect([body, answer.status]).toEqual([body, 400]);
     expect(answer.body.error).toMatch(sentence);
   }
-  // S117: an address that may never be reached is refused at once, in any spelling.
+  // S117: an address to which no request may be sent is refused at once, in any spelling.
   for (const host of [
     "127.0.0.1",
     "localhost",
@@ -275,7 +276,7 @@ describe("S130 the secret of a webhook", () => {
     const hours = ((after.previousSecretUntil as Date).getTime() - Date.now()) / 3_600_000;
     expect(hours > 23.9 && hours <= 24).toBe(true);
 
-    // Setting a secret is a rotation too; an empty one removes both.
+    // Setting a secret is a rotation too. An empty secret removes the current and the previous one.
     await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "the third" });
     expect(unseal("webhook secret", (await row()).previousSecret as Uint8Array)).toBe(secret);
     const answers = [
@@ -295,7 +296,7 @@ describe("S130 the secret of a webhook", () => {
         .filter((type) => type.startsWith("webhook."))
         .sort(),
     ).toEqual(["webhook.create", "webhook.disable", "webhook.rotate_secret", "webhook.update", "webhook.update"].sort());
-    // Nor the query, which may contain a key.
+    // The audit log does not contain the URL's query either, since it may contain a key.
     for (const one of [chosen, secret, "the third", "key=k"]) expect(JSON.stringify(audit)).not.toContain(one);
   });
 
@@ -372,7 +373,7 @@ describe("permissions", () => {
   });
 });
 
-test("the record has the latest trigger, and a test is not a trigger", async () => {
+test("a webhook's record has the time of the latest trigger, and a test does not count as a trigger", async () => {
   const ada = await someone();
   const { id } = await someWebhook(ada);
   const at = new Date();

@@ -26,7 +26,7 @@ async function identity(token: string) {
   return response.json();
 }
 
-/** The answer to an invalid token is always the same, so that nobody learns why it is invalid. */
+/** Expects the response to an invalid token. It is always the same, so that nobody learns why the token is invalid. */
 async function expectUnknown(token: string) {
   const response = await ask(token);
   expect(response.status).toBe(401);
@@ -70,12 +70,12 @@ describe("whoami-v2 with an OAuth token", () => {
       auth: { type: "oauth", clientId: at.app.clientId },
     });
     expect(Math.abs(Date.parse(body.auth.expiresAt) - Date.now() - 28_800_000)).toBeLessThan(60_000);
-    // Without it, the command-line client chooses the stored token's name; with it, it would use the app's.
+    // Without `accessToken`, the command-line client uses the name of the stored token; otherwise it would use the app's name.
     expect(body.auth).not.toHaveProperty("accessToken");
     expect((await ask(tokens.access_token)).headers.get("cache-control")).toBe("no-store");
   });
 
-  test("omits what no scope covers, and organizations that were not granted (S103)", async () => {
+  test("omits fields that no scope covers, and organizations that were not granted (S103)", async () => {
     const at = await signIn(world, {}, { scope: "openid profile" });
     await world.organization(`not-granted-${at.person.username}`, { [at.person.id]: "admin" });
     const body = await identity(at.tokens.access_token);
@@ -102,7 +102,7 @@ describe("whoami-v2 with an OAuth token", () => {
     await expectUnknown(access_token);
   });
 
-  test("compares the scheme without case", async () => {
+  test("compares the scheme case-insensitively", async () => {
     const { tokens } = await signIn(world);
     for (const scheme of ["bearer", "BEARER", "Bearer"]) expect((await ask(tokens.access_token, scheme)).status).toBe(200);
   });
@@ -139,7 +139,7 @@ describe("S49 S112 S114 an OAuth token is invalid", () => {
     await expectUnknown(at.tokens.access_token);
   });
 
-  test("after a user left an organization, the answer no longer contains it", async () => {
+  test("the response no longer contains an organization after the user has left it", async () => {
     const at = await prepare(world);
     const orgId = await world.organization(`left-${at.person.username}`, { [at.person.id]: "read" });
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: orgId }, { orgIds: [orgId] });
@@ -180,7 +180,7 @@ describe("whoami-v2 with a personal access token", () => {
     expect(auth).not.toHaveProperty("expiresAt");
   });
 
-  test("is answered 401 if it is revoked or expired, or its owner disabled", async () => {
+  test("responds with 401 if the token is revoked or expired, or its owner disabled", async () => {
     const people = await Promise.all([1, 2, 3].map(() => world.user(`gone-${newId()}`)));
     const [revoked, expired, disabled] = await Promise.all(people.map(({ id }) => personalToken(id)));
     await revokePersonalAccessToken(operatorCommand, revoked?.id ?? "", noOrigin);
@@ -189,7 +189,7 @@ describe("whoami-v2 with a personal access token", () => {
     for (const made of [revoked, expired, disabled]) await expectUnknown(made?.token ?? "");
   });
 
-  test("is not an OAuth token: the protocol's endpoints reject it", async () => {
+  test("does not make it an OAuth token: the protocol's endpoints reject it", async () => {
     const person = await world.user(`pat-${newId()}`);
     const { token } = await personalToken(person.id, ["openid", "profile"]);
     expect((await world.userinfo(token)).status).toBe(401);

@@ -22,7 +22,7 @@ import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 import { getXet, postXet, putShard, putXorb, uploadByXet, xetAccess } from "./testing/xet.ts";
 
-/** S145: what one caller with a token may cost the process, the database and the disk. */
+/** S145: the limits to what one caller with a token can cost the process, the database and the disk. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ function entry(hash: string | number, ...numbers: number[]): Buffer {
 }
 
 describe("S145 the chunks of a file have 8 KiB on average", () => {
-  test("a xorb has the small chunks of many small files", async () => {
+  test("a xorb may have the small chunks of many small files", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb(Array.from({ length: 300 }, () => randomBytes(30)));
@@ -93,7 +93,7 @@ describe("S145 the chunks of a file have 8 KiB on average", () => {
   });
 });
 
-describe("S145 an invalid shard is refused before more of it is read", () => {
+describe("S145 an invalid shard is refused before the rest of it is read", () => {
   const header = Buffer.concat([
     Buffer.from("48465265706f4d6574614461746100556967456a7b815783a5bdd95ccdd14aa9", "hex"),
     entry(0, 2).subarray(32),
@@ -123,7 +123,7 @@ describe("S145 an invalid shard is refused before more of it is read", () => {
   });
 });
 
-test("the second version of the API accepts shards too, and responds with lines of JSON", async () => {
+test("the second version of the API also accepts shards, and responds with lines of JSON", async () => {
   const repo = await someRepo(ada);
   const access = await writing(repo);
   const xorb = await someXorb(someChunks());
@@ -165,7 +165,7 @@ describe("S145 the checked bytes are counted", () => {
 describe("S145 a client that requests a check", () => {
   const checks = fairQueue({ name: "xet_file_checks", slots: 1 });
 
-  test("and disconnects ends it: nothing is recorded, and its slot is free", async () => {
+  test("and disconnects ends it: nothing is recorded, and the slot is released", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb([Buffer.alloc(131_072, "tide")], "lz4");
@@ -182,7 +182,7 @@ describe("S145 a client that requests a check", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("S135 the right is checked again before anything is recorded", async () => {
+  test("S135 must still have the right before anything is recorded", async () => {
     const repo = await someRepo(ada);
     const xorb = await someXorb(someChunks());
     await putXorb(await writing(repo), xorb);
@@ -206,7 +206,7 @@ describe("S145 a xorb", () => {
     return req;
   };
 
-  test("takes a slot while it arrives; S135 its sender's right is checked again at the end", async () => {
+  test("takes a slot while it arrives; S135 the sender's right is checked again at the end", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const xorb = await someXorb(someChunks(20));
@@ -238,7 +238,7 @@ describe("S145 a xorb", () => {
 });
 
 describe("S145 responses about a repository are bounded", () => {
-  /** Rows as uploads would have made them. */
+  /** Inserts the rows that uploads would have written. */
   async function largeFile(
     repo: Repo,
     { xorbs, chunks, terms, ofTerm = 1 }: Record<"xorbs" | "chunks" | "terms", number> & { ofTerm?: number },
@@ -275,7 +275,7 @@ describe("S145 responses about a repository are bounded", () => {
     return { hash, xorbs: hashes };
   }
 
-  test("the chunks around one: 16,384 of them, and a turn for others", async () => {
+  test("16,384 of the chunks around a chunk, with turns for other requests in between", async () => {
     const repo = await someRepo(ada);
     const { hash: fileHash, xorbs } = await largeFile(repo, { xorbs: 4, chunks: 8_000, terms: 4 });
     await db().xetChunk.create({ data: { repoId: repo.id, hash: "ab".repeat(32), xorbHash: xorbs[1] as string, fileHash } });
@@ -288,7 +288,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  test("the pieces of a file of 100,000: range by range", async () => {
+  test("the pieces of a file that has 100,000, range by range", async () => {
     const repo = await someRepo(ada);
     const { hash } = await largeFile(repo, { xorbs: 2, chunks: 1, terms: 100_000 });
     const access = await writing(repo);
@@ -302,7 +302,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect(part.terms).toHaveLength(1_000);
   });
 
-  test("too many pieces before anything of them is read", async () => {
+  test("a refusal of too many pieces before any of them is read", async () => {
     const repo = await someRepo(ada);
     const { hash, xorbs } = await largeFile(repo, { xorbs: 1, chunks: 1, terms: 8_193 });
     await db().xetXorb.deleteMany({ where: { repoId: repo.id, hash: { in: xorbs } } });
@@ -311,7 +311,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect((await getXet(access, `/v1/reconstructions/${hash}`, { range: "bytes=0-8191" })).status).toBe(410);
   });
 
-  test("only the ends of each piece, however many chunks it has, and charges the caller for each", async () => {
+  test("only the ends of each piece, however many chunks it has; each piece counts as the caller's work", async () => {
     const repo = await someRepo(ada);
     const { hash } = await largeFile(repo, { xorbs: 8, chunks: 8_000, terms: 8_000, ofTerm: 8_000 });
     const context: RequestContext = { requestId: "test" };
@@ -356,7 +356,7 @@ describe("S145 in the database", () => {
     expect(isDatabaseDown(blocked)).toBe(true);
   });
 
-  test("a deleted repository's rows go in batches, later", async () => {
+  test("a deleted repository's rows are deleted later, in batches", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb(someChunks());
@@ -373,7 +373,7 @@ describe("S145 in the database", () => {
     expect(await db().xetRemoval.count({ where })).toBe(0);
   });
 
-  test("so do those of a repository with only an empty file, and a failed removal does not block others", async () => {
+  test("the row of an empty file is deleted with its repository too, and a failed deletion does not block other repositories", async () => {
     const [stuck, other] = [await someRepo(ada), await someRepo(ada)];
     for (const repo of [stuck, other]) {
       expect(await putShard(await writing(repo), [{ terms: [], hash: "0".repeat(64) }])).toMatchObject({ status: 200 });
@@ -395,7 +395,7 @@ describe("S145 in the database", () => {
   });
 });
 
-test("a CI job reads public repositories by Xet, and writes to none but its own", async () => {
+test("a CI job reads public repositories by Xet, and writes only to its own", async () => {
   const [own, other] = [await someRepo(ada), await someRepo(ada)];
   const publisherId = randomBytes(8).toString("hex");
   const trusted = { preset: "oidc", issuer: "https://ci.example", claims: {}, createdById: ada.id };

@@ -66,7 +66,7 @@ async function someCommittedFile(content: Buffer): Promise<{ repo: Repo; oid: st
   return { repo, oid, url: await commitFile(repo, oid, content.length) };
 }
 
-/** The file as described by a client that finds these chunks in these xorbs and sends the others in a new one. */
+/** The content as a client describes it that found the known chunks in this xorb and sends the other chunks in a new one. */
 async function nextVersion(content: Buffer, known: TestXorb): Promise<{ file: TestFile; sent: TestXorb }> {
   const chunks = chunksOf(content);
   const places = new Map(known.chunks.map((chunk, at) => [hashText(hashChunk(chunk)), at]));
@@ -92,7 +92,7 @@ const stored = (): string[] =>
 const bytesOf = async (url: string, headers = {}) => Buffer.from(await (await fetch(url, { headers })).arrayBuffer());
 
 describe("a file that came by Git LFS", () => {
-  test("is read by Xet once its chunks are known, whole and in parts, and is not stored again", async () => {
+  test("can be read by Xet, whole or in parts, once its chunks are known, and is not stored again", async () => {
     const content = randomBytes(1_000_000);
     const { repo, oid, url } = await someCommittedFile(content);
     expect((await fetch(url, { method: "HEAD" })).headers.get("x-xet-hash")).toBeNull();
@@ -114,12 +114,12 @@ describe("a file that came by Git LFS", () => {
     // Git LFS and HTTP still return the same file.
     expect((await bytesOf(url, { range: "bytes=5-99" })).equals(content.subarray(5, 100))).toBe(true);
     expect(await db().lfsObject.findMany({ where: { repoId: repo.id } })).toMatchObject([{ oid, location: `local:${oid}` }]);
-    // Besides the file, only the rows that describe its chunks count.
+    // Only the file and the rows that describe its chunks count.
     expect(await lfsBytesOf(repo)).toBeLessThan(content.length * 1.005);
     expect(await recountStorage()).toBe(0);
   });
 
-  test("provides its chunks for the next version, which is uploaded by Xet and sends only new ones", async () => {
+  test("provides its chunks for the next version, so that a client of Xet uploads only new chunks", async () => {
     const content = randomBytes(2_000_000);
     const { repo } = await someCommittedFile(content);
     await chunkDueFiles();
@@ -140,7 +140,7 @@ describe("a file that came by Git LFS", () => {
     expect(bytes.lfs).toBeLessThan(content.length * 1.6);
   });
 
-  test("is described as one that came by Xet, if it came by Xet too", async () => {
+  test("keeps the xorb with headers if it is also uploaded by Xet", async () => {
     const content = randomBytes(300_000);
     const { repo } = await someCommittedFile(content);
     await uploadByXet(await accessTo(repo), { terms: [{ xorb: await asXorb(content) }] });
@@ -158,7 +158,7 @@ describe("a file that came by Git LFS", () => {
     expect((await downloadByXet(await accessTo(repo), files[1]?.hash ?? "")).toString()).toBe("x");
   });
 
-  test("waits a day if there is no room for its description, and is read as before", async () => {
+  test("waits a day if there is no storage for the description of its chunks, and can be read meanwhile", async () => {
     const content = randomBytes(300_000);
     const { repo, url } = await someCommittedFile(content);
     await db().storageQuota.create({ data: { ownerId: ada.id, bytes: (await usageOf(ada)).repositories.used + 700 } });
@@ -174,7 +174,7 @@ describe("a file that came by Git LFS", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(1);
   });
 
-  test("is left unchanged if it is lost on the disk", async () => {
+  test("is not described if it is lost on the disk", async () => {
     const { repo, oid } = await someCommittedFile(randomBytes(100_000));
     await rm(join(env().DATA_DIR, "lfs", "objects", oid.slice(0, 2), oid.slice(2, 4), oid));
     await chunkDueFiles();
@@ -214,7 +214,7 @@ test("S137 however many files of an owner wait, the next is found as fast", asyn
   const fastest = async () => {
     const times: number[] = [];
     for (let n = 0; n < 10; n++) {
-      // The database rounds times to milliseconds, so a new row may become due in the next one.
+      // The database rounds times to milliseconds, so a new row may become due only in the next millisecond.
       const { claimId, rows } = await vi.waitFor(async () => {
         const claim = await claimRows<DueChunking>(lfsChunkingTable, 1);
         expect(claim.rows).toHaveLength(1);
@@ -240,7 +240,7 @@ test("files that are added together, as by a copy, wait once for their owner", a
   expect(await db().lfsChunking.count({ where: { id: ada.id } })).toBe(1);
 });
 
-test("a repository that moves while its files wait takes them to its new owner", async () => {
+test("the waiting files of a repository that moves then wait in the new owner's turn", async () => {
   const eve = await someCaller("manage-repos");
   const repo = await someRepo(ada);
   await uploadByLfs(repo, randomBytes(1_000));
@@ -249,7 +249,7 @@ test("a repository that moves while its files wait takes them to its new owner",
   expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(1);
 });
 
-test("a copy in another repository consists of the same content, which counts there even without the file that it came from", async () => {
+test("a copied repository has the same content, which counts for it even if the file that provided the chunks is missing", async () => {
   const content = randomBytes(1_000_000);
   const { repo } = await someCommittedFile(content);
   await chunkDueFiles();
@@ -285,7 +285,7 @@ test("S148 deleting a file removes the xorbs that no other file uses, even if fi
 });
 
 describe("once a file is deleted from Git LFS", () => {
-  test("chunks that other files use stay, and their bytes count", async () => {
+  test("chunks that other files use are kept, and their bytes count", async () => {
     const content = randomBytes(1_000_000);
     const { repo, oid } = await someCommittedFile(content);
     await chunkDueFiles();
@@ -300,7 +300,7 @@ describe("once a file is deleted from Git LFS", () => {
     const later = new Date(Date.now() + (UNNAMED_XORB_DAYS * 24 + 2 * LFS_LEFTOVER_HOURS) * 3_600_000);
     for (let time = 0; time < 2; time++) await sweepLfsLeftovers(new AbortController().signal, later);
     expect((await downloadByXet(access, await fileHashOf(file))).equals(changed(content))).toBe(true);
-    // The same file, uploaded again, counts once.
+    // If the same file is uploaded again, it counts once.
     await uploadByLfs(repo, content);
     expect(await lfsBytesOf(repo)).toBe(before);
     expect(await recountStorage()).toBe(0);
@@ -322,7 +322,7 @@ describe("in a bucket", () => {
     provideSettings({ LFS_STORAGE: "local" });
   });
 
-  test("a file that came by Git LFS is read from there; its next version consists of its chunks, which go through us", async () => {
+  test("a file that came by Git LFS is read from the bucket, and chunks of it for the next version are sent through the service", async () => {
     const content = randomBytes(1_000_000);
     const { repo, url } = await someCommittedFile(content);
     const keys = () => bucket.asked.filter((one) => one.startsWith("PUT")).length;
@@ -343,7 +343,7 @@ describe("in a bucket", () => {
     expect((await bytesOf(next)).equals(changed(content))).toBe(true);
   });
 
-  test("if that fails, the file is processed again on another day", async () => {
+  test("a file is processed again on another day if the bucket fails", async () => {
     const { repo } = await someCommittedFile(randomBytes(100_000));
     bucket.intercept((_, res) => Boolean(res.writeHead(500).end()));
     await chunkDueFiles();

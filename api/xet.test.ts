@@ -65,7 +65,7 @@ const stored = (): string[] =>
     .map(({ name }) => name);
 const lfsBytesOf = async ({ id }: Repo) => Number((await db().repo.findUniqueOrThrow({ where: { id } })).lfsBytes);
 
-/** Two xorbs, of which the file has some chunks, one of them twice. */
+/** A file of some chunks of two xorbs, with one chunk twice. */
 async function someFile(): Promise<TestFile> {
   const [one, two] = [
     await someXorb(someChunks(4), "lz4"),
@@ -82,7 +82,7 @@ describe("a file", () => {
     await uploadByXet(access, file);
     const hash = await fileHashOf(file);
     expect((await download(await reading(repo), hash)).equals(contentOf(file))).toBe(true);
-    // Both are there already.
+    // The repository already has the xorb and the file.
     expect(await putXorb(access, file.terms[0]?.xorb as TestXorb)).toEqual({ status: 200, body: { was_inserted: false } });
     expect(await putShard(access, [file])).toMatchObject({ status: 200 });
   });
@@ -115,7 +115,7 @@ describe("a file", () => {
     });
   });
 
-  test("is one of Git LFS too: committed, resolved with ranges, listed and downloaded", async () => {
+  test("can be used like a file of Git LFS: committed, resolved with ranges, listed and downloaded", async () => {
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "README.md": "# Tide\n" });
     const file = await someFile();
@@ -154,7 +154,7 @@ describe("a file", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("that came by Git LFS is read as before, and not by Xet", async () => {
+  test("that came by Git LFS can be read, but not by Xet", async () => {
     const repo = await someRepo(ada);
     const file = await someFile();
     const object = { oid: oidOf(file), size: contentOf(file).length };
@@ -162,7 +162,7 @@ describe("a file", () => {
     const put = await fetch(asked?.actions?.upload?.href ?? "", { method: "PUT", body: Uint8Array.from(contentOf(file)) });
     expect(put.status).toBe(200);
     expect((await getXet(await reading(repo), `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);
-    // Xet uploads it again; the existing copy stays.
+    // The file is uploaded again by Xet; the existing copy stays.
     await uploadByXet(await writing(repo), file);
     expect(await db().lfsObject.findMany({ where: { repoId: repo.id } })).toMatchObject([{ location: `local:${object.oid}` }]);
   });
@@ -187,7 +187,7 @@ test("clients that offer Xet in a batch request get a token, its renewal URL, an
   expect(others.transfer).toBe("basic");
 });
 
-test("S145 turned off, nothing offers Xet, and its tokens are refused", async () => {
+test("S145 if Xet is turned off, no response offers it, and its tokens are refused", async () => {
   const repo = await someRepo(ada);
   const access = await writing(repo);
   provideSettings({ XET: "0" });
@@ -198,7 +198,7 @@ test("S145 turned off, nothing offers Xet, and its tokens are refused", async ()
   expect((await askBatch(world.origin, repo, body, ada)).transfer).toBe("basic");
 });
 
-describe("S145 a xorb is refused, and nothing is left of it,", () => {
+describe("S145 a xorb is refused, and nothing of it is stored,", () => {
   const many = Array.from({ length: 8_193 }, () => Buffer.from("x"));
   test.each<[string, (xorb: TestXorb) => { hash?: string; bytes: Buffer } | Promise<{ hash?: string; bytes: Buffer }>]>([
     ["when it does not match its hash", ({ bytes }) => ({ hash: "ab".repeat(32), bytes })],
@@ -234,7 +234,7 @@ describe("S145 a xorb is refused, and nothing is left of it,", () => {
     expect(await lfsBytesOf(repo)).toBe(0);
   });
 
-  test("when its address has no hash, or there is no length, or it is too long", async () => {
+  test("when its URL has no hash, or its length is missing or too large", async () => {
     const access = await writing(await someRepo(ada));
     expect((await postXet(access, "/v1/xorbs/default/ABC", Buffer.from("x"))).status).toBe(400);
     const [{ port, hostname }, headers] = [new URL(access.casUrl), { authorization: `Bearer ${access.accessToken}` }];
@@ -252,7 +252,7 @@ describe("S145 a xorb is refused, and nothing is left of it,", () => {
   });
 });
 
-test("a xorb with the footer of older clients is one without", async () => {
+test("a xorb with the footer of older clients is stored without it", async () => {
   const access = await writing(await someRepo(ada));
   const xorb = await someXorb(someChunks());
   expect((await putXorb(access, { ...xorb, bytes: Buffer.concat([xorb.bytes, footerOf(xorb)]) })).status).toBe(200);
@@ -280,7 +280,7 @@ test("an interrupted upload leaves nothing, and succeeds when it is repeated", a
 });
 
 describe("when the disk is full", () => {
-  /** The disk as Node sees it: each file that is written to has no room. */
+  /** Makes each write to a file fail in Node as if the disk were full. */
   async function fillDisk(): Promise<void> {
     const file = await open(join(env().DATA_DIR, "full"), "w");
     const methods = Object.getPrototypeOf(file) as FileHandle;
@@ -292,7 +292,7 @@ describe("when the disk is full", () => {
     });
   }
 
-  test("a xorb and a shard are refused with a clear error, and nothing is left of them", async () => {
+  test("a xorb and a shard are refused with a clear error, and nothing of them is stored", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const [xorb, other] = [await someXorb(someChunks()), await someXorb(someChunks())];
@@ -301,7 +301,7 @@ describe("when the disk is full", () => {
     await fillDisk();
     const refusal = { status: 503, body: { error: expect.stringContaining("no space left") } };
     expect(await putXorb(access, other)).toMatchObject(refusal);
-    // A shard of this size is on disk until it is checked.
+    // A shard of this size is kept on disk until it was checked.
     expect(await postXet(access, "/v1/shards", randomBytes(300_000))).toMatchObject(refusal);
     expect(stored()).toEqual(before);
     expect(await db().xetXorb.count({ where: { repoId: repo.id } })).toBe(1);
@@ -311,7 +311,7 @@ describe("when the disk is full", () => {
   });
 });
 
-test("of several uploads of one xorb at once one counts, and one is stored", async () => {
+test("if one xorb is uploaded several times at once, it counts and is stored once", async () => {
   const repo = await someRepo(ada);
   const access = await writing(repo);
   const before = stored();
@@ -324,8 +324,8 @@ test("of several uploads of one xorb at once one counts, and one is stored", asy
   expect(await lfsBytesOf(repo)).toBe(Number(row.sizeBytes));
 });
 
-describe("S145 a shard is refused, and no file of it is there,", () => {
-  /** Of its only xorb. */
+describe("S145 a shard is refused, and none of its files is recorded,", () => {
+  /** Changes the start of the second chunk of the shard's only xorb. */
   function withStartOfSecondChunk(shard: Buffer, start: number): Buffer {
     shard.writeUInt32LE(start, 48 * 4 + 32);
     return shard;
@@ -398,7 +398,7 @@ describe("S145 a shard is refused, and no file of it is there,", () => {
     const access = await writing(ours);
     const named = async (xorb: TestXorb) => (await putShard(access, [{ terms: [{ xorb }] }])).body;
     expect(await named(secret)).toEqual(await named(await someXorb(someChunks())));
-    // It is uploaded as if nobody had it, and stored a second time.
+    // The xorb can be uploaded as if nobody had it, and is stored a second time.
     expect(await putXorb(access, secret)).toEqual({ status: 200, body: { was_inserted: true } });
   });
 });
@@ -415,7 +415,7 @@ describe("S145 clients learn where a chunk already is", () => {
       const found = await getXet(access, `/v1/chunks/${prefix}/${asked}`);
       expect(found.status).toBe(200);
       const shard = Buffer.from(await found.arrayBuffer());
-      // Chunks are hashed once more under the shard's own key.
+      // The shard contains hashes of the chunk hashes, keyed with the shard's own key.
       for (const { xorb } of file.terms) {
         for (const chunk of xorb.chunks) expect(shard.includes(hashChunk(chunk))).toBe(false);
       }
@@ -444,7 +444,7 @@ describe("S145 a token", () => {
     }
     const { accessToken } = await someCaller("read-repos");
     expect(await status(world.origin, open, "write", { token: accessToken })).toBe(403);
-    // Before a pull request exists, it has no known revision.
+    // The revision of a pull request that does not exist yet is unknown.
     expect(await status(world.origin, hidden, "write", { token: ada.accessToken, revision: "None", query: "?create_pr=1" })).toBe(
       200,
     );
@@ -475,7 +475,7 @@ describe("S145 a token", () => {
     }
   });
 
-  test("S135 is invalid once the token that it came from was revoked", async () => {
+  test("S135 is invalid once the token with which it was requested is revoked", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const access = await writing(repo, caller);
@@ -512,7 +512,7 @@ describe("S145 a token", () => {
   });
 });
 
-test("S145 a URL of a xorb's bytes is valid for these bytes, and for an hour", async () => {
+test("S145 a URL of a xorb's bytes is valid only for these bytes, and only for an hour", async () => {
   const repo = await someRepo(ada, { isPrivate: true });
   const access = await writing(repo);
   const file = await someFile();
@@ -551,7 +551,7 @@ describe("what is stored", () => {
     expect((await putShard(access, files, [xorb])).status).toBe(200);
     const used = await usageOf(caller);
     expect(used.files.logicalBytes).toBe(files.reduce((sum, file) => sum + contentOf(file).length, 0));
-    // The rows that describe the files count too.
+    // The rows that describe the files also count.
     expect(used.bytes.lfs).toBeGreaterThan(xorb.bytes.length);
     expect(used.bytes.lfs).toBeLessThan(xorb.bytes.length + 7_000);
     expect(await recountStorage()).toBe(0);
@@ -559,14 +559,14 @@ describe("what is stored", () => {
     expect((await usageOf(caller)).bytes.lfs).toBe(0);
   });
 
-  test("is refused when there is no room, with nothing left", async () => {
+  test("is refused when there is no storage left, and nothing is stored", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const access = await writing(repo, caller);
     const xorb = await someXorb(someChunks(4));
     await db().storageQuota.create({ data: { ownerId: caller.id, bytes: xorb.bytes.length + 10 } });
     const before = stored();
-    // The bytes alone would fit, but not with their records in the database.
+    // The bytes alone would fit, but not together with their records in the database.
     expect(await putXorb(access, xorb)).toMatchObject({ status: 507, body: { code: "storage_full" } });
     expect(stored()).toEqual(before);
     await db().storageQuota.update({ where: { ownerId: caller.id }, data: { bytes: xorb.bytes.length + 1_000 } });
@@ -575,7 +575,7 @@ describe("what is stored", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("stays while a file uses it; an unused one is deleted after a month, and then from storage", async () => {
+  test("stays while a file uses it; an unused xorb is deleted from the database after a month, and then from storage", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const [named, unnamed] = [await someXorb(someChunks()), await someXorb(someChunks())];
@@ -607,7 +607,7 @@ describe("what is stored", () => {
   });
 });
 
-test("a bucket has the xorbs, and clients are sent there for just the bytes that they need", async () => {
+test("a bucket stores the xorbs, and clients get URLs for exactly the bytes that they need from it", async () => {
   const bucket = await startBucket();
   try {
     const repo = await someRepo(ada);

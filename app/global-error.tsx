@@ -6,15 +6,15 @@ import { buttonClass } from "./_components/button-class.ts";
 import { EmptyState } from "./_components/empty-state.tsx";
 
 type ErrorPageProps = Readonly<{
-  /** Next replaces the server's messages with a digest; the log has the cause under the same digest. */
+  /** Next replaces the server's message with a digest. The log has the cause with the same digest. */
   error: Error & { digest?: string };
   retry: () => void;
 }>;
 
 /**
- * Shown when a page fails while the person is on it; server/failure-page.ts handles one that fails when opened. It replaces the whole
- * document, because the frame around the page may have failed. Its script is part of every page, so it has neither an icon nor `Button`,
- * which would include Next's links.
+ * Shown when a page fails while a person is on it. If a page fails when it is opened, server/failure-page.ts responds. It replaces the
+ * whole document, because the frame around the page may have failed. Its script is part of every page, so it has neither an icon nor
+ * `Button`, which would include Next's links.
  */
 export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
   const isStale: boolean = unstable_isUnrecognizedActionError(error);
@@ -44,7 +44,9 @@ function Failed({ digest, retry }: Readonly<{ digest: string | undefined; retry:
   );
 }
 
-/** A button of a page from before an update. Forms with fields show this themselves (action-form.client.tsx). */
+/**
+ * Shown after a press of a button on a page from before an update. Forms with fields handle this case themselves (action-form.client.tsx).
+ */
 function Stale() {
   return (
     <EmptyState

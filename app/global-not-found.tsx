@@ -8,7 +8,7 @@ import RootLayout, { generateMetadata as layoutMetadata, viewport } from "./layo
 
 export { viewport };
 
-/** Next gives this page no layout. */
+/** Next renders this page without a layout. */
 export function generateMetadata(): Metadata {
   return { ...layoutMetadata(), title: `Not found · ${env().BRAND_NAME}` };
 }

@@ -5,8 +5,8 @@ import { EmptyState } from "./_components/empty-state.tsx";
 export const metadata: Metadata = { title: "Not found" };
 
 /**
- * Shown by scripts in place of a page that no longer exists. Next renders it, and loads its scripts, with every page, so it has no frame
- * and no icon; opening the URL shows app/global-not-found.tsx.
+ * Next's scripts show this in place of a page that no longer exists. Next includes it and its scripts in every page, so it has no frame and
+ * no icon. When somebody opens such a URL, app/global-not-found.tsx is shown.
  */
 export default function NotFoundPage() {
   return (

@@ -14,7 +14,7 @@ import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personal
 import { get, runOnInstance, timesOf } from "./instance.ts";
 
 /**
- * The cost of an API call's access decision with a warm token: statements beyond those that read the resource (goal: 1), and
+ * The cost of an API call's access decision with a warm token: the statements that it adds to those that read the resource (goal: 1), and
  * server time, in an organization of one member and of 100,000. `node bench/access.ts`, or as part of `npm run bench`.
  */
 const MEMBERS = 100_000;
@@ -39,12 +39,12 @@ await runOnInstance(
 
     async function measureAll(members: number): Promise<void> {
       const path = (name: string) => `${origin}/api/models/${organization.name}/${name}/auth-check`;
-      // The baseline without a decision: everything is for the resource.
+      // The baseline: without a decision, all statements read the resource.
       const open = await measure(path("open"));
       for (const [hand, token] of Object.entries(tokens)) {
         const { statements, p50, p99 } = await measure(path("closed"), token);
         const deciding = statements - open.statements;
-        // The use of a personal token is recorded once a minute.
+        // Not exactly 1, because the use of a personal access token is recorded once a minute.
         isGood &&= deciding < 1.1;
         console.log(
           `${members.toLocaleString("en").padStart(7)}  ${hand.padEnd(10)} ${statements.toFixed(2).padStart(12)} ` +
@@ -64,7 +64,7 @@ async function makeRepos(owner: string): Promise<void> {
 }
 
 async function makeTokens(origin: string, person: TestPerson, { id }: { id: string }): Promise<Record<string, string>> {
-  // The user belongs to other organizations too, as users do.
+  // Like real users, the user also belongs to other organizations.
   for (let made = 0; made < 5; made++) await createOrganization(person.actor, { name: `other-${made}` }, noOrigin);
   return {
     personal: await personalToken(person, scopes),

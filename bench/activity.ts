@@ -9,8 +9,8 @@ import { cpuBetween, cpuSeconds } from "./cost.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
 /**
- * The Activity page with ten million attempts in thirty days, a tenth of them from one webhook. Through the days' partitions and
- * their indexes, each part of it stays under 50 ms of server time at the 95th percentile. `node bench/activity.ts [attempts]`.
+ * The Activity page with ten million attempts in thirty days, a tenth of them of one webhook. With a partition and its indexes for each
+ * day, each part of the page stays under 50 ms of server time at the 95th percentile. `node bench/activity.ts [attempts]`.
  */
 const ATTEMPTS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = 30;
@@ -25,7 +25,7 @@ const BUSY = "b".repeat(24);
 const webhookAt = (n: number) => `a${n.toString(16).padStart(23, "0")}`;
 const QUIET = webhookAt(WEBHOOKS + 1);
 
-/** The days' partitions. */
+/** A pattern for the names of the partitions. */
 const TABLES = "^(delivery|attempt)_2";
 
 await runOnInstance(async (origin) => {
@@ -78,7 +78,7 @@ await runOnInstance(async (origin) => {
   return isGood;
 });
 
-/** As after a month of fan-outs and attempts. */
+/** Fills the tables as a month of fan-outs and attempts would. */
 async function fill(): Promise<{ token: string; sample: { id: string; eventId: string } }> {
   const { id: owner, token } = await userWithToken("webhooks");
   await pool().query(
@@ -116,7 +116,7 @@ async function fill(): Promise<{ token: string; sample: { id: string; eventId: s
   return { token, sample };
 }
 
-/** A day's deliveries and their attempts; some of the last hour's are still pending. */
+/** Statements that insert a day's deliveries and their attempts. Every 3,000th delivery is also put in the queue. */
 function dayOf(begin: number, length: number, from: number): string {
   return `SET synchronous_commit = off;
     CREATE TEMP TABLE made AS
@@ -156,7 +156,7 @@ async function sizes(): Promise<string> {
     .join(", ");
 }
 
-/** `cpuMs` is the CPU time of a request in this process and its database: on a busy machine it says more than the clock. */
+/** `cpuMs` is the CPU time of a request in this process and its database: on a busy machine it says more than the elapsed time. */
 type Measured = { p50: number; p95: number; p99: number; cpuMs: number; scans: number };
 
 async function measure(ask: () => Promise<unknown>): Promise<Measured> {
@@ -168,7 +168,7 @@ async function measure(ask: () => Promise<unknown>): Promise<Measured> {
   return { ...times, cpuMs, scans: (await scansOf(TABLES)) - before };
 }
 
-/** What the plan of a list reads: the kinds of its nodes, and the tables and rows that it visited. */
+/** A summary of a list's query plan: the kinds of its nodes, and the tables and rows that it visited. */
 async function planOf(filter: DeliveryFilter): Promise<string> {
   const { source, matching, values } = deliveryConditions(BUSY, filter, { from: null, before: null });
   const where = matching.length > 0 ? `WHERE ${matching.join(" AND ")}` : "";

@@ -2,7 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** The baseline: the unmodified engine in memory, with the same protocol settings. Prints its port; ends with its parent. */
+/**
+ * The baseline: the unmodified engine in memory, with the same protocol settings. This program prints its port, and ends when its parent
+ * ends.
+ */
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 const server = createServer();

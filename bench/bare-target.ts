@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { authorizeUrl, EXCHANGED, inLanes, memberEmail, REDIRECT_URI, type Target } from "./targets.ts";
 
-// The engine's in-memory store forgets entries older than its 1,000 newest.
+// Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
 const DEVICES = 500;
 
 /** The baseline of bare-provider.ts, in a process of its own, with a user who has agreed once. */

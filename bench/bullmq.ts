@@ -27,7 +27,7 @@ type BullMq = {
 const PACKAGES = ["bullmq@6.7.0", "ioredis@6.0.0"];
 
 /**
- * Installs it, once.
+ * Installs BullMQ if it is not installed yet.
  * @throws if the registry cannot be reached
  */
 export function installBullMq(directory: string): void {

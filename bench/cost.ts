@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 const TICKS_PER_SECOND = 100;
 
-/** The CPU seconds that a process and each of its descendants have used so far (Linux; elsewhere nothing). */
+/** The CPU seconds that a process and each of its descendants have used so far (only on Linux; empty on other systems). */
 export function cpuSeconds(pid: number): Map<number, number> {
   const used = new Map<number, number>();
   for (const each of [pid, ...descendants(pid)]) {
@@ -12,7 +12,7 @@ export function cpuSeconds(pid: number): Map<number, number> {
       const fields = readFileSync(`/proc/${each}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
       used.set(each, (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND);
     } catch {
-      // It ended between the listing and the reading.
+      // The process ended after it was listed.
     }
   }
   return used;
@@ -36,7 +36,7 @@ export function descendants(pid: number): number[] {
       const parent = Number(readFileSync(`/proc/${entry}/stat`, "utf8").split(") ")[1]?.split(" ")[1]);
       parents.set(parent, [...(parents.get(parent) ?? []), Number(entry)]);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const below = (id: number): number[] => (parents.get(id) ?? []).flatMap((child) => [child, ...below(child)]);

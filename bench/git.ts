@@ -12,11 +12,11 @@ import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import type { Target } from "./targets.ts";
 
-/** Clone and push of one large repository, beside git's own CGI program behind nginx; and many small pushes. */
+/** Measures clone and push of one large repository, compared with git's own CGI program behind nginx, and many small pushes. */
 const FILES = 60;
 const FILE_BYTES = 1024 * 1024;
 const ROUNDS = 3;
-/** Each starts several git processes on the machine; the CPU column shows the service's share. */
+/** Each push starts several git processes. The CPU column shows the service's share. */
 const SMALL_PUSHES = Number(process.env.BENCH_SMALL_PUSHES ?? 200);
 const SMALL_PUSH_LANES = 4;
 const BACKEND = "/usr/lib/git-core/git-http-backend";
@@ -36,7 +36,7 @@ const environment = {
 };
 const git = (directory: string, ...args: string[]) => run("git", args, { cwd: directory, env: environment, maxBuffer: 1 << 26 });
 
-/** The URL for push and clone. */
+/** A server of git repositories. `makeRemote` creates an empty repository and returns its URL for push and clone. */
 type Host = { name: string; makeRemote(name: string): Promise<string>; stop(): Promise<void> };
 
 export async function benchGit(target: Target): Promise<void> {
@@ -64,7 +64,7 @@ export async function benchGit(target: Target): Promise<void> {
 
 type Times = { push: number; clone: number };
 
-/** Alternating, so that both see the same state of the machine; medians. */
+/** The median times of each host. The hosts take turns, so that all see the same state of the machine. */
 async function compare(directory: string, source: string, hosts: Host[]): Promise<Times[]> {
   const times = hosts.map(() => ({ push: [] as number[], clone: [] as number[] }));
   for (let round = 0; round <= ROUNDS; round++) {
@@ -76,7 +76,7 @@ async function compare(directory: string, source: string, hosts: Host[]): Promis
       const [pushed, cloned] = await Promise.all([git(source, "rev-parse", "main"), git(into, "rev-parse", "main")]);
       if (pushed.stdout !== cloned.stdout) throw new Error(`${host.name} returned a different commit`);
       rmSync(into, { recursive: true });
-      // The first one fills caches and compiles code.
+      // The first round is not counted, because it fills caches and compiles code.
       if (round > 0) {
         times[index]?.push.push(push);
         times[index]?.clone.push(clone);
@@ -155,7 +155,7 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
     spawn("fcgiwrap", ["-c", "4", "-s", `unix:${socket}`], { env: environment, stdio: "ignore", detached: true }),
     spawn("nginx", ["-p", root, "-c", join(root, "nginx.conf")], { stdio: "ignore", detached: true }),
   ];
-  // Kills each with the processes that it started: those of fcgiwrap would stay.
+  // Kills the process groups, because the processes that fcgiwrap started would otherwise stay.
   const stop = () => {
     for (const { pid } of children.splice(0)) if (pid) process.kill(-pid);
   };
@@ -176,7 +176,7 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
   };
 }
 
-/** Incompressible and unrelated files: the most bytes for their size. */
+/** Incompressible and unrelated files, which git cannot make smaller. */
 async function makeSource(source: string): Promise<string> {
   mkdirSync(source);
   await git(source, "init", "--quiet", "--initial-branch=main");
@@ -203,7 +203,7 @@ function peakMegabytes(supervisor: number): string {
       if (!isOurs || !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("server.ts")) continue;
       return (Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024).toFixed(0);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   return "?";

@@ -39,7 +39,7 @@ export async function runOnInstance(
   process.exit(isGood ? 0 : 1);
 }
 
-/** A user, and a token of theirs with a scope. */
+/** Creates a user and a token of the user with one scope. */
 export async function userWithToken(scope: string): Promise<{ id: string; username: string; token: string }> {
   const person = { username: "mara", email: "mara@example.test", password: "a lantern over the quay" };
   const { id, username } = await createUser(operatorCommand, person, noOrigin);
@@ -48,7 +48,7 @@ export async function userWithToken(scope: string): Promise<{ id: string; userna
   return { id, username, token };
 }
 
-/** Measures `count` calls, after ten without measuring, which compile code, open connections and prepare statements. */
+/** Measures `count` calls, after ten calls that are not measured and that compile code, open connections and prepare statements. */
 export async function timesOf(count: number, ask: () => Promise<unknown>): Promise<{ p50: number; p95: number; p99: number }> {
   for (let asked = 0; asked < 10; asked++) await ask();
   const times: number[] = [];
@@ -68,7 +68,7 @@ export async function get(url: string, token?: string): Promise<void> {
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${text}`);
 }
 
-/** How often any connection scanned tables from end to end. @param tables a pattern of their names */
+/** How often connections have scanned tables from end to end. @param tables a pattern of their names */
 export async function scansOf(tables: string): Promise<number> {
   // An idle connection reports its statistics at most once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100));

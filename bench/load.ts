@@ -9,7 +9,7 @@ export type Result = { requests: number; seconds: number; requestsPerSecond: num
 const CONNECTIONS = 16;
 const CONNECTIONS_PACED = 64;
 
-/** Sends every prepared request once, with limited concurrency, and fails on the first wrong response: fast errors do not count. */
+/** Sends every prepared request once, with limited concurrency, and fails on the first wrong response, so that fast errors do not count. */
 export async function load(origin: string, requests: Iterable<Prepared>, expectedStatus: number): Promise<Result> {
   const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
   const iterator = requests[Symbol.iterator]();
@@ -32,7 +32,10 @@ export async function load(origin: string, requests: Iterable<Prepared>, expecte
   return result(times, started);
 }
 
-/** Sends requests at a fixed rate, answered or not, like independent devices. Times include waiting for a connection. */
+/**
+ * Sends requests at a fixed rate, like independent devices, even if earlier responses have not arrived. Times include waiting for a
+ * connection.
+ */
 export async function pace(
   origin: string,
   requests: Iterable<Prepared>,

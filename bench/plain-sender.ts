@@ -13,10 +13,10 @@ import { provideSettings } from "#core/env.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
 
 /**
- * The least that a sender of webhooks with a record does, built from the parts that one would take: `node:http`, `pg` and graphile-worker on
- * the same durable Postgres. It stores each message with its job in one statement, sends it, and stores the response. It has no tokens,
- * repositories, subscriptions, signatures, limits or checks of addresses. `bench/publish.ts` measures it in the same run, because rates and CPU
- * time depend on the machine.
+ * A minimal sender of webhooks that keeps a record, built from the usual parts: `node:http`, `pg` and graphile-worker on the same durable
+ * Postgres. It stores each message with its job in one statement, sends it, and stores the response. It has no tokens, repositories,
+ * subscriptions, signatures, limits or checks of addresses. `bench/publish.ts` measures it in the same run, because rates and CPU time
+ * depend on the machine.
  */
 export async function startPlainSender(url: string) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-plain-"));
@@ -78,7 +78,7 @@ async function work(connectionString: string, url: string): Promise<void> {
       async send(payload, { query }) {
         const { id } = payload as { id: number };
         const { rows } = await query<{ body: string }>("select body from message where id = $1", [id]);
-        // As in the service's payload, the receiver finds the refs at the top.
+        // As in the service's payload, the refs are at the top level.
         const { data } = JSON.parse(rows[0]?.body ?? "{}") as { data: object };
         const { statusCode, body } = await target.request({ method: "POST", path: pathname, body: JSON.stringify(data) });
         await body.text();

@@ -19,16 +19,16 @@ import { startPlainSender } from "./plain-sender.ts";
 
 /**
  * `node bench/publish.ts [SECONDS [PLATFORMS]]`, part of `npm run bench:webhooks`: a whole service with a receiver on this machine.
- * - `POST /api/events` over 16 connections, after a plain sender of webhooks without any of the service's checks: how many messages are accepted and delivered a second, with the CPU time of the service's
- *   processes, the commits and the updated rows for each.
- * - How long a message takes from the request to its arrival at a fixed rate, also beside a target that never answers.
+ * - `POST /api/events` over 16 connections, after a plain sender of webhooks that has none of the service's checks: how many messages a
+ *   second are accepted and delivered, and for each message the CPU time of the processes, the commits and the updated rows.
+ * - How long a message takes from the request to its arrival at a fixed rate, also beside a target that never responds.
  * - How long the events of pushes, commits and comments take from their recording to their arrival.
  * - The CPU time of a worker that has nothing to do.
  */
 const SECONDS = Number(process.argv[2] ?? 10);
 const PLATFORMS = Number(process.argv[3] ?? 40);
 const CONNECTIONS = 16;
-/** Messages a second to the target that never answers. */
+/** Messages a second to the target that never responds. */
 const HANGING = 20;
 
 type Arrival = { sinceRequest: number; sinceEvent: number };
@@ -180,7 +180,7 @@ function percentiles(times: number[]): string {
   return [0.5, 0.99].map((share) => `${sorted[Math.floor(sorted.length * share)]?.toFixed(1)} ms |`).join(" ");
 }
 
-/** What the service has used so far. Postgres reports its counts within a second. */
+/** The resources that the service has used so far. It waits first, because Postgres may report its counts a second late. */
 async function used() {
   await delay(1_500);
   const { rows } = await measured.query<{ commits: number; updated: number }>(

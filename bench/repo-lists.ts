@@ -4,7 +4,7 @@ import { asOwner } from "#core/testing/as-owner.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
 /**
- * Lists of repositories with 100,000 of them: each stays under 50 ms of server time, and none scans the whole table. `node
+ * Lists of repositories in an installation with 100,000: each list stays under 50 ms of server time, and none scans the whole table. `node
  * bench/repo-lists.ts`, or as part of `npm run bench`.
  */
 const REPOS = 100_000;
@@ -48,7 +48,7 @@ await runOnInstance(async (origin) => {
   return isGood;
 });
 
-/** A thousand owners, one of them with a tenth of all repositories; a third of them private. */
+/** A thousand owners, of which one has a tenth of all repositories; a third of all repositories is private. */
 async function fill(): Promise<{ token: string; username: string }> {
   const { id, username, token } = await userWithToken("read-repos");
   await pool().query(
@@ -56,7 +56,7 @@ async function fill(): Promise<{ token: string; username: string }> {
        SELECT 'a' || lpad(to_hex(n), 23, '0'), 'owner-' || n, 'Owner ' || n FROM generate_series(1, 1000) n`,
   );
   await pool().query("INSERT INTO handle (handle, org_id) SELECT name, id FROM organization");
-  // The user is a member of these, so private repositories in them are searched too.
+  // The user is a member of these organizations, so their private repositories are searched too.
   await pool().query(
     `INSERT INTO membership (org_id, user_id, role) SELECT id, $1, 'read' FROM organization WHERE name LIKE 'owner-7%'`,
     [id],

@@ -9,10 +9,10 @@ import { load, type Prepared, pace, type Result } from "./load.ts";
 import { authorizeUrl, DEVICES, REDIRECT_URI, startService, type Target, verifier } from "./targets.ts";
 
 /**
- * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run on the same machine.
- * Only the ratios are meaningful: both share the machine's cores with the load.
+ * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run on the same machine. Only the
+ * ratios are meaningful, because both share the machine's cores with the load.
  */
-// The engine's in-memory store forgets entries older than its 1,000 newest.
+// Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
 /** Part of a target's name; only matching targets are measured. */
@@ -79,7 +79,7 @@ async function makeTokens(target: Target): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
-/** What a period of load costs the service: CPU seconds of all its processes, statements of its web process. */
+/** The cost of a period of load for the service: CPU seconds of all its processes, and statements of its web process. */
 async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result: T; cpu: number; statements: number }> {
   const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
   const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
@@ -87,9 +87,9 @@ async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result:
   return { result, cpu: cpuBetween(before.cpu, cpuSeconds(target.pid)), statements: (await statements()) - before.statements };
 }
 
-/** Runs batches, prepared outside the measured time, and adds up the cost of the measured parts. */
+/** Runs batches of requests, which are prepared outside of the measured time, and adds up the cost of the measured parts. */
 async function measure(target: Target, status: number, batch: () => Promise<Prepared[]>): Promise<Row> {
-  // Once without measuring: compiled code, open connections, prepared statements.
+  // The first batch is not measured. It compiles code, opens connections and prepares statements.
   await load(target.origin, await batch(), status);
   let requests = 0;
   let seconds = 0;
@@ -127,14 +127,14 @@ const devicePoll = (target: Target, code: string): Prepared => ({
   body: new URLSearchParams({ grant_type: DEVICE_CODE_GRANT, device_code: code, client_id: target.deviceClientId }).toString(),
 });
 
-/** Sends the same requests again and again. */
+/** Sends the same requests repeatedly. */
 async function measureReads(target: Target, status: number, requests: Prepared[]): Promise<Row> {
   let next = 0;
   const take = () => requests[next++ % requests.length] as Prepared;
   return measure(target, status, async () => Array.from({ length: READS }, take));
 }
 
-// Each with its own sign-in: requests for the same token could share lookups.
+// Each token has its own sign-in, because requests with the same token could share lookups.
 const TOKENS = 50;
 
 async function makeAccessTokens(target: Target): Promise<string[]> {
@@ -148,7 +148,7 @@ async function bearerRequests(target: Target, path: string): Promise<Prepared[]>
   return tokens.map((token) => ({ method: "GET", path, headers: { authorization: `Bearer ${token}` } }));
 }
 
-/** The load that a service must sustain beside others: every device keeps its interval, and no user answers. */
+/** The load of polling devices that a service must sustain beside other work: every device keeps its interval, and no user answers. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
   const perSecond = DEVICES / POLL_INTERVAL_SECONDS;
@@ -183,7 +183,7 @@ const measures: Measure[] = [
       }),
   },
   {
-    // Includes the audit entry; the organization has 100,000 members.
+    // Includes the audit entry. The organization has 100,000 members.
     name: "token exchange",
     aim: 0.4,
     run: (target) => measureExchange(target, "profile"),
@@ -231,7 +231,7 @@ const measures: Measure[] = [
     },
   },
   {
-    // Through the whole engine, as every poll would go without answer-pending-poll.ts.
+    // These polls go through the whole engine, as all polls would without answer-pending-poll.ts.
     name: "device poll, with a secret",
     run: async (target) => {
       const codes = await target.makeDeviceCodes(target.clientId);

@@ -35,7 +35,7 @@ export type Target = {
   pid: number;
   clientId: string;
   secret: string;
-  /** Signed in, with a stored consent, so that an authorization request gets a code at once. */
+  /** A signed-in browser whose user has a stored consent, so that an authorization request gets a code at once. */
   browser: Browser;
   paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
   /** A public client for the device flow. */
@@ -44,7 +44,7 @@ export type Target = {
   exchange: { clientId: string; secret: string; emails: string[] };
   /** Device codes that no user has answered. */
   makeDeviceCodes(clientId: string): Promise<string[]>;
-  /** Where the web process reports how many statements it has sent. */
+  /** The socket at which the web process reports how many statements it has sent. */
   statementsSocket?: string;
   stop(): Promise<void>;
 };
@@ -61,7 +61,7 @@ export async function startService(): Promise<Target> {
   const settings = { DATA_DIR: join(directory, "data"), LOG_LEVEL: "warn", ANONYMOUS_ADDRESS_PERCENT: "100" } as const;
   const running = await startRunningService({ ...settings, ...countStatements(statementsSocket) });
   const { origin } = running;
-  // A failure here must not leave a service running.
+  // Ends the service after a failure too.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: origin });
@@ -143,7 +143,7 @@ async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
     noOrigin,
   );
   await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
-  // Spread over all of them.
+  // Members from the whole range.
   const emails = Array.from({ length: EXCHANGED }, (_, at) => memberEmail(Math.floor((at * MEMBERS) / EXCHANGED)));
   return { clientId: app.clientId, secret, emails };
 }
@@ -198,7 +198,7 @@ export async function inLanes<T>(count: number, make: () => Promise<T>): Promise
   return made;
 }
 
-/** Stored as the engine stores them: most HTTP requests from one IP address would be refused. */
+/** Inserts rows as the engine stores them, because most HTTP requests from one IP address would be refused. */
 async function insertDeviceCodes(clientId: string): Promise<string[]> {
   const iat = Math.floor(Date.now() / 1000);
   const params = { client_id: clientId, scope: "openid profile" };

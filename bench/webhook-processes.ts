@@ -14,7 +14,7 @@ export type Sent = { url: string; headers: Record<string, string>; body: string 
 const report = (message: object) => process.send?.(message);
 const finished = (): Promise<void> => new Promise((resolve) => void process.once("message", () => resolve()));
 
-/** Responds with 200 at once, and reports on request how many deliveries arrived, and when. */
+/** A receiver that responds with 200 at once, and reports on request how many deliveries arrived, and when. */
 async function receive(): Promise<void> {
   let arrived: number[] = [];
   let count = 0;
@@ -37,7 +37,7 @@ async function receive(): Promise<void> {
   });
 }
 
-/** The webhook part of the worker. */
+/** The part of the worker that is for webhooks. */
 async function work(): Promise<void> {
   const deliveries = await startDeliveries();
   report({ ready: true });
@@ -49,7 +49,7 @@ async function work(): Promise<void> {
 
 const CONCURRENCY = 64;
 
-/** A bare loop of POSTs: the limit of the machine and the receiver. */
+/** A plain loop of POST requests, which shows the limit of the machine and the receiver. */
 async function bare(count: number, { url, headers, body }: Sent): Promise<void> {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: CONCURRENCY, pipelining: 1 });
@@ -64,7 +64,7 @@ async function bare(count: number, { url, headers, body }: Sent): Promise<void> 
   report({ done: true });
 }
 
-/** Our sender, as a competitor's jobs call it. */
+/** Our sender, as the jobs of the other queues call it. */
 async function send({ url, headers, body }: Sent) {
   const result = await sendRequest({
     url,
@@ -93,7 +93,7 @@ async function bullmq(port: number, directory: string): Promise<void> {
   await worker.close();
 }
 
-/** graphile-worker, which keeps nothing of a successful job. */
+/** graphile-worker, which keeps no result of a successful job. */
 async function graphile(connectionString: string): Promise<void> {
   const { run, Logger } = await import("graphile-worker");
   report({ ready: true });

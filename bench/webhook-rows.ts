@@ -4,10 +4,10 @@ import { newId, newOrderedId } from "#core/ids.ts";
 
 /** The rows from which webhooks.ts delivers: webhooks and events. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/** We have many targets, as a service does; the bare loop is not affected by their number. */
+/** Many targets, as in a real service. Their number does not affect the plain loop of POST requests. */
 const WEBHOOKS = 50;
 
-/** Webhooks that watch an owner, and a repository of that owner. */
+/** Creates webhooks that watch an owner. @returns their IDs, the owner's, and an ID for a repository of the owner */
 export async function makeWebhooks(count: number, url: string): Promise<{ ids: string[]; ownerId: string; repoId: string }> {
   const [ownerId, repoId] = [newId(), newId()];
   const ids = Array.from({ length: count }, newId);

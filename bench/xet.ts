@@ -16,8 +16,9 @@ import { startService, stopService } from "#core/testing/running-service.ts";
 import { cpuBetween, cpuSeconds } from "./cost.ts";
 
 /**
- * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads a file of random bytes with the public hub's Python client of that interpreter, by
- * Git LFS and by Xet in turn, to a whole service with a folder as its storage. Then another version of a file of 200 MiB, with 1 % changed.
+ * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads a file of random bytes with the public hub's Python client of that interpreter,
+ * alternately by Git LFS and by Xet, to a whole service with a folder as its storage. Then it uploads another version of a file of 200 MiB
+ * in which 1 % has changed.
  */
 const [python = "python3", mebibytes = "1024", rounds = "3"] = process.argv.slice(2);
 const MIB = 1024 * 1024;
@@ -36,7 +37,7 @@ try {
   const input = { name: "bench", scopes: ["manage-repos" as const], expiresInDays: null };
   const { token } = await createPersonalAccessToken(operatorCommand, id, input, noOrigin);
 
-  /** The client reports the CPU time of its process and its threads. */
+  /** The client's program, which reports the CPU time of its process and its threads. */
   const SCRIPT = `import sys, time, resource
 from huggingface_hub import HfApi
 api = HfApi()
@@ -102,14 +103,14 @@ async function writeRandom(path: string, bytes: number): Promise<void> {
   await file.close();
 }
 
-/** Changed in one place, as when a training run changes one tensor. */
+/** Changes a file in one place, as when a training run changes one tensor. */
 async function change(path: string, bytes: number): Promise<void> {
   const file = await open(path, "r+");
   await file.write(randomBytes(bytes), 0, bytes, 77 * MIB);
   await file.close();
 }
 
-/** The worker's job after an upload by Git LFS must not count as a cost of the next upload. */
+/** Waits until the worker has processed an upload by Git LFS, because that must not count as a cost of the next upload. */
 async function settle(): Promise<void> {
   await chunked();
   await run("sync");
@@ -120,7 +121,7 @@ async function chunked(): Promise<void> {
     await new Promise((done) => setTimeout(done, 200));
 }
 
-/** In xorbs, which is what clients send. */
+/** The stored bytes in the xorbs that clients sent. */
 async function storedBytes(name: string): Promise<number> {
   const { _sum } = await db().xetXorb.aggregate({
     where: { hasHeaders: true, repoId: (await db().repo.findFirstOrThrow({ where: { name } })).id },

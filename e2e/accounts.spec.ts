@@ -22,7 +22,7 @@ async function signIn(page: Page, person: Pick<Person, "username" | "password">)
   await page.waitForURL((url) => url.pathname === "/");
 }
 
-/** Signs in as if from another device. */
+/** Signs in with a new browser context, as if from another device. */
 async function signInElsewhere(browser: Browser, baseURL: string | undefined, person: Person): Promise<Page> {
   const page = await (await browser.newContext({ baseURL })).newPage();
   await enter(page, person);
@@ -114,7 +114,11 @@ for (const hasScripts of [true, false]) {
       await elsewhere.context().close();
     });
 
-    test("another e-mail address: a link to the new one, a warning to the old one", async ({ page, demo, person }) => {
+    test("a change of the e-mail address sends a link to the new address and a warning to the old one", async ({
+      page,
+      demo,
+      person,
+    }) => {
       await enter(page, person);
       const settings = new AccountSettings(page);
       await settings.open();
@@ -158,7 +162,7 @@ for (const hasScripts of [true, false]) {
       await expect(inHeader).toHaveAttribute("src", `/avatars/${person.username}`);
     });
 
-    test("an account is deleted by typing its name, and not otherwise", async ({ page, person, signInPage }) => {
+    test("an account can be deleted only by typing its name", async ({ page, person, signInPage }) => {
       await enter(page, person);
       const settings = new AccountSettings(page);
       await settings.open();
@@ -212,7 +216,7 @@ test("S34 signing in replaces the session that the browser had before", async ({
   await expectSignedOut(page);
 });
 
-test("next-auth knows the same session, and ends it for good", async ({ page, person }) => {
+test("next-auth reads the same session and can end it", async ({ page, person }) => {
   await enter(page, person);
   const ask = async () => (await page.request.get("/api/auth/session")).json();
   expect(await ask()).toMatchObject({ user: { name: person.fullName, email: person.email } });
@@ -239,7 +243,7 @@ for (const next of ["//elsewhere.example", "/\\elsewhere.example", "https://else
   });
 }
 
-/** Settings, E-mail and sessions, and the password under Security. */
+/** The pages "E-mail and sessions" and "Security" of the settings. */
 class AccountSettings {
   readonly page: Page;
 
@@ -278,7 +282,7 @@ class AccountSettings {
 
   async deleteAccount(username: string, { typing }: { typing: string }): Promise<void> {
     const confirmation = this.page.getByLabel(/^Type .* to confirm$/);
-    // It stays open after an error.
+    // After an error, the form is already open.
     if (!(await confirmation.isVisible())) await this.page.getByText("Delete my account").click();
     await confirmation.fill(typing);
     await this.page.getByRole("button", { name: `Delete ${username}` }).click();

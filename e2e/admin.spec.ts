@@ -20,7 +20,7 @@ function authorizePath(clientId: string): string {
   return `/oauth/authorize?${new URLSearchParams(query)}`;
 }
 
-test("S136 the operators' pages do not exist for others", async ({ page, person }) => {
+test("S136 the operators' pages are 404 for all other users", async ({ page, person }) => {
   await enter(page, person);
   const ofOperators = [
     "",
@@ -46,7 +46,7 @@ test("S136 the operators' pages do not exist for others", async ({ page, person 
   await expect(page.getByRole("link", { name: "Administration" })).toHaveCount(0);
 });
 
-test("an operator finds their pages in the account menu, and a signed-out visitor is asked to sign in first", async ({
+test("an operator finds the operators' pages in the account menu, and a signed-out visitor must sign in first", async ({
   page,
   demo,
 }) => {
@@ -106,7 +106,7 @@ for (const hasScripts of [true, false]) {
 
     test("rules for hosts are added, explained and removed", async ({ page, demo }) => {
       const host = `h${randomBytes(4).toString("hex")}.example`;
-      // The other variant of this story may run at the same time.
+      // A unique note, because the same story with or without JavaScript may run at the same time.
       const reported = `reported, ${host}`;
       const administration = new Administration(page);
       await administration.enter(demo);

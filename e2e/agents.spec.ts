@@ -8,8 +8,8 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 
-/** A client of the Model Context Protocol, the service that it connects to, and the user. */
-test("an agent gets access to another service, and knows only that service's URL", async ({
+/** A client of the Model Context Protocol, the service to which it connects, and the user. */
+test("an agent that knows only another service's URL gets access to it", async ({
   page,
   demo,
   person,
@@ -27,7 +27,7 @@ test("an agent gets access to another service, and knows only that service's URL
     grant_types: ["authorization_code", "refresh_token"],
   });
   const agent = new Agent({ clientMetadataUrl: document.clientId });
-  // Where agents wait for the browser, on the user's own machine (RFC 8252 §7.3).
+  // The server with which an agent waits for the browser on the user's machine (RFC 8252 §7.3).
   const waiting = createServer((_req, res) => res.end("You can close this tab.")).listen(
     Number(new URL(CALLBACK).port),
     "127.0.0.1",

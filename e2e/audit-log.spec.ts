@@ -49,7 +49,7 @@ test("an administrator reads the log, searches it, opens one entry, and exports 
   }).toPass();
   await expectAccessible(page);
 
-  // Without a plan the log can only be read here.
+  // Without a plan the log can be read on the page, but not exported.
   await page.getByRole("link", { name: "Audit log", exact: true }).first().click();
   await expect(page.getByText("With the Team, Enterprise, Plus or Academia plan")).toBeVisible();
   expect((await page.request.get(`/organizations/${org}/audit-log/export`)).status()).toBe(403);
@@ -77,7 +77,7 @@ test("the operator exports everything, and the export is recorded; for others th
   expect(file.suggestedFilename()).toBe("audit-log-installation.csv");
   expect(await readFile(await file.path(), "utf8")).toMatch(/^id,created_at,type,message/);
   await page.reload();
-  // Other users act at the same time.
+  // Not necessarily the latest entry, because other users act at the same time.
   await expect(page.getByRole("listitem").filter({ hasText: "opal exported the audit log as csv" }).first()).toBeVisible();
   await expectAccessible(page);
   expect(await admin<{ ok: boolean }>(demo, "audit", "verify")).toMatchObject({ ok: true, flaw: null });

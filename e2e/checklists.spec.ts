@@ -4,7 +4,7 @@ import { makeRepo, makeToken } from "./support/git-repository.ts";
 
 test.use({ javaScriptEnabled: false });
 
-test("without scripts, a new person's checklist follows what they do, and stays away once dismissed", async ({
+test("without scripts, a new person's checklist shows their progress, and does not return once dismissed", async ({
   page,
   demo,
   person,

@@ -65,7 +65,7 @@ class KeyhookCli {
     }
     const closed = once(child, "close");
     return {
-      /** The first group of the match in its output. */
+      /** The first group of the pattern, once the output matches it. */
       async shows(pattern: RegExp): Promise<string> {
         for (;;) {
           const [, found] = pattern.exec(printed.stdout) ?? [];

@@ -15,7 +15,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await enter(page, person);
   await page.goto("/collections");
   await page.getByRole("link", { name: "New collection" }).click();
-  // The search field of the previous page has the same label.
+  // Waits for the new page, because the search field of the previous page has the same label.
   await expect(page.getByRole("heading", { level: 1, name: "New collection" })).toBeVisible();
   await page.getByLabel("Title").fill("Of the sea");
   await page.getByLabel("Description").fill("What comes and goes");
@@ -37,7 +37,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/already/);
   await add("dataset", `${person.username}/nothing`);
   await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/no dataset with this name/);
-  // The URL of its page works too.
+  // The URL of a repository's page is accepted too.
   await add("dataset", `${demo.origin}/datasets/${person.username}/moons`);
   await expect(rows).toHaveCount(2);
   await add("model", `${person.username}/secrets`);
@@ -52,7 +52,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await expectAccessible(page);
   const address = page.url();
 
-  // Another user sees what they may, in the same order and without gaps, whatever precedes the ID in the URL.
+  // Another user sees only the items that they may see, in the same order and without gaps, whatever precedes the ID in the URL.
   await enter(page, another);
   await page.goto(address.replace("of-the-sea", "anything"));
   await expect(page).toHaveURL(address);

@@ -33,13 +33,13 @@ for (const hasScripts of [true, false]) {
       await expect(row).not.toContainText("See your e-mail address");
       await expect(row).toContainText(north.fullName);
       await expect(row).not.toContainText(tide.fullName);
-      // The service writes uses in batches, a few seconds later.
+      // The service records uses in batches, a few seconds later.
       await expect(async () => {
         await page.reload();
         await expect(row).toContainText(/Allowed .* · last used/, { timeout: 500 });
       }).toPass();
 
-      // The other sample site needs its own scripts.
+      // The other sample site signs users in with scripts.
       const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: true });
       const elsewhere = await context.newPage();
       await enter(elsewhere, member);
@@ -64,7 +64,7 @@ for (const hasScripts of [true, false]) {
         () => row.getByRole("button", { name: "Cancel" }).click(),
         () => page.keyboard.press("Escape"),
         () => page.getByRole("heading", { level: 1 }).click(),
-        // The question covers it for the mouse.
+        // By keyboard, because the question covers this button for the mouse.
         () => apps.app("Copper Kite").first().getByText("Revoke").first().press("Enter"),
       ];
       for (const close of hasScripts ? waysToClose : [() => trigger.click()]) {

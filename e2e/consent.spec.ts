@@ -39,7 +39,7 @@ test("S26 the page shows the app, the account, the scopes, the duration and the 
   await expect(page.getByText("You are not in any organization")).toBeVisible();
 });
 
-test("S32 Authorize is in sight without scrolling, and all organizations include each of them", async ({
+test("S32 Authorize is visible without scrolling, and the choice of all organizations ticks each of them", async ({
   page,
   member,
   modal,
@@ -58,7 +58,7 @@ test("S32 Authorize is in sight without scrolling, and all organizations include
   await expect(one).toBeVisible();
 });
 
-test("S24 no script reaches the page, nor would one run", async ({ page, demo }) => {
+test("S24 the page has no script, and would not run one", async ({ page, demo }) => {
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(`${request.resourceType()} ${request.url()}`));
   const answer = await page.reload();
@@ -69,7 +69,7 @@ test("S24 no script reaches the page, nor would one run", async ({ page, demo })
   expect(answer?.headers()["content-security-policy"]).toMatch(/script-src 'none'.*frame-ancestors 'none'/);
 });
 
-test("the keyboard alone is enough, and a stray Enter grants nothing", async ({ page, sampleSite }) => {
+test("the keyboard alone is enough, and pressing Enter in a field grants nothing", async ({ page, sampleSite }) => {
   const site = sampleSite("server side");
   await page.getByRole("checkbox", { name: "Open discussions" }).focus();
   await page.keyboard.press("Space");
@@ -82,12 +82,12 @@ test("the keyboard alone is enough, and a stray Enter grants nothing", async ({ 
   await site.expectMessage("You did not authorize Paper Lantern");
 });
 
-test("a double click authorizes once and arrives", async ({ page, person, sampleSite }) => {
+test("a double click authorizes once and leads to the site", async ({ page, person, sampleSite }) => {
   await page.getByRole("button", { name: "Authorize" }).dblclick();
   await sampleSite("server side").expectSignedIn(person.fullName);
 });
 
-test("S25 an answer that is sent again afterwards is refused", async ({ page, browser, demo, person, sampleSite }) => {
+test("S25 an answer that is sent again later is refused", async ({ page, browser, demo, person, sampleSite }) => {
   const url = page.url();
   const [cookies, body] = [await page.context().cookies(), await formBody(page, { decision: "allow" })];
   await page.getByRole("button", { name: "Authorize" }).click();
@@ -138,7 +138,7 @@ test("S33 a scope that was not requested cannot be granted", async ({ page }) =>
   await expect(page.getByRole("main").getByRole("alert")).toContainText("does not match the request");
 });
 
-/** The form as the browser would send it. */
+/** The fields of the form, as the browser would send them. */
 function formBody(page: Page, extra: Record<string, string>): Promise<Record<string, string>> {
   return page
     .locator("form", { has: page.getByRole("button", { name: "Authorize" }) })

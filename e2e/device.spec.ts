@@ -12,7 +12,7 @@ test.describe("the example command line", () => {
   });
   test.afterEach(() => cli.stop());
 
-  test("signs in once its code is entered in a browser elsewhere", async ({ page, member, signInPage, devicePages }) => {
+  test("signs in once its code is entered in a browser on another device", async ({ page, member, signInPage, devicePages }) => {
     const { userCode, verificationUri } = await cli.instructions();
     const [north] = member.organizations;
     await page.goto(verificationUri);
@@ -52,7 +52,7 @@ test.describe("the example command line", () => {
     expect(cli.printed).toContain("Organizations: none");
   });
 
-  test("is notified when the user says that it is not their device", async ({ page, person, devicePages }) => {
+  test("ends when the user says that it is not their device", async ({ page, person, devicePages }) => {
     const { userCode } = await cli.instructions();
     await enter(page, person);
     await devicePages.enter(userCode);
@@ -62,7 +62,7 @@ test.describe("the example command line", () => {
     expect(cli.printed).toContain("The sign-in was refused.");
   });
 
-  test("is notified when the user cancels", async ({ page, person, devicePages }) => {
+  test("ends when the user cancels", async ({ page, person, devicePages }) => {
     const { userCode } = await cli.instructions();
     await enter(page, person);
     await devicePages.enterAndConfirm(userCode);
@@ -72,7 +72,12 @@ test.describe("the example command line", () => {
   });
 });
 
-test("an app for devices needs no redirect URI and says how to begin", async ({ page, demo, person, devicePages }) => {
+test("an app for devices needs no redirect URI, and its page has an example of the device flow", async ({
+  page,
+  demo,
+  person,
+  devicePages,
+}) => {
   await enter(page, person);
   await page.goto("/settings/applications/new");
   await page.getByLabel("Name", { exact: true }).fill("Night Ferry");
@@ -142,7 +147,7 @@ test.describe("the code", () => {
     expect((await page.context().cookies()).map(({ name }) => name).filter((name) => name.includes("device"))).toEqual([]);
   });
 
-  test("that was answered in another tab says so", async ({ page, demo, devicePages }) => {
+  test("that was answered in another tab leads to a page that says so", async ({ page, demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enter(user_code);
     const tab = await page.context().newPage();
@@ -160,7 +165,7 @@ test.describe("the code", () => {
 test.describe("the device's owner", () => {
   test.beforeEach(({ page, person }) => enter(page, person));
 
-  test("S65 a code that one account has opened is unknown to another", async ({ browser, demo, another, devicePages }) => {
+  test("S65 does not find a code that another account has opened", async ({ browser, demo, another, devicePages }) => {
     const { user_code, device_code } = await askForCode(demo);
     await devicePages.enter(user_code);
     await devicePages.expectAsked(user_code);
@@ -176,7 +181,7 @@ test.describe("the device's owner", () => {
   });
 
   for (const step of ["question", "modal"] as const) {
-    test(`the account can be switched at the ${step}, which releases the code`, async ({ page, demo, another, devicePages }) => {
+    test(`can switch the account at the ${step}, which releases the code`, async ({ page, demo, another, devicePages }) => {
       const { user_code, device_code } = await askForCode(demo);
       await devicePages.enter(user_code);
       if (step === "modal") await devicePages.confirm(user_code);
@@ -224,7 +229,7 @@ test.describe("the device's owner", () => {
     await expect(page.getByRole("main").getByRole("alert")).toContainText("does not match the request");
   });
 
-  test("a double click authorizes once and arrives", async ({ demo, devicePages }) => {
+  test("a double click authorizes once and leads to the result", async ({ demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enterAndConfirm(user_code);
     await devicePages.modal.authorizeButton.dblclick();
@@ -232,7 +237,7 @@ test.describe("the device's owner", () => {
   });
 });
 
-test("S23 S24 no script reaches the pages, nor would one run", async ({ page, demo, person, devicePages }) => {
+test("S23 S24 the pages have no script, and would not run one", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
   const { user_code } = await askForCode(demo);
   const loaded: string[] = [];
@@ -290,7 +295,7 @@ test("the keyboard alone is enough", async ({ page, demo, person, devicePages })
 
 test("S64 the page warns of a device on another network", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
-  // The demo trusts proxies on this machine.
+  // The header counts, because the demo trusts proxies on this machine.
   const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };
   const { user_code } = await askForCode(demo, { headers: elsewhere });
   await page.goto(`/device?user_code=${user_code}`);

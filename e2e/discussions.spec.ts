@@ -5,7 +5,7 @@ import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
-/** A repository with one commit, and a work tree of it. */
+/** Creates a repository with one commit, and a work tree of it. */
 async function prepare(demo: Demo, owner: Person) {
   const token = await makeToken(demo, owner);
   const fullName = await makeRepo(demo, token);
@@ -83,14 +83,14 @@ test("unsent text survives other actions on the page, and other users' comments"
   await enter(page, person);
   await page.goto(`/${fullName}/discussions/new`);
   await page.getByLabel("Title", { exact: true }).fill("When?");
-  // Enter submits it, as in any form with one field, instead of previewing an empty text.
+  // Enter in the title submits the form, instead of previewing an empty text.
   await page.getByLabel("Title", { exact: true }).press("Enter");
   await expect(page.getByRole("heading", { name: "When? #1" })).toBeVisible();
   await commentBox(page).fill("First.");
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await expect(commentBox(page)).toHaveValue("");
 
-  // Enough events for a second page, with a comment on it.
+  // Creates enough events for a second page of the timeline, and a comment on that page.
   const send = (path: string, body: unknown) => post(demo, token, `/api/models/${fullName}/discussions/1${path}`, body);
   for (let times = 0; times < 100; times++) await send("/pin", { pinned: times % 2 === 0 });
   await send("/comment", { comment: "Last." });
@@ -136,7 +136,7 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await tree.git("push", "--quiet", "origin", "low:refs/pr/1");
   await page.reload();
 
-  // Both sides change the same line: the page says where, and offers no merge.
+  // Both sides change the same line. The page then names the file, and offers no merge.
   await tree.git("checkout", "--quiet", "main");
   await tree.commit("Another tide", { "tides.txt": "higher\n" });
   await tree.git("push", "--quiet", "origin", "main");
@@ -161,7 +161,7 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
 test.describe("without scripts", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("a discussion is read, previewed, refused and answered", async ({ page, demo, person }) => {
+  test("a discussion is opened after a preview and a refusal, read and answered", async ({ page, demo, person }) => {
     const { fullName, tree } = await prepare(demo, person);
     await enter(page, person);
     await page.goto(`/${fullName}/discussions/new`);

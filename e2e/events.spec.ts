@@ -14,7 +14,7 @@ const SCOPES = "manage-repos write-discussions";
 
 type Listed = { events: { id: string; source: string | null; payload: unknown }[] };
 
-/** The recorded events of a repository, oldest first, each checked against the published schema. */
+/** The recorded events of a repository, oldest first. Each is validated with the published schema. */
 async function eventsOf(demo: Demo, repoId: string): Promise<EventPayload[]> {
   const { events } = await admin<Listed>(demo, "event", "list", "--repo", repoId, "--limit", "1000");
   return events.reverse().map(({ payload }) => eventPayloadSchema.parse(payload));
@@ -61,7 +61,7 @@ test("S122 real actions create each kind of event: a repository", async ({ demo,
 
   const deleted = await made(() => tree.git("push", "--quiet", "origin", "--delete", "low"));
   expect(deleted).toMatchObject([{ updatedRefs: [{ ref: "refs/heads/low", oldSha: first, newSha: null }] }]);
-  // A refused push changes nothing.
+  // A refused push creates no event.
   await tree.git("commit", "--quiet", "--amend", "--message", "Begin anew");
   const refused = await made(() => expect(tree.git("push", "--quiet", "--force", "origin", "main")).rejects.toThrow());
   expect(refused).toEqual([]);
@@ -172,7 +172,7 @@ test("S122 real actions create each kind of event: discussions and pull requests
   const removed = await made(() => hub.send("DELETE", `${api}/1`));
   expect(removed).toMatchObject([{ event: { scope: "discussion", action: "delete" }, discussion: { num: 1 } }]);
 
-  // A new pull request is content too: it creates a ref.
+  // A new pull request is also a change of content, because it creates a ref.
   const proposed = await made(() => commitByApi(demo, hub, `/api/models/${name}/commit/main?create_pr=1`, "lower\n"));
   expect(proposed.map(kindOf).sort()).toEqual(["discussion create", "repo.content update"]);
   const pull = proposed.find(({ event }) => event.scope === "discussion") as { discussion: { num: number } };
@@ -210,7 +210,7 @@ test("a forge reports its repositories to the service through the adapter", asyn
     [`${forgeUrl}/${repository.full_name}`, "repo.content update"],
     [`${forgeUrl}/${repository.full_name}`, "repo create"],
   ]);
-  // Private there, private here.
+  // A repository that is private on the forge is private here too.
   expect((await page.request.get(`/${repository.full_name}`)).status()).toBe(404);
   await enter(page, person);
   expect((await page.request.get(`/${repository.full_name}`)).status()).toBe(200);

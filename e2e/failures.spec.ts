@@ -2,7 +2,7 @@ import type { Page, Route } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 
-/** As if the service had been rebuilt since the page was opened: it no longer knows the page's actions. */
+/** Simulates that the service was rebuilt after the page was opened, so that it no longer knows the page's actions. */
 async function makeStale(page: Page): Promise<void> {
   const renamed = (text: string) => text.replace(/\b[0-9a-f]{42}\b/g, (id) => id.slice(0, 2) + "0".repeat(40));
   await page.route("**/*", async (route: Route) => {
@@ -34,11 +34,11 @@ test.describe("a form from before an update", () => {
     });
   });
 
-  test("keeps the input, on the page itself", async ({ page }) => {
+  test("keeps the input on the same page", async ({ page }) => {
     await page.goto("/login");
     await makeStale(page);
     const sent = page.waitForRequest((request) => request.method() === "POST");
-    // Before the page's scripts have loaded, the form would be sent as without them.
+    // Waits for the page's scripts, because before they have loaded the form would be sent without them.
     await page.waitForLoadState("networkidle");
     await page.getByLabel("Username or e-mail").fill("mara@example.test");
     await page.getByLabel("Password", { exact: true }).fill("a passphrase");
@@ -63,7 +63,7 @@ test.describe("a form from before an update", () => {
     await expect(page.getByRole("link", { name: "Sign in" }).first()).toBeVisible();
   });
 
-  test("looks right, in the theme that was chosen", async ({ page, context, demo }) => {
+  test("gets a page in the chosen theme that is accessible", async ({ page, context, demo }) => {
     await context.addCookies([{ name: "theme", value: "dark", url: demo.origin }]);
     const form = { [`$ACTION_ID_${"0".repeat(42)}`]: "", fullName: "Mara Lindqvist", website: "https://example.com/".repeat(20) };
     await page.goto("/login");

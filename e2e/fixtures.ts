@@ -13,12 +13,12 @@ import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 export { expect } from "@playwright/test";
 
-/** A user and two organizations that only they belong to: `admin` of the first, `write` in the second. */
+/** A user with two organizations, who has the role `admin` in the first and `write` in the second. */
 export type Member = Person & { organizations: [Organization, Organization] };
 type Organization = { id: string; name: string; fullName: string };
 
 type Fixtures = {
-  /** A new user, so that no spec sees what another one created. */
+  /** A new user, so that no spec sees what another spec created. */
   person: Person;
   member: Member;
   another: Person;
@@ -38,7 +38,7 @@ const siteKeys = { "server side": "serverSide", "in the browser": "inBrowser", "
 
 type WorkerFixtures = {
   demo: Demo;
-  /** One browser with JavaScript and one without for all stories of a worker, so that Chromium compiles our scripts once. */
+  /** One browser context with JavaScript and one without, for all stories of a worker, so that Chromium compiles our scripts once. */
   keptContext: (javaScriptEnabled: boolean) => Promise<BrowserContext>;
   /** A new user, for specs that change nothing. */
   newcomer: Person;
@@ -65,7 +65,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   baseURL: ({ demo }, use) => use(demo.origin),
-  // A story leaves its state in its pages, which are closed, in cookies, and in rows of users that no other story knows.
+  // The context can be reused: a story leaves pages, which are closed, cookies, which are deleted, and rows of users whom no other story
+  // knows.
   context: async ({ keptContext, javaScriptEnabled }, use) => {
     const context = await keptContext(javaScriptEnabled ?? true);
     await use(context);

@@ -73,7 +73,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       await theirs.waitForURL("**/organizations");
       await expect(theirs.getByText("You are not in any organization")).toBeVisible();
 
-      // The last way to sign in cannot be removed until there is another.
+      // The user's last way to sign in cannot be removed until there is another one.
       await theirs.goto(LINKED);
       await theirs.getByText("Unlink", { exact: true }).click();
       await theirs.getByRole("button", { name: "Unlink the account" }).click();
@@ -115,7 +115,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
   }
 });
 
-test("an organization requires its own issuer: members see the next step, take it, and are in", async ({
+test("an organization requires its own issuer: members see the next step, take it, and get access", async ({
   page,
   member,
   another,

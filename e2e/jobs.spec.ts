@@ -38,7 +38,7 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await expect(log).toContainText("tick 3");
   await expect(log).not.toContainText("\u001b");
   await expect(page.locator("main")).not.toContainText("swordfish");
-  // Pausing the log, and searching it.
+  // Pauses the log, and searches it.
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("searchbox", { name: "Search the log" }).fill("green");
   await expect(page.getByText(/^1 of \d+ lines$/)).toBeVisible();
@@ -56,7 +56,7 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await page.getByRole("button", { name: "Cancel this job" }).click();
   await expect(page.getByText("Cancelled", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
 
-  // The URL that API clients print leads here, only for the owner.
+  // The URL that API clients print redirects to this page, but only for the owner.
   const runId = url.split("/").at(-1) ?? "";
   await page.goto(`/jobs/${person.username}/${runId}`);
   await expect(page).toHaveURL(new RegExp(`/settings/jobs/${runId}`));

@@ -8,17 +8,17 @@ import type { PermissionsModal } from "./support/permissions-modal.ts";
 import { SampleSite } from "./support/sample-site.ts";
 import { DOCUMENT_KEPT_MS } from "./support/serve-document.ts";
 
-/** A site on the web, as far as this browser knows: only its own host name can receive the code. */
+/** A site that for this browser is on the web, so that only its own host name can receive the code. */
 const WEBSITE = "https://moss.example.test";
 const CALLBACK = `${WEBSITE}/oauth/callback/keyhook`;
 
-/** Authorizes, up to the browser's request to the site with the code: no server answers there. */
+/** Authorizes, and waits for the browser's request to the site with the code. No server responds there. */
 async function authorizeForWebsite(page: Page, modal: PermissionsModal): Promise<void> {
   const [request] = await Promise.all([page.waitForRequest((request) => request.url().startsWith(CALLBACK)), modal.authorize()]);
   expect(new URL(request.url()).searchParams.has("code")).toBe(true);
 }
 
-/** Where a new sign-in redirects the browser, without following it. */
+/** The URL to which a new sign-in redirects the browser. The redirect is not followed. */
 async function leadsTo(page: Page, authorizeUrl: string): Promise<string> {
   const answer = await page.request.get(authorizeUrl, { maxRedirects: 0 });
   return answer.headers().location ?? "";
@@ -47,7 +47,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByText("Identified only by its website")).toBeVisible();
       await expect(page.getByText(host, { exact: true }).first()).toBeVisible();
       await expect(page.getByText("Not verified by Keyhook")).toBeVisible();
-      // Our origin serves its logo, whoever created it (S24, S82).
+      // The app's logo is served from our origin, not from the site (S24, S82).
       expect(await page.locator("img[src^='/images/']").count()).toBeGreaterThan(0);
       expect(await page.locator(`img[src*="${host}"]`).count()).toBe(0);
       await modal.organization(north.fullName).check();
@@ -109,13 +109,13 @@ test("S26 S83 S88 the page distinguishes where the app comes from, what it says 
   await expectAccessible(page);
 });
 
-test("S27 for an app that returns only to this device, the page names the website that describes it", async ({
+test("S27 for an app whose redirect URI is on this device, the page names the website that describes the app", async ({
   page,
   person,
   serveDocument,
 }) => {
   const callback = "http://127.0.0.1:45678/callback";
-  // As today's agents register it: any port of the loopback address.
+  // Agents register the loopback address without a port, so that any port is accepted.
   const { host, authorizeUrl } = await serveDocument({ redirect_uris: ["http://127.0.0.1/callback"] });
   await enter(page, person);
   await page.goto(authorizeUrl(callback));
@@ -125,7 +125,7 @@ test("S27 for an app that returns only to this device, the page names the websit
   await expect(page.getByText("a different website from")).toHaveCount(0);
 });
 
-test("S28 an app's name is text, and stays within its box", async ({ page, person, serveDocument }) => {
+test("S28 an app's name is shown as text, and stays within its box", async ({ page, person, serveDocument }) => {
   const name = "<img src=x onerror=alert(1)> משחק & Co";
   const path = `/${"a-very-long-path-without-any-space".repeat(20)}`;
   const { authorizeUrl } = await serveDocument({
@@ -181,7 +181,7 @@ test("a document that breaks a rule is refused in words that its developer can u
   }
 });
 
-// Some systems need `sudo ifconfig lo0 alias 127.0.0.2` first.
+// Other systems would need `sudo ifconfig lo0 alias 127.0.0.2` first.
 const hasOtherHost = process.platform === "linux";
 
 (hasOtherHost ? test : test.skip)(

@@ -11,7 +11,7 @@ async function open(page: Page, path: string, person: Person): Promise<void> {
   await page.goto(path);
 }
 
-/** A part of an app's page. */
+/** Opens a tab of an app's page. */
 const openTab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "App", exact: true }).getByRole("link", { name }).click();
 
@@ -35,7 +35,7 @@ async function shownCredentials(page: Page, before?: Credentials): Promise<Crede
   return { clientId: clientId ?? "", secret: (await secret.textContent()) ?? "" };
 }
 
-/** Whether the service accepts these credentials; introspection checks them first. */
+/** Whether the service accepts these credentials, which introspection checks before the token. */
 async function areAccepted(
   request: APIRequestContext,
   { clientId, secret }: { clientId: string; secret: string },
@@ -46,7 +46,7 @@ async function areAccepted(
   return answer.status() === 200;
 }
 
-/** The same for an assertion signed with this key (RFC 7523). */
+/** Whether the service accepts an assertion that is signed with this key (RFC 7523). */
 async function isKeyAccepted(request: APIRequestContext, clientId: string, key: KeyObject): Promise<boolean> {
   const { issuer } = await (await request.get("/.well-known/openid-configuration")).json();
   const client_assertion = await new SignJWT({ jti: randomUUID() })
@@ -79,7 +79,7 @@ for (const hasScripts of [true, false]) {
       await fillNewApp(page, "Paper Lantern", "http://app.example.com/cb\nhttps://app.example.com/cb");
       await page.getByLabel("Confidential").check();
       await page.getByLabel("Read your repositories, including private ones").check();
-      // The page itself reports the error when the field loses focus; the response restores what was sent.
+      // Waits for the response, which restores the submitted values. The page reports the error earlier, when the field loses the focus.
       const answer = page.waitForResponse((response) => response.request().method() === "POST");
       await page.getByRole("button", { name: "Create app" }).click();
       await answer;
@@ -262,7 +262,11 @@ test("an address is checked when the user leaves the field, and the error disapp
   await expect(redirectUris(page)).not.toHaveAttribute("aria-invalid", "true");
 });
 
-test("only administrators see an organization's apps; for others they do not exist (S136)", async ({ page, member, demo }) => {
+test("only administrators see an organization's apps; for all other users the apps do not exist (S136)", async ({
+  page,
+  member,
+  demo,
+}) => {
   const [own, other] = member.organizations;
   await open(page, "/settings/applications", member);
   await page.goto(`/organizations/${own.name}/settings/applications`);

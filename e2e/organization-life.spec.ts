@@ -18,7 +18,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
 }) => {
   test.slow();
   const [north, tide] = member.organizations;
-  // `member` administers one and writes in the other, whose administrator is jonas.
+  // `member` administers the first organization and has the role `write` in the second, whose administrator is jonas.
   const context = await browser.newContext({ baseURL: demo.origin });
   const jonas = await context.newPage();
   await enter(jonas, { username: "jonas", password: demo.password });
@@ -53,7 +53,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await modal.authorize();
   await lantern.expectSignedIn(member.fullName);
 
-  // The email links to the decision, and so does the overview.
+  // The email and the overview link to the page for the decision.
   await jonas.goto(at(tide.name));
   await expect(jonas.getByText("1 app is waiting for approval")).toBeVisible();
   await expectAccessible(jonas);

@@ -6,7 +6,7 @@ import { screens } from "./support/screens.ts";
 /** Screens with parts that a phone does not show: links and themes in the header, a table of contents, columns of lists. */
 const hasMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
-/** One page for all screens: each has its URL and its cookies. */
+/** The browser page that all screens of a worker share. Each screen sets its own URL and cookies. */
 let kept: Page | undefined;
 
 test.describe("accessible in both themes, on a phone and on a desktop", () => {

@@ -13,7 +13,7 @@ import { hubClient } from "./support/hub.ts";
 
 const claims = { repository: "octo/kite", ref: "refs/heads/main" };
 
-/** What a CI job does, in plain HTTP. */
+/** Exchanges a CI job's ID token for an access token, in plain HTTP. */
 async function exchange(origin: string, subject_token: string, resource: string) {
   const response = await fetch(`${origin}/oauth/token`, {
     method: "POST",
@@ -153,7 +153,7 @@ async function startCiIssuer({ certificates, origin }: Demo): Promise<CiIssuer> 
     response.setHeader("Content-Type", "application/json").end(JSON.stringify(body));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  // Screenshots never stop it, so it must not keep the process alive.
+  // `npm run shots` never stops this server, so it must not keep the process alive.
   server.unref();
   const issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

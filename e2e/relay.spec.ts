@@ -10,7 +10,7 @@ import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
 
-/** A receiver of ten lines without a public URL. Each line in braces that it prints is a delivery that it received. */
+/** A short receiver without a public URL. It prints a line of JSON for its relay and for each delivery. */
 const PROGRAM = `
 import { createReceiver } from "@keyhook/receiver";
 const receiver = createReceiver();
@@ -26,9 +26,9 @@ console.log(JSON.stringify({ kind: "open", url: relayUrl }));
 type Printed = { kind: string; url?: string; text?: string; headers?: Record<string, string> };
 
 class Program implements AsyncDisposable {
-  /** The output of all its runs. */
+  /** The output of all earlier runs of the program. */
   readonly #earlier: string[] = [];
-  // Where packages of the workspace are found.
+  // A directory from which Node finds the packages of the workspace.
   readonly #directory = mkdtempSync(resolve(import.meta.dirname, "../node_modules/.relay-"));
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;

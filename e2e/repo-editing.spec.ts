@@ -15,7 +15,10 @@ async function makeRepository(demo: Demo, person: Person, files: Record<string, 
 /** The text field, or the editor that takes its place. */
 const content = (page: Page) => page.getByRole("textbox", { name: "Content" });
 
-/** With scripts, the editor takes the field's place some time after the page has loaded: a fill that has begun would wait for the field. */
+/**
+ * Fills in the content. With scripts it waits for the editor, which replaces the field some time after the page has loaded, because a fill
+ * that began earlier would wait for the field.
+ */
 async function fillContent(page: Page, text: string, hasScripts = true): Promise<void> {
   if (hasScripts) await expect(page.locator(".cm-content")).toBeVisible();
   await content(page).fill(text);
@@ -42,7 +45,7 @@ for (const hasScripts of [true, false]) {
 
       await page.goto(`${repository.path}/new/main/notes?name=tides.md`);
       await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("notes/tides.md");
-      // A browser that fills an editor loses a line break at its beginning.
+      // Playwright loses a line break at the beginning when it fills an editor.
       const text = `${hasScripts ? "" : "\n"}# Tides\n\nÜ & <b>\n`;
       await fillContent(page, text, hasScripts);
       await page.getByLabel("Summary").fill("Say what tides are");
@@ -159,7 +162,7 @@ test("input entered before the page's scripts load stays when they load", async 
   expect(await repository.read("a.txt")).toBe("Typed early");
 });
 
-test("by keyboard alone, and accessible", async ({ page, person, demo }) => {
+test("files are changed by keyboard alone, on accessible pages", async ({ page, person, demo }) => {
   test.slow();
   const repository = await makeRepository(demo, person, { "a.txt": `${"long ".repeat(100)}\n`.repeat(30), "b.bin": "\0" });
   await enter(page, person);

@@ -26,7 +26,7 @@ test("Control-K finds repositories, people, pages and docs, as far as the user m
   await expect(page).toHaveURL(/\/settings\/tokens$/);
   await expect(field).toBeHidden();
 
-  // No results are announced before they have arrived; Enter does not open those of an earlier text.
+  // Results are not announced before they have arrived, and Enter does not open results of an earlier text.
   await pressFor(page, "Control+k", field);
   await field.fill("access tok");
   await expect(page.getByRole("option", { name: /^Access tokens/ })).toBeVisible();
@@ -39,13 +39,13 @@ test("Control-K finds repositories, people, pages and docs, as far as the user m
   await page.unroute("**/search/find*");
   await page.goto("/settings/tokens");
 
-  // A slash goes to the page's own search, or opens this one; Esc closes it, and the focus is back.
+  // A slash moves the focus to the page's own search field, or opens the dialog. Esc closes the dialog, and the focus returns.
   await pressFor(page, "/", field);
   await page.keyboard.press("Escape");
   await expect(field).toBeHidden();
   await page.goto("/datasets");
   await pressFor(page, "/", page.getByRole("searchbox"));
-  // j and k go through the list.
+  // j and k move through the list.
   const row = (index: number) =>
     page.getByRole("list", { name: "Datasets" }).getByRole("listitem").nth(index).getByRole("link").first();
   await page.getByRole("searchbox").blur();

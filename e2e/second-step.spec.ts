@@ -13,7 +13,7 @@ function codeOf(secret: string, stepsAhead = 0): string {
   return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + stepsAhead * 30_000 });
 }
 
-/** The first step in a browser of its own, up to the page for the second. */
+/** Takes the first step in a new browser, up to the page for the second step. */
 async function firstStep(browser: Browser, origin: string, person: Person): Promise<Page> {
   const page = await (await browser.newContext({ baseURL: origin, javaScriptEnabled: false })).newPage();
   await page.goto("/login");

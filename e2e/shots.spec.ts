@@ -4,12 +4,12 @@ import { test } from "./fixtures.ts";
 import { forEachLook, WIDTHS } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-/** The pictures of the landing page: a part of a screen, at the size of app/(public)/page.tsx. */
+/** The pictures of the landing page: parts of screens, in the sizes that app/(public)/page.tsx shows. */
 const landing: Readonly<Record<string, { part: (page: Page) => Locator; width: number; height: number }>> = {
   consent: { part: (page) => page.locator("main"), width: 480, height: 760 },
 };
 
-/** Other widths, such as SHOTS_WIDTHS=768. */
+/** The widths of the screenshots. SHOTS_WIDTHS=768 replaces them. */
 const widths = process.env.SHOTS_WIDTHS?.split(",").map(Number) ?? WIDTHS;
 
 for (const { name, open } of screens) {

@@ -12,7 +12,7 @@ const USUAL = ["openid", "profile", "email", "read-repos"];
 for (const kind of kinds) {
   for (const hasScripts of [true, false]) {
     test.describe(`${kind}, our pages ${hasScripts ? "with" : "without"} JavaScript`, () => {
-      // The site in the browser needs its own scripts: there, only our pages run without them.
+      // The site in the browser needs its own scripts, so for that site only our pages run without scripts.
       test.use({ javaScriptEnabled: hasScripts || kind === "in the browser" });
 
       test("a user signs in, grants one organization and not every scope, and revokes it", async ({
@@ -168,7 +168,7 @@ for (const kind of kinds) {
       }
     });
 
-    test("prompt=none shows no page, and the error says what a page would have asked", async ({
+    test("prompt=none shows no page, and the error names what the user would have been asked", async ({
       page,
       person,
       sampleSite,
@@ -231,7 +231,7 @@ for (const kind of kinds) {
   });
 }
 
-test("the second visit passes without a click if the site authenticates with its secret", async ({
+test("a second sign-in needs no click if the site authenticates with its secret", async ({
   page,
   person,
   sampleSite,
@@ -248,7 +248,7 @@ test("the second visit passes without a click if the site authenticates with its
   await site.expectSignedIn(person.fullName);
 });
 
-test("S29 a public site on this machine asks each time, and the page shows what it already has", async ({
+test("S29 a public site on this machine needs consent each time, and the page shows the access that the site already has", async ({
   page,
   person,
   sampleSite,

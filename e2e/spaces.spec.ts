@@ -25,7 +25,7 @@ test("a Space receives webhooks: pushed, woken, shown live, paused and restarted
   await page.goto(`/spaces/${name}`);
   await expect(page.getByText("No app yet")).toBeVisible();
 
-  // First the secret, then the files: a push starts the Space.
+  // The secret is set before the files are pushed, because a push starts the Space.
   await hub.send("POST", `/api/spaces/${name}/secrets`, { key: "WEBHOOK_SECRET", value: SECRET });
   const tree = new WorkTree(demo, hub.token, `spaces/${name}`);
   await tree.init();
@@ -46,7 +46,7 @@ test("a Space receives webhooks: pushed, woken, shown live, paused and restarted
   await hub.send("POST", "/api/settings/webhooks", { url: app, watched, domains: ["repo"], secret: SECRET });
   await hub.send("POST", "/api/repos/create", { name: "tides", type: "dataset", autoInit: false });
   await expect(frame.getByText(`${member.username}/tides`, { exact: true })).toBeVisible();
-  // It is another author's page on our host name. It has no origin, so it can read nothing of the visitor's.
+  // The app is another author's page on our host name. Its origin is opaque, so it cannot read the visitor's data.
   const inside = page.frames().find((each) => each.url() === app);
   expect(await inside?.evaluate(() => self.origin)).toBe("null");
   expect(

@@ -1,9 +1,12 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 
-/** What makes a page slow, as numbers that do not depend on the machine: bytes of script, elements, and the width of the fallback font. */
+/**
+ * Limits what makes a page slow, in numbers that do not depend on the machine: bytes of script, elements, and the width of the fallback
+ * font.
+ */
 
-/** Compressed, without headers. React and Next are 115 kB of it. */
+/** The compressed size without headers, of which React and Next are 115 kB. */
 const SCRIPT_MAX_BYTES = { "/": 125_000, "/models": 127_000, "/docs/webhooks": 127_000, "/login": 126_000 };
 
 async function scriptBytes(page: Page, path: string): Promise<number> {
@@ -52,7 +55,9 @@ test("the start of the API reference and its longest list have fewer than 2,000 
   }
 });
 
-test("text is as wide before its font has arrived, so that nothing moves when it does", async ({ page }) => {
+test("text in the fallback font is as wide as in the page's font, so that nothing moves when that font arrives", async ({
+  page,
+}) => {
   await page.goto("/docs/webhooks");
   const widths = await page.evaluate(async () => {
     const text = [...document.querySelectorAll("main p")].map((one) => one.textContent).join(" ");
@@ -62,7 +67,7 @@ test("text is as wide before its font has arrived, so that nothing moves when it
       canvas.font = font;
       return faces.length > 0 ? canvas.measureText(text).width : undefined;
     };
-    // Large, because some systems round the width of small letters to whole pixels.
+    // The font size is large, because some systems round the width of small letters to whole pixels.
     const pairs: [string, string, string][] = [
       ["400 300px", "Inter Variable", "Inter Fallback"],
       ["600 300px", "Inter Variable", "Inter Fallback"],
@@ -73,7 +78,7 @@ test("text is as wide before its font has arrived, so that nothing moves when it
     );
   });
   for (const [ours = 0, fallback] of widths) {
-    // A machine without Arial and without Liberation has nothing to measure.
+    // On a machine without Arial and Liberation there is no fallback font to measure.
     if (fallback !== undefined) expect(Math.abs(fallback / ours - 1)).toBeLessThan(0.02);
   }
 });

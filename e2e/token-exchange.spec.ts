@@ -20,7 +20,7 @@ test("a job exchanges tokens for two members, each token has its member's rights
     cwd: ROOT,
     env,
   });
-  // "may" or "may not", the call, and the status. The message of a refusal may change.
+  // Each line has "may" or "may not", the call, and the status. The message of a refusal is not compared, because it may change.
   const said = stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  ").trim().split("  ").slice(0, 3).join(" · "));
   const [ofMara, ofJonas] = [
     said.findIndex((line) => line.startsWith("mara@")),
@@ -113,7 +113,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
   };
   expect(await exchange(another.email)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
 
-  // The operator decides.
+  // The operator allows token exchange.
   const office = await browser.newContext({ baseURL: demo.origin });
   const desk = await office.newPage();
   await enter(desk, { username: "opal", password: demo.password });
@@ -130,7 +130,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
   expect((await (await whoami()).json()).orgs.map(({ name }: { name: string }) => name)).toEqual([org]);
   expect(await exchange("nobody@example.test")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
 
-  // A day by the hour, and the list of exchanges.
+  // The usage of a day by the hour, and the list of exchanges.
   await page.reload();
   await expect(needs.getByText("Missing")).toHaveCount(0);
   const recent = page.getByRole("list", { name: "Latest exchanges" });

@@ -12,7 +12,7 @@ import { WebhookReceiver } from "./support/webhook-receiver.ts";
 
 const PUSH = { scope: "repo.content", action: "update" };
 
-/** A repository, and a way to push to it. */
+/** Creates a repository, and returns a function that pushes to it. */
 async function makeTree(demo: Demo, person: Person): Promise<{ name: string; push: (text: string) => Promise<void> }> {
   const token = await makeToken(demo, person);
   const name = await makeRepo(demo, token);
@@ -40,7 +40,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   const { name, push } = await makeTree(demo, person);
   await enter(page, person);
 
-  // From nothing to a first delivery, through the pages.
+  // Creates a webhook and sends a first delivery, through the pages.
   await page.goto("/settings/profile");
   await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Webhooks" }).click();
   await page.getByRole("link", { name: "New webhook" }).click();
@@ -69,10 +69,10 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(panel(page)).toContainText("Delivered.");
   const tested = await receiver.next(0, secret, PUSH);
   expect(tested.headers["x-webhook-test"]).toBe("true");
-  // It is not shown again.
+  // The secret is not shown again.
   expect(await page.content()).not.toContain(secret);
 
-  // The row appears without a reload.
+  // The row of the delivery appears without a reload.
   await push("high");
   const pushed = await receiver.next(1, secret, PUSH);
   // The test event was about the same repository.
@@ -92,7 +92,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   expect(execFileSync("node", ["--input-type=module", "--eval", snippet], { env, encoding: "utf8" })).toContain("is right");
   await expectAccessible(page);
 
-  // The receiver refuses: the delivery is retried later, or now on request.
+  // The receiver refuses a delivery, which is retried later, or now on request.
   receiver.status = 500;
   await push("low");
   const refused = await receiver.next(2, secret, PUSH);
@@ -112,7 +112,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(changes).toContainText("-status: 500");
   await expect(changes).toContainText("+status: 200");
 
-  // Esc closes the panel, the focus is back in the list, and j opens the next.
+  // Esc closes the panel, the focus returns to the list, and j opens the next delivery.
   await page.keyboard.press("Escape");
   await expect(panel(page)).toBeHidden();
   await expect(second.getByRole("link")).toBeFocused();
@@ -125,7 +125,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await page.keyboard.press("Escape");
   await expect(panel(page)).toBeHidden();
 
-  // Several at once, with progress that survives a reload.
+  // Replays several deliveries at once, with progress that survives a reload.
   const before = receiver.received.length;
   await page.getByRole("searchbox", { name: "Search repository, event or ID" }).fill(name);
   await expect(page).toHaveURL(/text=/);
@@ -207,7 +207,7 @@ test.describe("without JavaScript", () => {
     await receiver.next(0, secret, PUSH);
     const address = page.url().replace(/\?.*/, "");
 
-    // The webhook misses events while it is disabled, and gets later ones.
+    // The webhook does not receive events while it is disabled, but receives later ones.
     await page.getByRole("button", { name: "Disable" }).click();
     await expect(page.getByText(/Disabled manually/)).toBeVisible();
     const token = await makeToken(demo, member);
@@ -223,7 +223,7 @@ test.describe("without JavaScript", () => {
     const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
     expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
 
-    // Filters under a name.
+    // Saves filters under a name.
     await page.goto(`${address}?text=told&event=repo.create`);
     await page.getByText("Save view…").click();
     await page.getByRole("button", { name: "Save view" }).click();
@@ -250,13 +250,13 @@ test.describe("without JavaScript", () => {
     await expect(page.getByText("Webhook deleted.")).toBeVisible();
     expect((await page.request.get(address)).status()).toBe(404);
     await make("after");
-    // Several times as long as a delivery takes.
+    // Waits several times as long as a delivery takes.
     await page.waitForTimeout(2_000);
     expect(receiver.received.filter(({ body }) => body.includes(`${org}/after`))).toEqual([]);
   });
 });
 
-test("S114 revoking a token says which webhooks and schedules stop, and stops them; enabled again, they have the user's own rights", async ({
+test("S114 the page says which webhooks and schedules stop when a token is revoked, and they stop; after they are enabled again, they have the user's own rights", async ({
   page,
   demo,
   person,

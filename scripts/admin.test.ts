@@ -16,14 +16,14 @@ import { appCreate } from "./admin/app.ts";
 import { helpText } from "./admin/help.ts";
 import { adminLine } from "./admin/testing/admin-line.ts";
 
-// Each command is a process, and the machine may be busy.
+// Long, because some commands run in a process of their own and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const script = join(import.meta.dirname, "admin.ts");
 
 type Run = { code: number | null; stdout: string; stderr: string };
 
-/** Runs the command as an operator would, in a process of its own. */
+/** Runs the command as an operator would, in a separate process. */
 async function admin(
   args: string[],
   { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {},
@@ -35,7 +35,10 @@ async function admin(
   return { code: await exited, stdout, stderr };
 }
 
-/** The JSON result of a command. Another test checks once, in a separate process, that it is printed as one JSON object. */
+/**
+ * The JSON result of a command, which runs in this process. Only the first test checks, in a separate process, that it is printed as one
+ * JSON object.
+ */
 async function adminJson(...args: string[]): Promise<Record<string, string>> {
   const { exitCode, json, text } = await adminLine(...args);
   expect(exitCode, text).toBe(0);
@@ -125,7 +128,7 @@ test("a user, an organization, a member and an app are created, each printed as 
   });
 });
 
-test("keys are rotated without their private parts being shown", async () => {
+test("signing keys are rotated, and the output has no private keys", async () => {
   const { kids, active_at } = await adminJson("keys", "rotate");
   expect(kids).toHaveLength(2);
   expect(Date.parse(active_at ?? "")).toBeGreaterThan(Date.now());
@@ -167,7 +170,7 @@ test("a personal access token is created, and found by its printed value", async
   }
 });
 
-test("exit code 1 if the request cannot be fulfilled now", async () => {
+test("the exit code is 1 if the request cannot be carried out now", async () => {
   await adminJson(...someone("twice"));
   expect(await adminLine(...someone("twice"))).toMatchObject({ exitCode: 1, json: { code: "conflict", field: "username" } });
   expect(await adminLine("org", "create", "--name", "orphan", "--owner", "nobody-here")).toMatchObject({
@@ -207,7 +210,7 @@ describe("doctor", () => {
     of: (check: string) => checks.find((finding) => finding.check === check),
   });
 
-  /** Runs doctor as an operator does, in a process of its own. */
+  /** Runs doctor as an operator does, in a separate process. */
   async function examineOutside(env: Record<string, string>) {
     const run = await admin(["doctor", "--json"], { env });
     return found(run.code, (JSON.parse(run.stdout) as { checks: Finding[] }).checks);
@@ -226,7 +229,7 @@ describe("doctor", () => {
     }
   }
 
-  test("finds no failures in a healthy installation, and gives advice about the rest", async () => {
+  test("finds no failures in a healthy installation, and gives advice about everything that is not ok", async () => {
     const { code, of, all } = await examineOutside({ PORT: String(await freePort()) });
     expect(code).toBe(0);
     for (const check of [
@@ -252,14 +255,14 @@ describe("doctor", () => {
     expect(of("settings")).toMatchObject({ status: "fail", found: expect.stringContaining("PORT") });
   });
 
-  test("reports an unreachable database, and still checks the rest", async () => {
+  test("reports an unreachable database, and still checks everything else", async () => {
     const { code, of } = await examineOutside({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     expect(code).toBe(1);
     expect(of("database")).toMatchObject({ status: "fail", advice: expect.stringContaining("DATABASE_URL") });
     expect(of("mail")).toBeDefined();
   });
 
-  test("recognizes a pooler, and says what else it needs", async () => {
+  test("recognizes a pooler, and says what else the service needs then", async () => {
     const { DATABASE_URL, DATABASE_OWNER_URL } = settings();
     const pooler = await startPooler(DATABASE_URL ?? "");
     const through = { DATABASE_URL: pooler.url, DATABASE_OWNER_URL: DATABASE_OWNER_URL ?? "" };
@@ -298,7 +301,7 @@ describe("doctor", () => {
     expect(wrong.of("large files")).toMatchObject({ status: "fail", advice: expect.stringContaining("LFS_S3") });
   });
 
-  test("reports a proxy setting that trusts everybody (S110), plain http, and an allow list that allows every address (S119)", async () => {
+  test("reports a TRUST_PROXY that trusts every address (S110), plain http, and an allow list that allows every address (S119)", async () => {
     const { of } = await examine({ ORIGIN: "http://id.example.com", TRUST_PROXY: "0.0.0.0/0", OUTBOUND_ALLOW_CIDRS: "::/0" });
     expect(of("origin")).toMatchObject({ status: "warn" });
     expect(of("proxy")).toMatchObject({ status: "fail" });
@@ -333,7 +336,7 @@ describe("doctor", () => {
   });
 });
 
-test("before the first start it creates the embedded database itself, and two at once do not conflict", {
+test("the command creates the embedded database if there was no start yet, and two commands at once do not conflict", {
   timeout: 60_000,
 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-admin-"));
@@ -360,7 +363,7 @@ test("before the first start it creates the embedded database itself, and two at
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("programs may register themselves while the operator allows it", async () => {
+test("the operator turns dynamic registration on and off", async () => {
   expect(await adminJson("registration", "show")).toEqual({ is_on: false });
   expect(await adminJson("registration", "on")).toEqual({ is_on: true });
   expect(await adminJson("registration", "show")).toEqual({ is_on: true });
@@ -368,7 +371,7 @@ test("programs may register themselves while the operator allows it", async () =
   expect(await adminJson("registration", "show")).toEqual({ is_on: false });
 });
 
-test("another service gets credentials, a rotated secret, and is removed", async () => {
+test("a resource server is added, gets a new secret, and is removed", async () => {
   const url = "https://mcp.example.com/mcp";
   const made = await adminJson("resource", "add", "--url", url, "--name", "Team tools", "--scopes", "openid email");
   expect(made).toEqual({ resource: url, client_id: expect.any(String), client_secret: expect.stringMatching(/^kh_secret_/) });

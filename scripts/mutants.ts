@@ -13,8 +13,8 @@ import { runTool } from "./test/profile.ts";
 const FOLDERS = ["core/crypto", "core/outbound", "core/access", "core/webhooks/manage", "core/oauth"];
 
 /**
- * Not mutated: tests and their helpers, pages and emails (their texts are not rules), and the access table, which only prints
- * rules.ts.
+ * Files that are not mutated: tests and their helpers, pages and emails (their texts are not rules), and the access table, which only
+ * prints rules.ts.
  */
 const LEFT_OUT = ["**/*.test.ts", "**/testing/**", "core/oauth/pages/**", "**/emails/**", "core/access/access-table.ts"];
 
@@ -33,15 +33,15 @@ function configurationFor(target: string): object {
   const report = join("reports/mutants", target.replaceAll("/", "-"));
   return {
     testRunner: "vitest",
-    // The tests call the service through its doors, so Stryker measures which tests reach a file; imports do not show it.
+    // Stryker measures which tests reach a file, because imports do not show that: the tests call the service through its doors.
     vitest: { dir: isFolder ? target : dirname(target), related: false, pool: "forks" },
     testFiles: values.tests ?? [],
     coverageAnalysis: "perTest",
     mutate: isFolder ? [`${target}/**/*.ts`, ...LEFT_OUT.map((glob) => `!${glob}`)] : [target],
-    // Most string literals are messages for users.
+    // String literals are not mutated, because most of them are messages for users.
     mutator: { excludedMutations: values.texts ? [] : ["StringLiteral"] },
-    // Code that runs while a module loads belongs to no test, and with Vitest 4.1 the runner activates such a mutant too late:
-    // all survive.
+    // Mutants of code that runs while a module loads are ignored: such code belongs to no test, and with Vitest 4.1 the runner activates
+    // these mutants too late, so that all survive.
     ignoreStatic: true,
     concurrency: Number(values.concurrency),
     // A mutant that is only slow on a busy machine must not count as killed.
@@ -60,7 +60,7 @@ function configurationFor(target: string): object {
   };
 }
 
-// One server for all runners and all mutants: starting one for each would take longer than most tests.
+// All runners and all mutants share one database server, because starting one for each would take longer than most tests.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-mutants-"));
 const server = testServerUrl() ? undefined : await startEmbedded(dataDir, { isDurable: false });
 try {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { phrases, screenPhrases } from "./prose/phrases.ts";
 
 /**
- * Part of `npm run lint`: finds phrases of translated English in documents and comments (decision 086). It ignores code, quoted text and
- * text in italics, which names what is on screen.
+ * Part of `npm run lint`: finds phrases of translated English in documents and comments (decision 086). It ignores code, quoted text, and
+ * text in italics, which quotes the screen.
  */
 const ROOT = join(import.meta.dirname, "..");
 const CODE = "{app,pages,api,core,worker,server,packages,scripts,e2e,bench,examples}";
@@ -59,7 +59,10 @@ function paragraphsOf(text: string): Passage[] {
   }));
 }
 
-/** Block comments, and consecutive line comments. A string that looks like a comment counts as one, which has caused no false finding so far. */
+/**
+ * Block comments, and consecutive line comments. A string that looks like a comment counts as a comment, which has caused no false finding
+ * so far.
+ */
 function commentsOf(text: string): Passage[] {
   const comments = text.matchAll(/(?<=^|[\s{(,])\/\*[\s\S]*?\*\/|(?<=^|[ \t])\/\/[ /][^\n]*(?:\n[ \t]*\/\/ [^\n]*)*/gm);
   return [...comments].map(({ 0: comment, index }) => ({

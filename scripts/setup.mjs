@@ -1,7 +1,7 @@
 /**
- * Prepares a checkout for the next command; every npm script that needs it calls it first. It runs on the machine's own Node (20
- * or later) before anything is installed, so it is plain JavaScript and uses only Node's own modules. It does only what is
- * missing, reports each step in one line on stderr, and prints nothing if nothing is missing.
+ * Prepares a checkout for the next command; every npm script that needs it calls it first. It runs on the machine's own Node (20 or later)
+ * before anything is installed, so it is plain JavaScript and uses only Node's own modules. It performs only the steps that are needed,
+ * reports each step in one line on stderr, and prints nothing if no step is needed.
  *
  *   --build     also the production build of the pages, and the packages for outsiders
  *   --packages  also those packages, without the pages

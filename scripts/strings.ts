@@ -22,7 +22,7 @@ const EXCLUDED = [
   "core/telemetry",
 ];
 
-/** Strings that only programs read (classes, addresses, SQL statements), and log messages for programmers. */
+/** Patterns for strings that only programs read (classes, URLs, SQL statements), and for log messages for programmers. */
 const FOR_PROGRAMS = {
   attributes:
     /class|href|path$|^(id|key|name|rel|type|viewBox|d|htmlFor|srcSet|sizes|allow|sandbox|content|media)$|^aria-(labelledby|controls|describedby)/i,
@@ -34,7 +34,7 @@ const FOR_PROGRAMS = {
 const LABELS =
   /^(title|label|legend|hint|description|summary|placeholder|alt|aria-label|trigger|confirm|text|note|term|heading|verb|word|name)$/;
 
-/** The strings of the project by file, and in a file in their order. */
+/** The strings of the project, by file and in the order in which they occur. */
 export function userStrings(): string {
   const folder = mkdtempSync(join(tmpdir(), "strings-"));
   const config = join(folder, "tsconfig.json");
@@ -102,11 +102,11 @@ function stringsIn(node: Node, name?: string): string[] {
 const nameOf = (node: Node): string =>
   ts.isPropertyAccessExpression(node) ? node.name.text : ts.isIdentifier(node) ? node.text : "";
 
-/** `query` for a function of that name, `db.query` for a method, which takes SQL. */
+/** The name of a called function. A method `query`, which takes SQL, is called `db.query`, unlike a function of that name. */
 const calledName = (node: Node): string =>
   ts.isPropertyAccessExpression(node) && node.name.text === "query" ? "db.query" : nameOf(node);
 
-/** The text of a node on one line, with what is known only at run time in braces. */
+/** The text of a node on one line. Parts that are known only at run time are in braces. */
 function textOf(node: Node): string {
   if (ts.isJsxText(node)) return node.text.replace(/\s+/g, " ");
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text.replace(/\s+/g, " ");
@@ -125,7 +125,7 @@ function placeholder(node: Node): string {
   return ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) ? `{${nameOf(node)}}` : "{…}";
 }
 
-/** Statements of SQL, headers, events, code, commands and URLs, and the directives of React. */
+/** Matches SQL statements, headers, events, code, commands and URLs, and directives of React. */
 const STATEMENT = [
   /\b(SELECT|INSERT|UPDATE|DELETE|ALTER|CREATE|JOIN|WHERE|COMMIT|NOT NULL)\b|now\(\)|\bis null\b|\w\.\w+ (IN|DESC|=|AS) |exists \(select/,
   /^(select|set local|insert into|delete from|update \w+ (s )?set|with \w+ as|begin;|lock table|(alter|create|drop) (table|role|database|index))\b/,
@@ -135,7 +135,7 @@ const STATEMENT = [
   /^use (client|server)$/,
 ];
 
-/** Whether people read it: words with spaces between them, and not a list of classes or names. */
+/** Whether people read a text: it has words with spaces between them, and is not a list of classes or names. */
 function isSentence(text: string): boolean {
   const known = text.replace(/\{[^}]*\}/g, "").trim();
   const words = known.match(/(?<![\w-])[A-Za-z][a-z']*(?![\w-])/g) ?? [];

@@ -8,10 +8,10 @@ import { addTallies, NOTHING, readPlaywright, readVitest, type Tally, tallyOfChe
 import { type TestKind, testFiles } from "./test/test-files.ts";
 
 /**
- * `npm test`: format and lint, types, the tests beside the sources, the stories in a browser. All of them run even if one fails.
- * At the end it lists the failures with their reasons, and the last line is `N passed, N failed`; each linter and the type check count as one. The tests bring
- * their own databases, in temporary directories. At a terminal it shows the progress of each step, and of its output only failures. CI runs
- * a few failed files again, alone, and lists those that pass then as flaky.
+ * `npm test` runs the format check and the linters, the type check, the tests beside the sources, and the stories in a browser. All steps
+ * run even if one fails. At the end it lists the failures with their reasons, and the last line is `N passed, N failed`; each linter and
+ * the type check count as one. The tests create their own databases, in temporary directories. At a terminal it shows the progress of each
+ * step, and only the failures of its output. CI runs up to three failed files again, alone, and lists the files that then pass as flaky.
  *
  *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
  *   npm test -- --profile  reports at the end how long each part took
@@ -39,7 +39,7 @@ const check = (title: string, name: string, ...args: string[]): Step => ({
   run: async (onLine) => tallyOfCheck(title, await runTool(name, args, {}, { isBeside: true, onLine })),
 });
 
-/** The rows run in sequence, the steps of a row in parallel. The type check has to wait until Next has written its own types. */
+/** The rows run one after another, and the steps of a row in parallel. The type check has to wait until Next has written its own types. */
 const rows: Step[][] = [
   [
     ...(isWhole
@@ -135,7 +135,10 @@ function failedFiles(): string[] {
   return [...new Set(total.failures.flatMap((failure) => /^\S+\.(?:test|spec)\.tsx?/.exec(failure) ?? []))];
 }
 
-/** Runs each failed file again, alone, and returns those that passed. More than three failed files are not an accident. */
+/**
+ * Runs each failed file again, alone, and returns the files that passed. Does nothing if more than three files failed, because that is not
+ * an accident.
+ */
 async function rerunFailedFiles(): Promise<string[]> {
   const files = failedFiles();
   if (files.length > 3) return [];
@@ -154,7 +157,7 @@ async function rerunFailedFiles(): Promise<string[]> {
   return accidents;
 }
 
-/** For a person at a terminal: the time, and what to do next. */
+/** The last lines for a person at a terminal: the time, and what to do next. */
 function lastBlock({ failures }: Tally): string {
   const time = formatDuration(performance.now());
   if (failures.length === 0) return `\nEverything passed after ${time}.`;

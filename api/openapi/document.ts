@@ -17,7 +17,7 @@ import { tagOf, tags } from "./tags.ts";
 /** The document as served. */
 type ServedDocument = { document: ApiDocument; json: string; etag: string };
 
-/** The version of the interface: increased when something is removed, which would break existing clients. */
+/** The version of the API: increased when something is removed, because that breaks existing clients. */
 const VERSION = "1";
 
 /** An operation as a route registers it. */
@@ -53,7 +53,7 @@ const made = new WeakMap<OpenAPIHono, ServedDocument & { origin: string }>();
 export function openApiDocument(api: OpenAPIHono): ServedDocument {
   const { ORIGIN } = env();
   const kept = made.get(api);
-  // Only tests change their origin.
+  // Only tests change ORIGIN during a process.
   if (kept?.origin === ORIGIN) return kept;
   const document = makeDocument(api);
   const json = JSON.stringify(document);

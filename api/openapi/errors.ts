@@ -1,6 +1,6 @@
 import type { ApiResponse } from "#core/api-document.ts";
 
-/** Possible errors of any request of a kind, described once (docs/specification/errors-and-limits.md#error-body). */
+/** The errors that many operations have in common, described once (docs/specification/errors-and-limits.md#error-body). */
 
 export const ERROR_SCHEMA = "Error";
 
@@ -119,7 +119,7 @@ type Facts = {
   hasBody: boolean;
 };
 
-/** The error statuses that follow from an operation's kind. Its definition has those that only it returns. */
+/** The error statuses that follow from an operation's kind. Statuses that only one operation returns are in its definition. */
 export function errorStatuses({ takesToken, takesScope, namesSomething, isOfRepo, changes, hasBody }: Facts): number[] {
   return [
     400,

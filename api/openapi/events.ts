@@ -21,7 +21,7 @@ const summaries: Record<TestKind, string> = {
   "discussion.comment.delete": "A comment was deleted",
 };
 
-/** The schemas of payloads by name, one for each shape; in the order of the SDK's union. */
+/** The schemas of payloads by name, one for each shape; in the order of the union in the SDK. */
 const names = [
   "RepositoryEvent",
   "RepositoryMovedEvent",

@@ -89,15 +89,15 @@ export const namedSchemas = {
 };
 
 /**
- * Schemas are written where they are used, and many operations use the same ones. Here each gets a name, and equal ones refer to it: so the
- * routes and the SDK need not know names, and the document states each thing once.
+ * Schemas are written where they are used, and many operations use the same ones. This file gives each schema a name and replaces equal
+ * schemas by references to it. So routes and SDK need no names, and the document contains each schema once.
  */
 
 type Named = Record<string, ApiSchema>;
 
 /**
- * The schemas as the document's own generator writes them, so that equal schemas are equal texts. They are wrapped in a response: to be
- * registered by name, a schema must have been created after the generator was loaded, which may not be so for those of the SDK.
+ * The schemas as the document's own generator writes them, so that equal schemas are equal texts. They are wrapped in a response, because a
+ * schema can be registered by name only if it was created after the generator was loaded, which is not certain for the schemas of the SDK.
  */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
@@ -167,7 +167,7 @@ export function nameSchemas(paths: ApiDocument["paths"], families: Record<string
   }
 }
 
-/** An object with properties, or a choice of such. Lists refer to their elements. */
+/** Objects with properties, and unions of such objects, get names. Lists refer to their elements. */
 const isWorthAName = ({ properties, anyOf, oneOf }: ApiSchema): boolean =>
   Object.keys(properties ?? {}).length > 0 || (anyOf ?? oneOf ?? []).some(isWorthAName);
 

@@ -12,10 +12,10 @@ export type Operation = {
   /** The action that core passes to `may`; the document's scopes follow from it. */
   action?: Action;
   actor?: Caller;
-  /** `{type}`, `{whose}` and `{forWhom}` stand for the address (`families`). */
+  /** `{type}`, `{whose}` and `{forWhom}` are replaced for each address (`families`). */
   summary: string;
   description?: string;
-  /** Replaces what follows from `actor`. */
+  /** Replaces the requirement that follows from `actor`. */
   security?: Security;
 };
 

@@ -4,7 +4,7 @@ type About = { description?: string; example?: unknown };
 
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
-/** Descriptions of parameters shared by many URLs, for routes that have none of their own, by name. */
+/** Descriptions, by name, of parameters that many URLs share, for routes that do not describe them. */
 const about: Record<string, About> = {
   owner: { description: "The handle of the owner, a user or an organization.", example: "ada" },
   name: { description: "The repository's name.", example: "tide-tables" },

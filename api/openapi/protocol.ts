@@ -4,8 +4,8 @@ import { protocolRoutes, REGISTRATION, RESOURCE_METADATA } from "#core/oauth/pro
 import { number, object, ref, text } from "./protocol-schemas.ts";
 
 /**
- * The protocol's endpoints, described by hand: the engine behind them has no schemas, and the RFCs are the reference. This describes only
- * what a client needs to begin, so that it can begin without another document.
+ * The protocol's endpoints, described by hand, because the engine has no schemas. The RFCs are the reference. This describes only as much
+ * as a client needs to start without another document.
  */
 
 const json = (description: string, schema: ApiSchema) => ({ description, content: { "application/json": { schema } } });

@@ -1,4 +1,4 @@
-/** The nouns that operations are grouped by, in the order of the reference: the first matching pattern applies. */
+/** The nouns by which operations are grouped, in the order of the reference: the first matching pattern applies. */
 export const tags: readonly { name: string; description: string; of: RegExp }[] = [
   {
     name: "OAuth",

@@ -3,13 +3,13 @@ import { findAvatar } from "#core/accounts/avatar.ts";
 import { notFound } from "#core/errors.ts";
 import { findImage } from "#core/images/stored-image.ts";
 
-// We re-encode or draw all images. As a second protection, nothing in them may run (S24, S82).
+// The service re-encodes or draws all images. As a second protection, no script in an image may run (S24, S82).
 const headers = {
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Pictures: uploaded ones by id, and those of users and organizations by handle. */
+/** Pictures: uploaded ones by id, and the pictures of users and organizations by handle. */
 export const images = new Hono()
   .get("/images/:id", async (c) => {
     const image = await findImage(c.req.param("id"));

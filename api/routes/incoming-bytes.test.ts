@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { bytesOf } from "./incoming-bytes.ts";
 
-test("at most one piece of a body is in memory, and none waits for the garbage collector", async () => {
+test("at most one piece of a body is in memory, and its memory is freed without the garbage collector", async () => {
   const pieces: Uint8Array[] = [];
   const inMemory: number[] = [];
   let received = 0;

@@ -10,8 +10,8 @@ const IDLE_MS = 60_000;
 const GRACE_MS = 60_000;
 
 /**
- * The bytes of a body as they arrive, in pieces, each of which is valid until the next one is requested. If a request ends too early, that
- * is an abandoned upload, not an error of the service.
+ * The bytes of a body as they arrive, in pieces. A piece is valid until the next one is requested. A request that ends too early is an
+ * abandoned upload, not an error of the service.
  */
 export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
   incoming.setTimeout(IDLE_MS, () => incoming.destroy());
@@ -20,7 +20,8 @@ export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8A
   const stopWatching =
     yields && watchPace({ ...paceOf(incoming), yields, graceMs: GRACE_MS, onTooSlow: () => incoming.destroy() });
   try {
-    // Other code reads the rest of a rejected body, so that its sender can read the response.
+    // The request is not destroyed if reading stops early: other code then reads the rest of the body, so that the sender can read the
+    // response.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       yield chunk as Buffer;
       freeMemory(chunk as Buffer);
@@ -34,8 +35,8 @@ export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8A
 }
 
 /**
- * Node allocates memory for each piece. If it waits for the garbage collector, that marks the whole heap after every 64 MB which arrive: half
- * of the processor time of an upload.
+ * Node allocates memory for each piece. If the garbage collector had to free it, it would mark the whole heap after every 64 MB of data,
+ * which takes half of an upload's processor time.
  */
 function freeMemory({ buffer, byteLength }: Buffer): void {
   if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
@@ -43,6 +44,6 @@ function freeMemory({ buffer, byteLength }: Buffer): void {
 
 const paceOf = (incoming: IncomingMessage) => ({
   bytes: () => incoming.socket.bytesRead,
-  // Data that we have not read yet does not count as the client's delay.
+  // While data waits that we have not read yet, the client is not the slow side.
   isWaiting: () => !incoming.complete && incoming.readableLength < incoming.readableHighWaterMark,
 });

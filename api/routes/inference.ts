@@ -11,13 +11,13 @@ import { actorLookup, requireToken } from "../actor.ts";
 import { answerError } from "../answer-error.ts";
 import { sendEvents } from "../events.ts";
 
-/** The inference gateway (docs/guides/inference.md), with the API that clients know; it is not ours, so our document omits it. */
+/** The inference gateway (docs/guides/inference.md). Its API was defined by others, so our document omits it. */
 export const inferenceRoutes = new Hono();
 
 inferenceRoutes.onError(answerInferenceError);
 
-// S53: other sites' pages may call with a token that they hold; cookies are never used here. Headers that clients send about themselves are
-// allowed.
+// S53: pages of other sites may call with a token that they hold; cookies are never used here. All request headers are allowed, since
+// clients send headers about themselves.
 inferenceRoutes.use(
   "/v1/*",
   cors({ origin: "*", exposeHeaders: ["X-Request-Id", "Retry-After", "WWW-Authenticate"], maxAge: 3600 }),
@@ -47,8 +47,8 @@ for (const endpoint of inferenceEndpoints) {
     const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);
     const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
     if (answer.kind === "events") {
-      // A stream may last half an hour: its reader must still be allowed (S114). Otherwise the provider's request is aborted too, since a
-      // silent provider would be waited for.
+      // A stream may last half an hour, so whether its reader is still allowed is checked repeatedly (S114). If not, the request to the
+      // provider is aborted too; otherwise the stream would wait for a silent provider before it ends.
       const check = async () => requireInferenceAccount(await actorNow());
       const checkOrEnd = () =>
         check().catch((error: unknown) => {
@@ -77,7 +77,9 @@ const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt:
   owned_by: providerName,
 });
 
-/** @throws ServiceError `invalid_request` for another media type, which a page of another site could send without a preflight */
+/**
+ * @throws ServiceError `invalid_request` for any other media type, because a page of another site can send some types without a preflight
+ */
 async function jsonText(c: Context): Promise<string> {
   if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
     throw invalidRequest("Send the body as application/json.");
@@ -85,7 +87,7 @@ async function jsonText(c: Context): Promise<string> {
   return c.req.text();
 }
 
-/** The words by which clients of this API distinguish failures: `type`, and `code` where it differs from ours. */
+/** The `type` and `code` by which clients of this API distinguish failures. `code` is given only where it differs from ours. */
 const words: Record<ErrorCode, { type: string; code?: string }> = {
   invalid_request: { type: "invalid_request_error" },
   payload_too_large: { type: "invalid_request_error" },
@@ -117,7 +119,7 @@ export async function answerInferenceError(thrown: Error, c: Context): Promise<R
   return new Response(JSON.stringify({ error }), { status: answered.status, headers: withJson(answered.headers, code) });
 }
 
-/** Clients retry automatically after some failures; if a retry cannot help, the header that they read says so. */
+/** Clients retry automatically after some failures. If a retry cannot help, a header tells them so. */
 function withJson(given: Headers, code: ErrorCode): Headers {
   const headers = new Headers(given);
   headers.set("Content-Type", "application/json; charset=UTF-8");

@@ -89,7 +89,7 @@ export const peopleRoutes = [
 
   defineRoute("GET /api/organizations/{name}/members", {
     operationId: "listOrganizationMembers",
-    // An organization that does not exist is `not_found` without a token too. Core decides who may read the list.
+    // `anyone`, so that a missing organization is `not_found` even without a token. Core decides who may read the list.
     actor: "anyone",
     security: [{ bearer: [] }, { dpop: [] }],
     summary: "List the members of an organization (members only)",

@@ -10,7 +10,7 @@ import { listOf } from "../refuse-bad-input.ts";
 
 const anyEvent = z.object({}).loose();
 
-/** Hubs that keep their repositories elsewhere and report them here. */
+/** Platforms, which host repositories elsewhere and report them here. */
 export const platformRoutes = [
   defineRoute("POST /api/events", {
     operationId: "sendPlatformEvents",
@@ -90,7 +90,7 @@ function syncResultJson({ id, status, refusal }: SyncResult): SyncResultJson {
   return { id, status, ...(refusal && refusalJson(refusal)) };
 }
 
-/** The result of one item in a list: the same as the response body for a single item. */
+/** The refusal of one item in a list, in the form of the body with which a single item is refused. */
 function refusalJson({ message, code, field }: ServiceError): RefusalJson {
   return { error: message, code, ...(field && { field }) };
 }

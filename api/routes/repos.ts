@@ -255,11 +255,12 @@ function refuseUnsupported(query: Record<string, unknown>): void {
   if (refused) throw invalidRequest(`This service does not filter by ${refused}.`, refused);
 }
 
-/** Clients with the option to accept an existing repository continue with its URL. */
+/** The response contains the URL, because clients with the option to accept an existing repository continue with it. */
 export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, error: unknown): Promise<Response> {
   if (!isServiceError(error) || error.code !== "conflict" || error.field !== "name") throw error;
   const there = await findRepo(actor, repoName).catch(() => undefined);
-  // A user who may not see it learns from the conflict itself that it exists, and knows its URL from their own request.
+  // For a user who may not see the repository, the URL is made from the request. It reveals nothing, since the conflict itself shows that
+  // the repository exists.
   const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(repoName.type, `${repoName.owner}/${repoName.name}`);
   const answer = answerError(error, c);
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));

@@ -4,7 +4,7 @@ import { type ProgressLine, progressOf } from "./shard-progress.ts";
 
 const describe = async (thrown: Error): Promise<ProgressLine> => ({ type: "error", message: thrown.message, retryable: false });
 
-/** Work that ends after the second line. */
+/** The lines of work that ends after the second line. */
 async function linesOf(end: () => void): Promise<ProgressLine[]> {
   const work = Promise.withResolvers<void>();
   const lines: ProgressLine[] = [];

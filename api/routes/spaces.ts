@@ -27,7 +27,7 @@ const kinds = [
   { segment: "secrets", one: "Secret", isSecret: true, word: "secrets; their values are not shown" },
 ] as const;
 
-/** Spaces, apart from their repositories (docs/guides/spaces.md). */
+/** The apps of Spaces (docs/guides/spaces.md). The repositories of Spaces are in repos.ts. */
 export const spaceRoutes = [
   defineRoute("GET /api/spaces/{owner}/{name}/runtime", {
     operationId: "getSpaceRuntime",
@@ -107,7 +107,7 @@ export const spaceRoutes = [
     async handle({ c, actor, actorNow, repo }) {
       const { id } = await findRepo(actor, repo, "repo.write");
       takeLogSlot();
-      // A reader who follows it for a day must still be allowed (S114).
+      // The stream may last a day, so whether its reader is still allowed is checked repeatedly (S114).
       const check = async () => findRepo(await actorNow(), repo, "repo.write");
       return sendEvents(c, withKeepAlive(logPieces(id, c.req.raw.signal), check));
     },

@@ -9,7 +9,7 @@ const registry = z.object({
   harnesses: z.record(z.string(), z.object({ envVars: z.record(z.string(), z.string()) })),
 });
 
-/** The requests that clients send first. */
+/** Routes that clients request first. */
 export const whoamiRoutes = [
   defineRoute("GET /api/whoami-v2", {
     operationId: "whoami",
@@ -26,7 +26,7 @@ export const whoamiRoutes = [
     },
   }),
 
-  // The hub's command-line client requests this on every command until it gets a response, which it caches for a day (C13 in
+  // The hub's command-line client requests this with every command until it gets a response, which it caches for a day (C13 in
   // docs/specification/existing-clients.md). It reads both fields, and cannot start without them.
   defineRoute("GET /api/agent-harnesses", {
     operationId: "listAgentHarnesses",

@@ -27,7 +27,7 @@ import { isAsked } from "./commits/prepare-commit.ts";
 import { bytesOf } from "./incoming-bytes.ts";
 import { progressOf } from "./shard-progress.ts";
 
-/** The address of a repository's Xet API, and a token for it. */
+/** Routes that return the URL of a repository's Xet API, and a token for it. */
 export const xetTokenRoutes = [
   defineTokenRoute("read", { operationId: "getRepoXetReadToken", action: "repo.read_content", actor: "anyone" }),
   defineTokenRoute("write", { operationId: "getRepoXetWriteToken", action: "repo.write", actor: "token" }),
@@ -77,7 +77,7 @@ function hashOf(c: Context): string {
 
 const cas = "/xet/:repo";
 
-// S53: the JavaScript client also uploads from other sites' pages. Cookies are never used here.
+// S53: the JavaScript client also uploads from pages of other sites. Cookies are never used here.
 xetRoutes.use(
   `${cas}/*`,
   cors({
@@ -116,7 +116,7 @@ xetRoutes.post(`${cas}/v1/shards`, async (c: Context<{ Bindings: HttpBindings }>
   return c.json({ result: 1 });
 });
 
-/** As `/v1/shards`, with lines of JSON, so that the response is never silent for long. */
+/** Like `/v1/shards`, but responds with lines of JSON, so that the response is never silent for long. */
 xetRoutes.post(`${cas}/v2/shards`, async (c: Context<{ Bindings: HttpBindings }>) => {
   const lines = progressOf(takeShard(c), async (thrown) => {
     const answer = answerError(thrown, c);
@@ -162,7 +162,7 @@ function toJsonV1({ offset, terms, fetches }: Reconstruction) {
   };
 }
 
-/** In this version one address may be for several ranges. Each of ours is for one. */
+/** In this version of the API a URL may be for several ranges. Each of our URLs is for one. */
 function toJsonV2({ offset, terms, fetches }: Reconstruction) {
   const ofXorb = (some: NonNullable<ReturnType<typeof fetches.get>>) =>
     some.map(({ chunks, bytes, url }) => ({ url, ranges: [{ chunks, bytes }] }));
@@ -175,7 +175,7 @@ function toJsonV2({ offset, terms, fetches }: Reconstruction) {
 
 const termJson = ({ hash, chunks, bytes }: Reconstruction["terms"][number]) => ({ hash, range: chunks, unpacked_length: bytes });
 
-/** The bytes of a xorb, by an address that a reconstruction has given. */
+/** The bytes of a xorb, at a URL that a reconstruction contains. */
 xetRoutes.get(`${cas}/xorbs/:hash`, async (c) => {
   const query = (name: string) => c.req.query(name) ?? "";
   const asked = { bytes: query("bytes"), expires: query("expires"), signature: query("signature") };
@@ -189,7 +189,7 @@ xetRoutes.get(`${cas}/xorbs/:hash`, async (c) => {
     "Cache-Control": "private",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
-    // Sent without the router, which would have added it.
+    // The response is sent without the router, which would have added this header.
     "Access-Control-Allow-Origin": "*",
   });
   await pipeline([bytes, ...sendInTurn(), outgoing]).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));

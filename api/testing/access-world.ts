@@ -17,7 +17,7 @@ import { createApp } from "#core/oauth/apps/create-app.ts";
 import { idHash, upsertArtifact } from "#core/oauth/artifacts/artifact-store.ts";
 
 /**
- * The users of the access table. `owner` owns `own-…`. Those from `admin` to `unmet` are members of the organization that owns `org-…`:
+ * The users of the access table. `owner` owns `own-…`. The users from `admin` to `unmet` are members of the organization that owns `org-…`:
  * `guest` has the role `read` and was accepted at its gated repository; `unmet` has the role `write`, but lacks the second step that the
  * organization requires. `stranger` and `accepted` are not members; `accepted` was accepted at the gated repositories.
  */
@@ -34,14 +34,14 @@ export const people = [
   "accepted",
 ] as const;
 type PersonName = (typeof people)[number];
-/** `job` is a CI job that the repository `org-private` trusts; no user stands behind it. */
+/** `job` is a CI job that the repository `org-private` trusts; it acts for no user. */
 export type Who = PersonName | "job";
 
 /**
  * The program that has the token. `personal`: the user's own, with a personal access token. `app` and `app-without-org`: the same app, with
  * and without a grant of the organization. `other-app`: another app with that grant. `unadmitted`: an app with that grant, which the
- * organization does not admit. `exchanged`: the organization's own app, which exchanged the user's address for the token. `ci`: a CI job,
- * which exchanged its provider's ID token.
+ * organization does not admit. `exchanged`: the organization's own app, which exchanged the user's email address for the token. `ci`: a CI
+ * job, which exchanged its provider's ID token.
  */
 export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged", "ci"] as const;
 export type Hand = (typeof hands)[number];
@@ -70,7 +70,9 @@ export type RepoKey = (typeof repoNames)[number];
 export const collectionNames = ["own-public", "own-private", "org-private", "admin-private", "else-private"] as const;
 export type CollectionKey = (typeof collectionNames)[number];
 
-/** The scopes that tokens carry: none of the hub's; each of them alone; combinations that are needed together; all scopes. */
+/**
+ * The sets of scopes that tokens have: none of the hub's scopes; each of these alone; combinations that are needed together; all scopes.
+ */
 const hubScopes = scopes.filter((scope) => /repos|collections|discussions/.test(scope));
 export const scopeSets: readonly (readonly Scope[])[] = [
   scopes.filter((scope) => !hubScopes.includes(scope)),
@@ -93,8 +95,8 @@ export type AccessWorld = {
 type Handles = Record<"own" | "org" | "admin" | "else", string>;
 
 /**
- * Creates the users, tokens, repositories and collections that the access table is about.
- * @param origin of the service that exchanges addresses for tokens
+ * Creates the users, tokens, repositories and collections of the access table.
+ * @param origin of the service that exchanges email addresses for tokens
  * @param sets of scopes: each user gets a token of each kind for each set
  */
 export async function makeAccessWorld(origin: string, sets = scopeSets): Promise<AccessWorld> {
@@ -171,7 +173,7 @@ async function makeRepo(
   const made = await createRepo(by.actor, { type: "model", owner: handle, name: key, isPrivate }, from);
   await commitTo(made, by, { "a.txt": "a" });
   await openDiscussion(by.actor, made, { title: "High water?" });
-  // As if it had been created with a token of the app.
+  // Makes the repository look as if it had been created with a token of the app.
   if (clientId) await db().repo.update({ where: { id: made.id }, data: { createdByClientId: clientId } });
   const name = { type: made.type, owner: handle, name: made.name };
   return updateRepoSettings(by.actor, name, key.endsWith("gated") ? { gated: "manual" } : {}, from);
@@ -186,7 +188,10 @@ export async function makeApp(owner: TestPerson): Promise<string> {
 
 type BoundApp = { clientId: string; secret: string };
 
-/** An app that may exchange addresses of its organization's members for tokens: the rows that the operator and administrators create. */
+/**
+ * An app that may exchange the email addresses of its organization's members for tokens. Writes the rows that the operator and
+ * administrators would create.
+ */
 export async function makeBoundApp(orgId: string): Promise<BoundApp> {
   const { app, secret } = await createApp(operatorCommand, { ...appInput, owner: { orgId }, isConfidential: true }, from);
   await db().organization.update({ where: { id: orgId }, data: { plan: "enterprise" } });
@@ -194,7 +199,7 @@ export async function makeBoundApp(orgId: string): Promise<BoundApp> {
   return { clientId: app.clientId, secret: secret as string };
 }
 
-/** Makes the organization require a second step, and admit these apps only. */
+/** Makes the organization require a second step and allow only these apps. */
 async function closeOrganization(orgId: string, clientIds: string[]): Promise<void> {
   await db().organization.update({ where: { id: orgId }, data: { requiresSecondStep: true, appPolicy: "approved" } });
   await db().organizationApp.createMany({ data: clientIds.map((clientId) => ({ orgId, clientId, decision: "approved" })) });
@@ -206,7 +211,7 @@ async function giveSecondStep({ id: userId }: TestPerson): Promise<void> {
 
 type Grant = { id: string; clientId: string };
 
-/** A user's consent to an app: the rows that the permissions modal writes. The modal has tests of its own. */
+/** Writes the rows that the permissions modal would write for a user's consent to an app. Other tests cover the modal. */
 export async function makeGrant({ id: userId }: TestPerson, clientId: string, orgIds: string[]): Promise<Grant> {
   const there = await db().oAuthConsent.findFirst({ where: { userId, clientId }, select: { id: true } });
   const consentId = there?.id ?? newId();
@@ -228,7 +233,9 @@ export async function accessToken({ id: accountId }: TestPerson, grant: Grant, h
   return token;
 }
 
-/** A personal access token as a row: creating one takes recent authentication, and a user may have a limited number. */
+/**
+ * Inserts a personal access token as a row, because creating one requires recent authentication and the number for each user is limited.
+ */
 export async function personalToken({ id: userId }: TestPerson, held: readonly Scope[]): Promise<string> {
   const token = newToken("kh_");
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };
@@ -255,7 +262,10 @@ async function exchangedTokens(
   );
 }
 
-/** Exchanges an address for a token, as the organization's programs do (docs/specification/organizations-and-tokens.md#token-exchange). */
+/**
+ * Exchanges an email address for a token, as the organization's programs do
+ * (docs/specification/organizations-and-tokens.md#token-exchange).
+ */
 export async function exchangedToken(
   origin: string,
   { clientId, secret }: BoundApp,

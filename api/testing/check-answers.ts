@@ -24,7 +24,7 @@ export function answerChecker() {
     const route = routes.find(({ pattern, operations }) => pattern.test(pathname) && operations[method]);
     const operation = route?.operations[method];
     if (!operation) {
-      // Other URLs have protocols of their own, and a URL that refuses every request is not in the document.
+      // Outside `/api/` there are other protocols, and URLs that refuse every request are not in the document.
       if (pathname.startsWith("/api/") && method !== "options" && response.status < 400) {
         checked.problems.push(`${request.method} ${pathname} answers ${response.status}, and is not in the document`);
       }
@@ -49,7 +49,7 @@ export function answerChecker() {
       const extra = error?.params.additionalProperty ? ` (${error.params.additionalProperty})` : "";
       return `${error?.instancePath || "the body"} ${error?.message}${extra}: ${JSON.stringify(body).slice(0, 300)}`;
     }
-    // Where the document says `application/octet-stream`, the response is a file, which has its own media type.
+    // `application/octet-stream` in the document stands for a file, which has its own media type.
     return schema || described.content["application/octet-stream"] ? undefined : `${mediaType || "no type"} is not described`;
   }
 
@@ -75,7 +75,7 @@ function resolve(document: ApiDocument, response: ApiResponse | undefined): ApiR
   return response?.$ref ? document.components.responses[response.$ref.split("/").at(-1) ?? ""] : response;
 }
 
-/** The most specific route first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
+/** Orders the routes so that the most specific comes first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
 function routesOf({ paths }: ApiDocument): Route[] {
   return Object.entries(paths)
     .map(([path, operations]) => ({
@@ -107,7 +107,7 @@ function validators(document: ApiDocument): (schema: ApiSchema) => ValidateFunct
 
 const ID = "https://hub.example.com/openapi.json";
 
-/** A copy of the schema that rejects fields that it does not describe, because readers of the document would not learn of them. */
+/** A copy of the schema that rejects fields that it does not describe, because readers of the document would not know these fields. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

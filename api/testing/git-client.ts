@@ -7,12 +7,12 @@ import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access
 import { childEnvironment } from "#core/env.ts";
 import { gitLauncher } from "#core/hub/git/git-launcher.ts";
 
-/** How a git command of a user ended. */
+/** The result of a git command. */
 export type GitRun = { status: number | null; out: string; err: string };
 
 /**
- * The real git as on a user's machine: with an author's name and email address, and none of this machine's settings. If there is a git
- * launcher, it starts git: that takes a twentieth of the processor time.
+ * Runs the real git as on a user's machine: with an author's name and email address, and without this machine's settings. A git launcher,
+ * if there is one, starts git with a twentieth of the processor time.
  */
 export async function git(directory: string, args: readonly string[], extra: Record<string, string> = {}): Promise<GitRun> {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();

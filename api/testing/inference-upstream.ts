@@ -66,7 +66,10 @@ export function answerUsually(req: IncomingMessage, res: ServerResponse, body: R
   return res.end("data: [DONE]\n\n");
 }
 
-/** A stream like that of the usual providers: if usage was requested, `usage: null` in each event and the count of tokens in the last. */
+/**
+ * A stream in the form of the usual providers: if usage was requested, each event has `usage: null` and the last one has the count of
+ * tokens.
+ */
 export function chunks(body: Record<string, unknown>, words = WORDS): string[] {
   const isCounted = Object(body.stream_options).include_usage === true;
   const chunk = (choices: unknown[], usage: unknown = null) =>

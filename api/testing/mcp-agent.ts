@@ -1,7 +1,7 @@
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 
-/** Where an agent on the user's device listens. An agent may use another port each time (RFC 8252 §7.3). */
+/** The URL at which an agent on the user's device listens. The agent may use another port each time (RFC 8252 §7.3). */
 export const CALLBACK = "http://127.0.0.1:3118/callback";
 
 /** The state that a client of the Model Context Protocol keeps, in memory. */

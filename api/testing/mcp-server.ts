@@ -31,7 +31,7 @@ export async function startMcpServer(authorizationServer: string) {
   const resource = `${origin}/mcp`;
   return {
     resource,
-    /** Sets the credentials with which it introspects tokens: those of its registration with our service. */
+    /** Sets the credentials with which the server introspects tokens. It gets them when it is registered with our service. */
     useCredentials(authorization: string) {
       credentials = authorization;
     },

@@ -9,8 +9,8 @@ import { answerChecker } from "./check-answers.ts";
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /**
- * The two doors for programs, OAuth and the API with git, behind real HTTP. Each response of the API is checked against the OpenAPI document;
- * `stop` fails if one differs from it.
+ * The two doors for programs, OAuth and the API with git, behind real HTTP. Each response of the API is checked against the OpenAPI
+ * document; `stop` fails if a response differed from it.
  */
 export async function startApiWorld() {
   let checker: ReturnType<typeof answerChecker> | undefined;
@@ -24,7 +24,7 @@ export async function startApiWorld() {
   const world = await startWorld((req, res) => {
     if (/^\/(oauth|\.well-known)\//.test(req.url ?? "")) void handleOidc(req, res, "127.0.0.1");
     else {
-      // As server/handle-request.ts does for all doors.
+      // The same context that server/handle-request.ts provides for all doors.
       const whenClosed = (listener: () => void) => {
         res.once("close", listener);
         return () => void res.off("close", listener);

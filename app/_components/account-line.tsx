@@ -3,7 +3,7 @@ import { Avatar, avatarSrc } from "./avatar.tsx";
 
 type AccountLineProps = Readonly<{
   user: Readonly<{ username: string; fullName: string; email: string; avatarId: string | null }>;
-  /** A link at the end: "Switch account". */
+  /** A link at the end of the line: "Switch account". */
   action?: ReactNode;
 }>;
 

@@ -21,25 +21,25 @@ export type ActionFormProps = Readonly<{
   action: FormAction;
   /** The initial values of the fields, by name. */
   values?: FormValues;
-  /** Names the form for assistive technology where its heading does not. */
+  /** Names the form for assistive technology if no heading does. */
   label?: string;
   className?: string;
   children: ReactNode;
 }>;
 
 /**
- * A form that keeps the input, shows messages beside the fields and works without JavaScript: the same action then responds with the whole
- * page. Browser validation is off, so that there is one place and one wording for messages.
+ * A form that keeps the input and shows messages beside the fields. It works without JavaScript: the action's response is then the whole
+ * page. Browser validation is off, so that all messages come from one place in one wording.
  */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
   // On the server the form needs the action itself: without JavaScript, the form is sent with the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);
   const first: FormState = { values, errors: {} };
   const [returned, submit] = useActionState(called, first);
-  // For a request with the fields of two forms, this is the result of the other form's action (S138).
+  // If a request has the fields of two forms, `returned` can be the result of another form's action (S138).
   const state = returned?.errors ? returned : first;
   const form = useRef<HTMLFormElement>(null);
-  // The fields edited since the last refusal: their messages no longer apply.
+  // The fields that were edited since the last refusal. Their messages no longer apply.
   const [changed, setChanged] = useState<Readonly<{ since?: FormState; names: readonly string[] }>>({ names: [] });
   const corrected = changed.since === state ? changed.names : [];
   const shown = {
@@ -74,15 +74,16 @@ export function ActionForm({ action, values = {}, label, className, children }: 
 export type SubmitButtonProps = ButtonLook &
   Readonly<{
     children: ReactNode;
-    /** For a form with several buttons: the name and value that this one sends. */
+    /** For a form with several buttons: the name and value that this button sends. */
     name?: string;
     value?: string;
     className?: string;
   }>;
 
 /**
- * Submits the form around it and shows that it is sending. It stays focusable meanwhile (a disabled button would lose the keyboard focus)
- * and ignores further presses, so that a double click submits once. In a grid, it keeps its own width unless `isWide` is set.
+ * Submits the form around it and shows that it is sending. Meanwhile the button stays focusable (a disabled button would lose the keyboard
+ * focus) and ignores further presses, so that a double click submits once. In a grid, the button keeps its own width unless `isWide` is
+ * set.
  */
 export function SubmitButton({ children, name, value, className, variant = "primary", size, isWide }: SubmitButtonProps) {
   const { pending, data } = useFormStatus();
@@ -109,7 +110,7 @@ export function SubmitButton({ children, name, value, className, variant = "prim
 export type ActionButtonProps = SubmitButtonProps &
   Pick<ActionFormProps, "action" | "label"> &
   Readonly<{
-    /** Hidden values that are sent along. */
+    /** Hidden values that the form also sends. */
     fields?: Readonly<Record<string, string>>;
   }>;
 
@@ -131,8 +132,8 @@ const UNSENT =
   "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
 
 /**
- * Wraps an action for a form in the browser. A failed request would replace the form and its input (app/global-error.tsx); here it becomes
- * a message instead. Without scripts, server/replace-failed-page.ts does the same.
+ * Wraps an action for a form in the browser. Without it, a failed request would replace the form and its input by app/global-error.tsx;
+ * here the failure becomes a message. For browsers without scripts, server/replace-failed-page.ts does the same.
  */
 function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {

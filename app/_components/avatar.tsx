@@ -34,14 +34,17 @@ export function Avatar({ name, src, size = "md", kind = "person" }: AvatarProps)
   );
 }
 
-/** The same name has the same color on every page. */
+/** Computed from the name, so that a name has the same color on every page. */
 function tileOf(name: string): string {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;
   return tiles[sum % tiles.length] ?? tiles[0];
 }
 
-/** The URL of the picture of a user or an organization; the service draws one if there is none. The ID gives each new picture a new URL. */
+/**
+ * The URL of the picture of a user or an organization; the service draws a picture if there is none. The ID gives each new picture its own
+ * URL.
+ */
 export function avatarSrc(handle: string, avatarId: string | null | undefined): string {
   const path = `/avatars/${encodeURIComponent(handle)}`;
   return avatarId ? `${path}?v=${avatarId}` : path;

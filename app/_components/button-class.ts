@@ -1,7 +1,7 @@
 import { classNames } from "./class-names.ts";
 
 const variants = {
-  /** Each page has one: the main action of the page. */
+  /** The main action of the page. Each page has one such button. */
   primary: "border-action bg-action text-on-action hover:border-action-hover hover:bg-action-hover",
   secondary: "border-line bg-surface text-ink hover:bg-sunken",
   danger: "border-line bg-surface text-bad hover:border-bad hover:bg-bad-soft",

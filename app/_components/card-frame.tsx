@@ -59,11 +59,11 @@ export function CardFooter({ children }: Readonly<{ children: ReactNode }>) {
 type GoneProps = Readonly<{
   title: ReactNode;
   children: ReactNode;
-  /** Links to continue: to a new link, or without one. */
+  /** How to continue: a way to get a new link, or a link to another page. */
   action: ReactNode;
 }>;
 
-/** The page for an emailed link that no longer works. Unknown, used, replaced and expired links look the same. */
+/** The page for an emailed link, a code or a question that is no longer valid. Unknown, used, replaced and expired links look the same. */
 export function Gone({ title, children, action }: GoneProps) {
   return (
     <CardFrame>

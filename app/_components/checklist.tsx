@@ -10,7 +10,7 @@ export type ChecklistStep = Readonly<{
   /** One sentence: the purpose, or what to do. */
   text: ReactNode;
   isDone: boolean;
-  /** The page on which it is done; absent if it is done elsewhere. */
+  /** The page on which the step is done; absent if it is done outside of our pages. */
   href?: string;
   /** A button for a step that only a person can confirm. */
   action?: ReactNode;
@@ -23,7 +23,7 @@ type ChecklistProps = Readonly<{
   dismiss: ActionButtonProps["action"];
 }>;
 
-/** Steps with their progress. The list works without scripts, and its page no longer shows it once all steps are done. */
+/** Steps with their progress. The list works without scripts. Pages no longer show it once all steps are done. */
 export function Checklist({ title, description, steps, dismiss }: ChecklistProps) {
   const done = steps.filter(({ isDone }) => isDone).length;
   return (

@@ -28,13 +28,13 @@ describe("highlight", () => {
     expect(await highlight("const a = 1;", "a.ts")).toContain("hljs-keyword");
   });
 
-  test("S138 code that takes very long is shown without colors, and costs the event loop little", async () => {
-    // The patterns of this language took half a minute for this text.
+  test("S138 code that takes very long to highlight is shown without colors, at little cost for the event loop", async () => {
+    // The library's patterns for this language took half a minute for this text.
     const text = "a\n".repeat(30_000);
     const before = process.threadCpuUsage();
     expect(await highlight(text, "a.ino")).toBeUndefined();
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(1_000);
-    // The subprocess has a low priority, and its limit counts its own processor time.
+    // The timeout is long, because the subprocess has a low priority and its limit counts only its own processor time.
   }, 120_000);
 });

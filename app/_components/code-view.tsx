@@ -8,7 +8,7 @@ type CodeViewProps = Readonly<{
   name: string;
 }>;
 
-/** The number of lines shown: the whole file is one click away. */
+/** The number of lines that are shown. A link leads to the whole file. */
 const LINES_MAX = 3_000;
 
 /** A text file with its lines numbered; the URL of line 12 ends in `#L12`. */
@@ -35,7 +35,7 @@ export async function CodeView({ text, name }: CodeViewProps) {
   );
 }
 
-/** There are thousands of links, so the Tab key stops once for the whole text. */
+/** There may be thousands of links, so the Tab key skips them and stops once for the whole text. */
 function lineNumbers(count: number): SafeHtml {
   const links = Array.from({ length: count }, (_, index) => {
     const line = index + 1;

@@ -8,13 +8,13 @@ type CopyButtonProps = Readonly<{
   value: string;
   /** What is copied, for the button's name: "Copy client ID". */
   label: string;
-  /** Words on the button: "Copy as curl". Without them it is an icon. */
+  /** The text on the button: "Copy as curl". Without a text, the button has only an icon. */
   children?: string;
 }>;
 
 const SHOWN_MS = 2_000;
 
-/** Copies a value. Without JavaScript it is hidden: the value itself can be selected. */
+/** Copies a value. Without JavaScript the button is hidden, and people select the value itself. */
 export function CopyButton({ value, label, children }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

@@ -22,7 +22,7 @@ export function CopyField({ label, value }: CopyFieldProps) {
 
 type CodeBlockProps = Readonly<{
   code: string;
-  /** What the code is, for the copy button and for screen readers: "curl command". */
+  /** The name of the code, for the copy button and for screen readers: "curl command". */
   label: string;
 }>;
 
@@ -47,11 +47,11 @@ export function CodeBlock({ code, label }: CodeBlockProps) {
 type SecretOnceProps = Readonly<{
   label: string;
   value: string;
-  /** Where to keep it, and what it is for. */
+  /** Where to keep the secret, and its purpose. */
   children?: ReactNode;
 }>;
 
-/** A secret that was just created. It is stored as a hash, so this is the only time that it can be read. */
+/** A secret that was just created. Only its hash is stored, so it can be read only now. */
 export function SecretOnce({ label, value, children }: SecretOnceProps) {
   return (
     <div className="grid gap-3">

@@ -16,10 +16,11 @@ type ConfirmDestructiveProps = Readonly<{
   /** The last button, which repeats the action: "Delete Paper Lantern". */
   confirm: string;
   /**
-   * For serious actions: what the person has to type, usually the object's name. The action receives it as `confirmation` and checks it.
+   * For serious actions: the text that the person has to type, usually the object's name. The action receives the typed text as
+   * `confirmation` and checks it.
    */
   phrase?: string;
-  /** What will happen. */
+  /** What will happen if the person confirms. */
   children: ReactNode;
   size?: ButtonLook["size"];
   /** For an action on each item of a list: the first button is then less prominent. */
@@ -75,15 +76,15 @@ export function useIsRefused(): boolean {
 }
 
 type FormDetailsProps = Readonly<{
-  /** The button that opens it: "Edit title". */
+  /** The button that opens the form: "Edit title". */
   trigger: ReactNode;
   look?: ButtonLook;
 }> &
   Omit<ActionFormProps, "className">;
 
 /**
- * A form that opens in place, also without JavaScript. It stays open when its action was refused. Give it a `key` made of the values that
- * it changes, so that it closes after a success, and place a `CancelButton` beside its button.
+ * A form that opens in place, also without JavaScript. The form stays open when its action was refused. Give it a `key` made of the values
+ * that it changes, so that it closes after a success, and place a `CancelButton` beside the submit button.
  */
 export function FormDetails({ trigger, look, children, ...form }: FormDetailsProps) {
   return (

@@ -6,13 +6,13 @@ import { Chip } from "./chip.tsx";
 
 type DiffViewProps = Readonly<{
   diff: Diff;
-  /** The URL of a file as it is after the change; without it, names are not links. */
+  /** The URL of a file's version after the change. Without this function, names are not links. */
   hrefOf?: (file: DiffFile) => string | undefined;
   /** The reason why lines are not shown, if the reader may not see them. */
   withheld?: string;
 }>;
 
-/** Files with more lines than this wait to be opened. */
+/** The lines of a file with more than this are collapsed at first. */
 const OPEN_LINES_MAX = 400;
 
 const number = new Intl.NumberFormat("en");

@@ -4,11 +4,11 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ButtonLook, buttonClass } from "./button-class.ts";
 
 type DisclosureProps = Readonly<{
-  /** The button that opens it, and closes it again. It never changes. */
+  /** The button that opens and closes the content. Its text never changes. */
   trigger: ReactNode;
   look?: ButtonLook;
   triggerClass?: string;
-  /** Whether it is open at first, such as after a refusal. */
+  /** Whether the content is open at first, for example after a refusal. */
   isOpen?: boolean;
   className?: string;
   /** One element. */
@@ -16,12 +16,12 @@ type DisclosureProps = Readonly<{
 }>;
 
 /**
- * A question, a form or a menu that opens below its button, also without JavaScript. One is open at a time. Escape and `CancelButton` close
- * it, and a click elsewhere does unless something was filled in.
+ * A question, a form or a menu that opens below its button, also without JavaScript. At most one is open at a time. Escape and
+ * `CancelButton` close it, and so does a click elsewhere unless something was filled in.
  */
 export function Disclosure({ trigger, look = {}, triggerClass, isOpen, className, children }: DisclosureProps) {
   const details = useRef<HTMLDetailsElement>(null);
-  // A refusal opens it. Typing removes the message, and must not close it.
+  // A refusal opens the content. Typing then removes the message, but must not close the content.
   const [wasOpened, setOpened] = useState(isOpen);
   if (isOpen && !wasOpened) setOpened(true);
 

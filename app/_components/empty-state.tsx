@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 type EmptyStateProps = Readonly<{
   Icon?: LucideIcon;
-  /** A heading when the page has nothing else. */
+  /** A heading element if the page has no other content. */
   title: ReactNode;
   /** What would be here, and what to do next. */
   children: ReactNode;
@@ -11,7 +11,7 @@ type EmptyStateProps = Readonly<{
   action?: ReactNode;
 }>;
 
-/** What an empty list shows: never a blank, always a next step. */
+/** Shown instead of an empty list, with the next step. */
 export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center px-6 py-12 text-center">

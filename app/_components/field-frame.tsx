@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The look shared by everything that can be typed into or chosen from. */
+/** The look of all fields and selects. */
 export const controlClass =
   "w-full rounded-control border border-edge bg-surface px-3 text-body text-ink aria-invalid:border-bad disabled:bg-sunken disabled:text-muted";
 

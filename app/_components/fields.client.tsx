@@ -185,7 +185,9 @@ type ChoiceRowProps = Readonly<{
   hint?: ReactNode;
   defaultChecked?: boolean;
   isDisabled?: boolean;
-  /** Boxed rows are for a choice among things (organizations, kinds of app), plain ones for a list of statements. */
+  /**
+   * Whether the row has a box: rows for a choice among things (organizations, kinds of app) have one, rows in a list of statements do not.
+   */
   isBoxed?: boolean;
 }>;
 
@@ -202,14 +204,14 @@ export function ChoiceRow(props: ChoiceRowProps) {
       )}
     >
       <input
-        // As in `Select`: React's reset after an action must not restore the first value.
+        // A new key for the same reason as in `Select`: React's reset after an action must not restore the first value.
         key={String(isChecked)}
         type={type}
         name={name}
         value={value}
         defaultChecked={isChecked}
         disabled={isDisabled}
-        // The accessible name is the sentence alone. Otherwise, the hint inside the label would become part of the name.
+        // The accessible name is the sentence alone. Without this, the hint inside the label would become part of the name.
         aria-labelledby={`${id}-label`}
         aria-describedby={hint ? `${id}-hint` : undefined}
         className="mt-1 size-4 shrink-0"
@@ -230,7 +232,7 @@ export function ChoiceRow(props: ChoiceRowProps) {
 
 type ChoicesProps = Readonly<{
   legend: ReactNode;
-  /** For a choice that its section already names: the legend is then for screen readers alone. */
+  /** For a choice that its section already names: then only screen readers read the legend. */
   isLegendHidden?: boolean;
   name: string;
   options: ReadonlyArray<Readonly<{ value: string; label: ReactNode; hint?: ReactNode }>>;
@@ -238,7 +240,7 @@ type ChoicesProps = Readonly<{
   className?: string;
 }>;
 
-/** A choice of one among a few things. */
+/** A choice among a few options. */
 export function Choices({ legend, isLegendHidden, name, options, defaultValue, className }: ChoicesProps) {
   const id = useId();
   const error = useFormState().errors[name];
@@ -275,9 +277,9 @@ function useEarlyInput(id: string): void {
   useLayoutEffect(() => {
     const area = typed && find(id);
     if (!area) return;
-    // Typed since then, so it is newer than the value that was read.
+    // The person has typed since then, so this value is newer than the one that was read.
     if (area.value !== area.defaultValue) return;
-    // Nothing had been typed or selected before, though something may have been selected since.
+    // The person had typed and selected nothing before, so a selection that was made since then stays.
     if (typed.value === area.value && typed.selectionEnd === 0) return;
     if (typed.value !== area.value) area.value = typed.value;
     area.setSelectionRange(typed.selectionStart, typed.selectionEnd);

@@ -43,12 +43,12 @@ type MeterProps = Readonly<{
   /** The amount in words: `3 GB of 50 GB`. */
   text: string;
   value: number;
-  /** Null means no limit: then there is no bar. */
+  /** Null if there is no limit. Then there is no bar. */
   max: number | null;
 }>;
 
 const WIDTH = 1_000;
-/** A small amount stays visible; zero draws nothing. */
+/** The least width of a bar, so that a small amount is visible. Zero draws nothing. */
 const SMALLEST = 8;
 const NEARLY_FULL = 0.9;
 

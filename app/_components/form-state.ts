@@ -3,7 +3,7 @@ import type { SafeHtml } from "./safe-html.ts";
 /** The values with which fields are filled again. A field with several values (checkboxes of one name) keeps all of them. */
 export type FormValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Shown once, right after it was created. */
+/** A secret, which is shown once, right after it was created. */
 export type RevealedSecret = Readonly<{ label: string; value: string }>;
 
 /**
@@ -13,7 +13,7 @@ export type RevealedSecret = Readonly<{ label: string; value: string }>;
 export type FormState = Readonly<{
   /** What the person typed, so that nothing is lost; never passwords or secrets. */
   values: FormValues;
-  /** Whether `values` came from a submission: a checkbox that is missing from them was then unticked. */
+  /** Whether `values` came from a submission. If so, a checkbox without a value in them was unticked. */
   isSubmitted?: boolean;
   /** A message for each wrong field, by the field's name. */
   errors: Readonly<Record<string, string>>;

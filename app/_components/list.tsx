@@ -9,13 +9,13 @@ import { Card, PageColumn, type PageColumnProps, SectionCard, type SectionCardPr
 export { EmptyState };
 
 type ListProps = Readonly<{
-  /** Names the list where no heading does. */
+  /** Names the list if no heading does. */
   label?: string;
   children: ReactNode;
   className?: string;
 }>;
 
-/** Rows with hairlines between them, inside a `Card` or a flush `SectionCard`. The keys `j` and `k` move through it. */
+/** Rows with hairlines between them, inside a `Card` or a flush `SectionCard`. The keys `j` and `k` move through the list. */
 export function List({ label, children, className }: ListProps) {
   return (
     <ul aria-label={label} data-rows="" className={classNames("divide-y divide-line", className)}>
@@ -38,7 +38,7 @@ type ListRowProps = Readonly<{
   children?: ReactNode;
 }>;
 
-/** Two lines about one thing. */
+/** Two lines about one item. */
 export function ListRow({ leading, title, meta, trailing, actions, children }: ListRowProps) {
   return (
     <li className="px-4 py-3.5 sm:px-5">
@@ -59,7 +59,7 @@ export function ListRow({ leading, title, meta, trailing, actions, children }: L
 type ListPageProps<Item> = Omit<PageColumnProps, "children"> &
   PagedListProps<Item> &
   Readonly<{
-    /** Above the list: a search, or a step that comes first. */
+    /** Content above the list: a search, or a step that comes first. */
     children?: ReactNode;
   }>;
 
@@ -80,7 +80,7 @@ type PagedListProps<Item> = Readonly<{
   things?: string | undefined;
   /** One page of the list, or all of it. */
   list: (Readonly<{ items: readonly Item[] }> & Pick<PaginationProps, "page" | "pageSize" | "total">) | readonly Item[];
-  /** The URL of each of its pages. */
+  /** The URL of a page of the list. */
   hrefOf?: PaginationProps["hrefOf"];
   /** A `ListRow` with its key. */
   row: (item: Item) => ReactNode;
@@ -92,7 +92,7 @@ type PagedListProps<Item> = Readonly<{
   top?: ReactNode;
 }>;
 
-/** A list on a card, with links to its other pages. */
+/** One page of a list, on a card, with links to the other pages. */
 export function PagedList<Item>({
   label,
   things = label,
@@ -104,7 +104,7 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // The last item of the last page was deleted, or the page number is made up.
+  // Redirects to the last page if the last item of the requested page was deleted or the page number is invalid.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (
@@ -136,7 +136,7 @@ type PaginationProps = Readonly<{
   page: number;
   pageSize: number;
   total: number;
-  /** The number of items per page varies with their length, so only pages are counted. */
+  /** Whether the number of items on a page depends on their length. Then the text counts only pages. */
   isByLength?: boolean;
   /** The URL of a page; it includes the filter. */
   hrefOf: (page: number) => string;

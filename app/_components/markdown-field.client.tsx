@@ -16,7 +16,7 @@ type MarkdownFieldProps = Readonly<{
   children: ReactNode;
   /** Further content after the buttons, such as a link back. */
   after?: ReactNode;
-  /** The size of the preview button and of the others. */
+  /** The size of all buttons. */
   size?: ButtonLook["size"];
 }>;
 

@@ -10,7 +10,7 @@ type MarkdownProps = Readonly<{
 }>;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
-/** The limit is lower for a file: the rest is one click away, and Next sends the text of a page twice. */
+/** The limit for a file is lower, because a link leads to the rest and Next sends a page's text twice. */
 const FILE_MAX_CHARACTERS = 20_000;
 
 /** Renders Markdown that somebody wrote. core/hub/markdown/schema.ts decides what it may contain. */

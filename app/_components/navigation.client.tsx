@@ -8,9 +8,9 @@ import { classNames } from "./class-names.ts";
 
 type NavLinkProps = Readonly<{
   href: string;
-  /** The paths for which the link counts as current, when they are more than `href` and the paths below it. */
+  /** The paths for which the link counts as current; by default `href` and the paths below it. */
   section?: string | readonly string[];
-  /** The link is current for `href` alone: pages below it have links of their own. */
+  /** Whether the link is current only for `href`, because pages below it have links of their own. */
   isExact?: boolean;
   className?: string;
   currentClassName: string;

@@ -2,7 +2,7 @@ import type { OrganizationRole } from "@keyhook/sdk";
 import type { OrganizationPlan } from "#core/accounts/organizations/plans.ts";
 import type { AppPolicy, AppRefusal } from "#core/oauth/app-policy/app-policy.ts";
 
-/** What each role in an organization may do, after "may". */
+/** What each role in an organization may do, worded to follow "may". */
 export const roleSentences: Record<OrganizationRole, string> = {
   read: "see the organization's private content",
   contributor: "create repositories and change the ones they created",
@@ -10,7 +10,7 @@ export const roleSentences: Record<OrganizationRole, string> = {
   admin: "change everything, including members and settings",
 };
 
-/** What each role may do, in sentences to the person who has it, after "you may". */
+/** What each role may do, worded for the person who has it, to follow "you may". */
 export const yourRoleSentences: Record<OrganizationRole, string> = {
   ...roleSentences,
   contributor: "create repositories and change the ones you created",
@@ -25,7 +25,10 @@ export const planNames: Record<OrganizationPlan | "free", string> = {
   academia: "Academia",
 };
 
-/** What each plan includes; the operator sets it. Apps that a member allows to access the organization see the plan's name. */
+/**
+ * What each plan includes. The operator sets an organization's plan. Apps that a member allows to access the organization see the plan's
+ * name.
+ */
 export const planSentences: Record<OrganizationPlan | "free", string> = {
   free: "Everything except token exchange and the export of the audit log. The operator can change the plan.",
   team: "Everything except token exchange. The operator can change the plan.",
@@ -34,7 +37,7 @@ export const planSentences: Record<OrganizationPlan | "free", string> = {
   academia: "The same as Team; apps see the plan's name.",
 };
 
-/** What each policy means, and what happens when an organization chooses it. */
+/** The meaning of each policy, and what happens when an organization chooses it. */
 export const policyChoices: Record<AppPolicy, { label: string; hint: string }> = {
   all: {
     label: "All apps",

@@ -67,7 +67,7 @@ export function PageHeader({ title, description, trail, status, actions }: PageH
 
 type PageBodyProps = Readonly<{
   children: ReactNode;
-  /** Narrow for pages that are read or filled in from top to bottom. */
+  /** The narrow `reading` is for pages that are read or filled in from top to bottom. */
   width?: "page" | "reading";
 }>;
 
@@ -88,7 +88,7 @@ export type SectionCardProps = Readonly<{
   action?: ReactNode;
   /** Marks a section whose actions cannot be undone. */
   isDanger?: boolean;
-  /** Rows bring their own padding and run to the edge. */
+  /** For rows, which have their own padding and run to the edge. */
   isFlush?: boolean;
   children: ReactNode;
 }>;
@@ -115,7 +115,7 @@ export function SectionCard({ title, description, action, isDanger, isFlush, chi
 
 type CardProps = Readonly<{ children: ReactNode; className?: string }>;
 
-/** A raised surface. It has no padding of its own: rows run to its edge. */
+/** A raised surface. It has no padding, so that rows run to its edge. */
 export function Card({ children, className }: CardProps) {
   return <div className={classNames("rounded-card border border-line bg-surface", className)}>{children}</div>;
 }

@@ -82,7 +82,10 @@ async function answerOf(ask: () => Promise<PasskeyOptions>) {
   return "use" in asked ? startAuthentication({ optionsJSON: asked.use }) : startRegistration({ optionsJSON: asked.make });
 }
 
-/** Browsers do not say why a passkey failed: a timeout and a refusal must look the same to the site (WebAuthn Level 3 §14.5.1). */
+/**
+ * The message for a failure. Browsers mostly do not say why a passkey failed: a timeout and a refusal must look the same to the site
+ * (WebAuthn Level 3 §14.5.1).
+ */
 function explain(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof Error && "code" in error && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {

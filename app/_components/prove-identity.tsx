@@ -9,7 +9,7 @@ type ProveIdentityProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** Replaces a sensitive form until the person has authenticated recently (S113), so that they do so before they fill it in. */
+/** Replaces a sensitive form until the person has authenticated recently (S113), so that they authenticate before they fill the form in. */
 export function ProveIdentity({ returnTo, children }: ProveIdentityProps) {
   return (
     <div className="flex flex-wrap items-center gap-3">

@@ -3,7 +3,7 @@ import { timeInZone } from "./time-words.ts";
 
 type RelativeTimeProps = Readonly<{
   at: Date;
-  /** The time that it is relative to; by default the time of rendering. */
+  /** The time to which `at` is relative; by default the time of rendering. */
   now?: Date;
 }>;
 

@@ -5,7 +5,7 @@ import { FormMessage } from "./page-layout.tsx";
 
 type RestrictionNoticeProps = Readonly<{
   userId: string;
-  /** Only for this organization. */
+  /** Limits the notice to this organization. */
   orgId?: string;
   /** The page to come back to. */
   next: string;

@@ -65,7 +65,7 @@ export function SearchDialog() {
         ref={dialog}
         aria-label="Search"
         onClose={() => setPalette(undefined)}
-        // The backdrop belongs to the dialog, its content does not.
+        // A click on the backdrop has the dialog itself as its target; a click on the content does not.
         onClick={({ target, currentTarget }) => target === currentTarget && currentTarget.close()}
         className="mx-auto mt-[10vh] w-[calc(100vw-2rem)] max-w-modal overflow-clip rounded-card border border-line bg-surface text-ink shadow-modal backdrop:bg-black/40"
       >

@@ -37,7 +37,7 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
       document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" });
     } else if (event.key === "Enter") {
       event.preventDefault();
-      // The results shown while the search runs are for an earlier text.
+      // While the search runs, the shown results belong to an earlier text, so they are not used.
       const { href } = (state === "found" && items[active]) || {};
       if (href) go(href);
       else if (typed.trim() !== "") go(`/search?search=${encodeURIComponent(typed.trim())}`);

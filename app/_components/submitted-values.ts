@@ -1,6 +1,6 @@
 import type { FormValues } from "./form-state.ts";
 
-/** Fields with such names are never filled in again. */
+/** Matches the names of fields that are never filled in again. */
 const SECRET_NAME = /password|secret|api-?key/i;
 /** React's own fields, which identify the action. */
 const INTERNAL_NAME = /^\$ACTION/;

@@ -11,8 +11,8 @@ import { requestOrigin } from "./request-origin.ts";
 import { personLookup } from "./session.ts";
 
 /**
- * The file that the links of an audit page download: the API's export, for a session instead of a token. A request from another site is
- * refused, because each export is recorded in the log in the name of the person whose browser requests it.
+ * The file that the links of an audit page download. It is the API's export, authorized by a session instead of a token. A request from
+ * another site is refused, because each export is recorded in the log in the name of the person whose browser requests it.
  */
 export async function answerAuditExport(request: Request, scope: AuditScope, name: string): Promise<Response> {
   const site = request.headers.get("sec-fetch-site");

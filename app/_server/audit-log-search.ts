@@ -6,11 +6,11 @@ import { textOf } from "./page-query.ts";
 
 /** The query of a page of the audit log. */
 export type AuditSearch = Readonly<{
-  /** As typed. */
+  /** The search text as the person typed it. */
   search: string;
   /** A scope of types, such as `oauth_app`; empty for all. */
   kind: string;
-  /** Only the last days, by number; empty for all. */
+  /** Limits the entries to this number of days; empty for all. */
   days: string;
   before: string;
   after: string;
@@ -38,7 +38,7 @@ export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | 
 }
 
 /**
- * The requested page. An invalid search returns the problem and all entries; one that took too long, only the problem.
+ * The requested page. For an invalid search, the problem and all entries; for a search that took too long, only the problem.
  * @throws ServiceError `forbidden`, `not_found`
  */
 export async function readAuditPage(

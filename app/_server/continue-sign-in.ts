@@ -6,8 +6,8 @@ import type { SignInOutcome } from "#core/accounts/sessions/complete-sign-in.ts"
 import { setSessionCookie } from "./session.ts";
 
 /**
- * Continues after a step of a sign-in or a reauthentication: to `next` with the session cookie, or to the second step with a
- * separate cookie. Only server actions and route handlers may call it, because it sets cookies.
+ * Redirects after a step of a sign-in or a reauthentication: to `next` with the session cookie, or to the second step with a separate
+ * cookie. Only server actions and route handlers may call it, because it sets cookies.
  * @param next from `nextPath`
  */
 export async function continueSignIn(outcome: SignInOutcome, next: string): Promise<never> {

@@ -88,7 +88,7 @@ async function reposNamed(actor: Actor, search: string, limit: number): Promise<
     const { repos } = await listRepos(actor, { search, limit });
     return repos.map((repo) => ({ href: repoHref(repo), label: repo.fullName, hint: repo.type }));
   } catch (error) {
-    // Text that cannot be a name finds nothing.
+    // A search for text that cannot be a name has no results.
     if (isServiceError(error) && error.code === "invalid_request") return [];
     throw error;
   }

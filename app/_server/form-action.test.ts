@@ -18,7 +18,7 @@ const BEFORE = { values: {}, errors: {} };
 const nowhere = () => undefined;
 const failing = (error: unknown) => submitForm(filled(), () => Promise.reject(error), nowhere);
 
-test("core's message about a field is shown beside it, and the input stays", async () => {
+test("core's message about a field is shown beside the field, and the input stays", async () => {
   expect(await failing(new ServiceError("conflict", "This address is taken.", { field: "email" }))).toEqual({
     values: { email: "ada@example.com" },
     isSubmitted: true,
@@ -38,7 +38,7 @@ test("S115 a throttled form says how long to wait", async () => {
   expect(await waitOf(61)).toBe("Too many attempts. Try again in 2 minutes.");
 });
 
-test("an unknown error is not echoed", async () => {
+test("the text of an unknown error is not shown", async () => {
   const { message, values } = await failing(new Error("column password_hash of relation user"));
   expect(message?.tone).toBe("bad");
   expect(message?.text).not.toContain("password_hash");
@@ -50,14 +50,14 @@ test("while the database is unavailable, the form asks the user to send it again
   expect(message?.text).toContain("briefly unavailable");
 });
 
-test("S113 who has to prove who they are first is sent to sign-in and back", async () => {
+test("S113 a person who must first confirm their identity is sent to the sign-in page and back", async () => {
   const stale = () => Promise.reject(new ServiceError("reauthentication_required", "Confirm your identity to continue."));
   await expect(submitForm(filled(), stale, () => "/settings/account")).rejects.toMatchObject({
     digest: expect.stringContaining("/login?reauthenticate=1&next=%2Fsettings%2Faccount"),
   });
 });
 
-test("S51 an action called with arguments that no page binds is refused, and does not fail", async () => {
+test("S51 an action that is called with arguments that no page binds is refused without a server error", async () => {
   const refused = { message: { tone: "bad", text: "Repository not found" } };
   expect(await addRepoPublisherAction(null as never, "oidc", BEFORE, filled())).toMatchObject(refused);
   expect(await removeRepoPublisherAction("x" as never, {} as never, BEFORE, filled())).toMatchObject(refused);
@@ -75,7 +75,7 @@ test("success is reported, and the fields show the returned values", async () =>
   });
 });
 
-test("every field that cannot be read is named, and the work does not begin", async () => {
+test("every invalid field gets its message, and the work does not begin", async () => {
   const refuse = (_form: unknown, name: string): string => {
     throw new ServiceError("invalid_request", `Not this ${name}.`, { field: name });
   };
@@ -87,7 +87,7 @@ test("every field that cannot be read is named, and the work does not begin", as
   });
 });
 
-test("S137 nothing of a form is read before the scope has let its sender in", async () => {
+test("S137 no field of a form is read before the scope has accepted its sender", async () => {
   const stranger = {
     argumentCount: 0,
     enter: () => Promise.reject(new ServiceError("not_found", "Repository not found")),
@@ -98,7 +98,7 @@ test("S137 nothing of a form is read before the scope has let its sender in", as
   expect(isRead).toBe(false);
 });
 
-test("the first bound arguments are the scope's", async () => {
+test("the first bound arguments go to the scope", async () => {
   const seen: unknown[] = [];
   const scope = {
     argumentCount: 1,

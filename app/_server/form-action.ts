@@ -9,21 +9,24 @@ import { setPageStatus } from "./page-status.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { SubmittedForm } from "./submitted-form.ts";
 
-/** Who may send a form, and what the form is about. `app/_server/scopes.ts` has the common ones. */
+/** Determines who may send a form, and what the form is about. The common scopes are in `app/_server/scopes.ts`. */
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
-  /** The number of the action's bound arguments that are for the scope; they come first. */
+  /** How many of the action's bound arguments are for the scope. These are the first ones. */
   argumentCount: Own["length"];
-  /** Redirects visitors to the sign-in page. The bound arguments come back from the browser, so they may be anything. */
+  /**
+   * Returns the context of the work, or redirects a visitor to the sign-in page. The browser sends the bound arguments back, so they may
+   * have any value.
+   */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
 }>;
 
 export type FormPage = Readonly<{
-  /** The page of the form. A person who must first authenticate again returns to it (S113). */
+  /** The page of the form. A person who must first authenticate again returns to this page (S113). */
   page?: string;
 }>;
 
 export type FormOutcome = Readonly<{
-  /** Shown above the form after a success. */
+  /** A message to show above the form after a success. */
   message?: string;
   /** The next values of the fields; by default, the submitted ones. */
   values?: FormValues;
@@ -33,14 +36,14 @@ export type FormOutcome = Readonly<{
   preview?: FormState["preview"];
 }>;
 
-/** A server action as pages bind it. */
+/** A server action, to whose first parameters pages bind arguments. */
 export type BoundAction<Bound extends readonly unknown[]> = (
   ...args: [...bound: Bound, previous: FormState, data: FormData]
 ) => Promise<FormState>;
 
 /**
- * Creates the server action of a form. The order is always the same: the scope identifies the sender (S137: a stranger's form costs
- * nothing), then the fields are read, then `work` calls `core`, which checks the permission.
+ * Creates the server action of a form. The order is always the same: the scope identifies the sender first, so that a stranger's form costs
+ * nothing (S137); then the fields are read; then `work` calls `core`, which checks the permission.
  *
  *     export const renameAction = formAction(personAt("/settings/apps"), { name: text }, async ({ person, input, from }) => {
  *       await updateApp(person, input, from);
@@ -117,7 +120,7 @@ function failed(form: SubmittedForm, error: unknown): FormState {
   return { values: form.echo(), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
 }
 
-/** Each message is shown beside its field, or above the form if the form has no such field. */
+/** Returns each message for its field, or for the form as a whole if the form has no such field. */
 function refused(form: SubmittedForm, refusals: readonly ServiceError[]): FormState {
   const [first] = refusals;
   if (first) setPageStatus(first.status, first.retryAfterSeconds);
@@ -143,7 +146,7 @@ export function requireConfirmation(confirmation: string, name: string): void {
 }
 
 /**
- * Reads one part of the input; `name` is its name in `Fields`.
+ * Reads one part of the input. `name` is the part's key in `Fields`.
  * @throws ServiceError that names the field at fault
  */
 type Reader<T> = (form: SubmittedForm, name: string) => T | Promise<T>;
@@ -153,17 +156,17 @@ type Fields = Readonly<Record<string, Reader<unknown>>>;
 
 export type Input<F extends Fields> = { [Name in keyof F]: Awaited<ReturnType<F[Name]>> };
 
-// The usual readers. Each reads the field of its own name.
+// The usual readers. Each reads the field whose name is its key in `Fields`.
 
 export const text = (form: SubmittedForm, name: string): string => form.text(name);
 
-/** As typed: for passwords and keys, whose spaces count. */
+/** The text with its spaces, for passwords and keys. */
 export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
 
 /** Null when the field was left empty. */
 export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
 
-/** Every value of a name: checkboxes. */
+/** All values of a name, for checkboxes. */
 export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);
 
 export const ticked = (form: SubmittedForm, name: string): boolean => form.isTicked(name);

@@ -3,9 +3,9 @@ import { localPath } from "#core/accounts/local-path.ts";
 const BASE = "https://self.invalid";
 
 /**
- * Where to go after signing in, from an untrusted `next` parameter: a path on our own origin, or `fallback`, so that a sign-in
- * link cannot send people to another site (open redirector, RFC 9700 §4.11). The path is returned as a browser resolves it: only then
- * does it show that `/..//host` means `//host`, which Next's router would take for another host.
+ * Where to go after signing in, from an untrusted `next` parameter: a path on our own origin, or `fallback`, so that a sign-in link cannot
+ * send people to another site (open redirector, RFC 9700 §4.11). The path is returned as a browser resolves it, because `/..//host` becomes
+ * `//host`, which Next's router would interpret as another host.
  */
 export function nextPath(next: unknown, fallback = "/"): string {
   const path = localPath(next);

@@ -12,11 +12,14 @@ import { requireSession } from "./session.ts";
 export type OrganizationPage = Readonly<{
   organization: Organization;
   person: Person;
-  /** Undefined for an operator who is not a member. */
+  /** The person's role; undefined for an operator who is not a member. */
   role: OrganizationRole | undefined;
-  /** The sign-in requirements of the organization that the person has not met. Until then, nearly everything is closed to them. */
+  /**
+   * The sign-in requirements of the organization that the person has not met. Until the person meets them, most of the organization is
+   * closed to the person.
+   */
   restrictions: readonly SecurityRestriction[];
-  /** May change members and settings. */
+  /** Whether the person may change members and settings. */
   isManager: boolean;
 }>;
 
@@ -38,7 +41,7 @@ export const requireOrganizationPage = cache(async (name: string): Promise<Organ
   return { organization, person, role: standing?.role, restrictions: standing?.restrictions ?? [], isManager };
 });
 
-/** A page of an organization; empty for its overview. */
+/** The path of an organization's page below `/organizations/<name>`; empty for the overview. */
 export type OrganizationPageName =
   | ""
   | "members"

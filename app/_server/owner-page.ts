@@ -22,7 +22,7 @@ export type OwnerPage = Readonly<{
   owner: Readonly<{ kind: "user" | "organization"; id: string; handle: string }>;
   /** The organization's name in its own spelling, or null for the person's own page. */
   home: OwnerName;
-  /** For sentences: `Tidepool`, or null for the person's own page. */
+  /** The owner's name in sentences, such as `Tidepool`; null for the person's own page. */
   fullName: string | null;
   /** The path of the page. */
   page: string;
@@ -30,7 +30,7 @@ export type OwnerPage = Readonly<{
 
 /**
  * Reads the owner of a settings page; 404 for people who may not see it (S136).
- * @param home from the URL or from a form, so it may be anything
+ * @param home from the URL or from a form, so it may have any value
  * @param page the path below the settings, such as `webhooks`
  */
 export async function findOwnerPage(

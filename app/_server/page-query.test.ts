@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { plainText } from "#core/accounts/plain-text.ts";
 import { noticeOf, searchOf } from "./page-query.ts";
 
-test("S138 a notice is one of the page's own sentences, or none: names that every object has are not notices", () => {
+test("S138 a notice is one of the page's own sentences, or undefined for the name of a property that every object has", () => {
   const notices: Record<string, string> = { saved: "It is saved." };
   expect(noticeOf(notices, "saved")).toBe("It is saved.");
   expect(noticeOf(notices, ["saved", "constructor"])).toBe("It is saved.");
@@ -11,7 +11,7 @@ test("S138 a notice is one of the page's own sentences, or none: names that ever
   }
 });
 
-test("S51 a page's search is text, whatever its URL says", () => {
+test("S51 a page's search is text, whatever its URL contains", () => {
   const odd = ["\ufffd", "a\ufffd b", `${"x".repeat(199)}\u{1f30a}`, "\ud83c", ["two", "of them"], undefined];
   expect(odd.map(searchOf)).toEqual(["", "a b", "x".repeat(199), "", "two", ""]);
   for (const one of odd) expect(() => plainText("search", searchOf(one), 200)).not.toThrow();

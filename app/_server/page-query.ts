@@ -7,8 +7,8 @@ export function textOf(value: string | string[] | undefined): string {
 }
 
 /**
- * The message for the notice that the URL names. It must be one of the page's own: `?notice=__proto__` also names a property, which no page
- * can show.
+ * The message for the notice that the URL names. Only the page's own notices count, because `?notice=__proto__` names a property of every
+ * object.
  */
 export function noticeOf<Notice>(
   notices: Readonly<Record<string, Notice>>,

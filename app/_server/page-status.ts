@@ -1,9 +1,8 @@
 import { requestContext } from "#core/log.ts";
 
 /**
- * Sets the HTTP status of the page that is being rendered; Next offers only 200, 404 and redirects. server/protect-response.ts
- * writes it into the response. The first call counts: a refused action sets the status before the page around it
- * is rendered.
+ * Sets the HTTP status of the page that is being rendered, since Next offers only 200, 404 and redirects. server/protect-response.ts writes
+ * the status into the response. Only the first call has an effect: a refused action sets the status before the page around it is rendered.
  * @param retryAfterSeconds of a 429 or a 503, for `Retry-After`
  */
 export function setPageStatus(status: number, retryAfterSeconds?: number): void {

@@ -8,7 +8,7 @@ const answered = (json: string) => {
   return passkeyAnswer(new SubmittedForm(data));
 };
 
-test("S137 a response is parsed as JSON, unless it is longer than any valid one", () => {
+test("S137 a response is parsed as JSON, unless it is longer than any valid response", () => {
   expect(answered('{"id":"a"}')).toEqual({ id: "a" });
   expect(answered("{")).toBeUndefined();
   const parse = vi.spyOn(JSON, "parse");

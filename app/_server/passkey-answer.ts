@@ -2,10 +2,13 @@ import { isServiceError } from "#core/errors.ts";
 import type { PasskeyOptions } from "../_components/passkey-button.client.tsx";
 import type { SubmittedForm } from "./submitted-form.ts";
 
-/** Longer than any response that core accepts. */
+/** More than any response that core accepts. */
 const ANSWER_MAX_CHARACTERS = 64 * 1024;
 
-/** The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses undefined like any wrong value. */
+/**
+ * The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses undefined like any other invalid
+ * value.
+ */
 export function passkeyAnswer(form: SubmittedForm): unknown {
   const json = form.verbatim("passkeyAnswer");
   if (json.length > ANSWER_MAX_CHARACTERS) return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { organizationPlanPath, storageQuotaPath } from "../admin/paths.ts";
 import { appPath, givenText, jobPath, webhookPath } from "./paths.ts";
 
-test("S51 a URL can be built from any value that an action is bound to", () => {
+test("S51 a URL can be built from any value to which an action is bound", () => {
   const none = { toString: 1, valueOf: 1 } as unknown as string;
   expect(appPath(none, none)).toBe("/organizations//settings/applications/");
   expect(webhookPath(none, none)).toBe("/organizations//settings/webhooks/");

@@ -17,10 +17,10 @@ export const webhookListPath = (home: OwnerName): string => settingsPath(home, "
 export const webhookPath = (home: OwnerName, webhookId: string): string => `${webhookListPath(home)}/${pathSegment(webhookId)}`;
 
 /**
- * A bound argument of an action as text. It comes back from the browser, so it may be anything, and `String` throws at `{"toString": 1}`
- * (S51): anything that is not text becomes empty, and so does text with NUL, which the database refuses and no name contains.
+ * A bound argument of an action as text. The browser sends it back, so it may have any value, and `String` throws for `{"toString": 1}`
+ * (S51). A value that is not text becomes empty, and so does text with NUL, which the database refuses and no name contains.
  */
 export const givenText = (text: string | undefined): string => (typeof text === "string" && !text.includes("\0") ? text : "");
 
-/** A text, or a bound argument as above, encoded as one segment of a path. */
+/** A text or a bound argument, encoded as one segment of a path. */
 export const pathSegment = (text: string): string => encodeURIComponent(givenText(text).toWellFormed());

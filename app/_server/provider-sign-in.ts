@@ -13,7 +13,7 @@ export async function setProviderSignInSecret(secret: string): Promise<void> {
   (await cookies()).set(name, secret, options);
 }
 
-/** The token of an identity that a provider has confirmed and that is not linked to an account yet. */
+/** The token of an identity that a provider has confirmed but that is not linked to an account yet. */
 export async function pendingIdentityToken(): Promise<string | undefined> {
   return (await cookies()).get(pendingIdentityCookie().name)?.value;
 }
@@ -50,7 +50,7 @@ const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   "too-many": () => "Too many sign-ins were started from here. Wait a few minutes.",
 };
 
-/** The sentence for a problem that the URL names; undefined for any other text. */
+/** The sentence for a problem that the URL names; undefined if the text is not the name of a problem. */
 function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
   return sentences[problem as ProviderSignInProblem](provider ?? "the provider");

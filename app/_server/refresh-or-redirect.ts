@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import type { FormOutcome } from "./form-action.ts";
 
 /**
- * Shows the change in place. With scripts the browser stays on the page, so that unsent input elsewhere on it is kept. Without scripts the
+ * Shows the change in place. With scripts the browser stays on the page, so that unsent input in other forms is kept. Without scripts the
  * browser is redirected to `href`, so that a reload does not submit the form again.
  */
 export async function refreshOrRedirect(href: string): Promise<FormOutcome> {

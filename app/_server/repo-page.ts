@@ -32,7 +32,7 @@ export type RepoPage = Readonly<{
 
 /**
  * The data that the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it
- * exists or not (S136). Another spelling and a former name redirect to the current URL.
+ * exists or not (S136). A URL with another spelling or a former name redirects to the current URL.
  */
 export async function repoPage(params: RepoParams): Promise<RepoPage> {
   const { type, owner, name } = await params;
@@ -45,7 +45,7 @@ const readRepoPage = cache(async (segment: string, owner: string, asked: string)
   const session = await currentSession();
   const person = session && personActor(session);
   const actor = person ?? anonymous;
-  // People paste clone URLs into the browser; no name ends like this.
+  // People paste clone URLs into the browser. No name ends in `.git`.
   const name = asked.replace(/\.git$/i, "");
   const repo = await findOrNotFound(actor, { type, owner, name });
   if (repo.owner.handle !== owner || repo.name !== asked) redirect(repoPath(type, repo.fullName) + restOfUrl());
@@ -70,19 +70,19 @@ async function findOrNotFound(actor: Actor, name: RepoName): Promise<Repo> {
   }
 }
 
-/** The part of the requested URL after the repository; empty on a host without server.ts. */
+/** The part of the requested URL after the repository's path; empty if Next runs without server.ts. */
 function restOfUrl(): string {
   const { address = "" } = requestContext.getStore() ?? {};
   const { pathname, searchParams, search } = new URL(address, "http://page.invalid");
   const [, rest = ""] = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/[^/]+(\/.*)?$/.exec(pathname) ?? [];
-  // Next's own scripts add it.
+  // Next's own scripts add this parameter.
   searchParams.delete("_rsc");
   return rest + (search && searchParams.size > 0 ? `?${searchParams}` : "");
 }
 
 /**
- * Checks the name of a repository that an action was bound to. It comes back from the browser, so it may be anything.
- * @throws ServiceError `not_found` for anything but a name
+ * Checks the name of a repository that an action was bound to. The browser sends it back, so it may have any value.
+ * @throws ServiceError `not_found` if it is not a repository's name
  */
 export function submittedRepoName(value: RepoName): RepoName {
   const { type, owner, name } = Object(value) as Record<keyof RepoName, unknown>;
@@ -107,12 +107,12 @@ export function decodeSegment(segment: string): string {
   }
 }
 
-/** Segments below a repository (`tree/main/a%20b`) as text. A slash inside one (`feature%2Fx`) stays inside it. */
+/** Segments below a repository (`tree/main/a%20b`) as text. An encoded slash (`feature%2Fx`) stays inside its segment. */
 export function decodeSegments(segments: readonly string[] = []): string[] {
   return segments.map(decodeSegment);
 }
 
-/** The URL of a page of a repository; each segment is encoded, so that any path and any branch can be one. */
+/** The URL of a page of a repository. Each segment is encoded, so that it can be any path or branch. */
 export function repoHref(repo: Pick<Repo, "type" | "fullName">, ...segments: readonly string[]): string {
   return [repoPath(repo.type, repo.fullName), ...segments.map(encodeURIComponent)].join("/");
 }
@@ -122,7 +122,7 @@ export function repoNameHref({ type, owner, name }: RepoName, ...segments: reado
   return repoHref({ type, fullName: `${encodeURIComponent(owner)}/${encodeURIComponent(name)}` }, ...segments);
 }
 
-/** The URL of a file or a folder of a revision: the slashes of its path stay. */
+/** The URL of a file or a folder of a revision. The slashes of its path are not encoded. */
 export function repoFileHref(
   repo: Pick<Repo, "type" | "fullName">,
   kind: "tree" | "blob" | "raw" | "resolve" | "commits" | "edit" | "new" | "upload" | "delete",

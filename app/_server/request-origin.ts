@@ -3,8 +3,8 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 
 /**
- * Where the request came from, for the audit log, throttling and the list of sessions. server.ts determines the IP address; the sender
- * cannot set it.
+ * The origin of the request, for the audit log, throttling and the list of sessions. server.ts determines the IP address; the sender cannot
+ * set it.
  */
 export async function requestOrigin(): Promise<RequestOrigin> {
   const given = await headers();

@@ -36,7 +36,7 @@ export async function requirePerson(returnTo: string): Promise<Person> {
   return personActor(await requireSession(returnTo));
 }
 
-/** The signed-in person for a response that takes long: each call looks the session up again, because it may have ended (S112). */
+/** The signed-in person for a response that takes a long time: each call looks the session up again, because it may have ended (S112). */
 export async function personLookup(): Promise<() => Promise<Person>> {
   const token = await sessionToken();
   return async () => {
@@ -51,7 +51,7 @@ export async function sessionToken(): Promise<string | undefined> {
   return (await cookies()).get(siteSessionCookie().name)?.value;
 }
 
-/** Gives the browser a session. Always a new token, never the one it came with (session fixation, S34). */
+/** Gives the browser a session. The token is always new, never one that the browser has sent (session fixation, S34). */
 export async function setSessionCookie(token: string): Promise<void> {
   const { name, options } = siteSessionCookie();
   (await cookies()).set(name, token, options);

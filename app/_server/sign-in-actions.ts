@@ -43,7 +43,7 @@ export const signInAction = formAction(
   },
 );
 
-/** The challenge is also stored in a cookie, so that a response from another browser signs nobody in here. */
+/** The challenge is also stored in a cookie, so that only a response from the same browser signs a user in. */
 export async function askForPasskeyToSignInAction(): Promise<PasskeyOptions> {
   return passkeyOptions(async () => {
     const use = await askForPasskeyToSignIn(await requestOrigin());

@@ -8,7 +8,7 @@ function formOf(entries: ReadonlyArray<readonly [string, string | File]>): Submi
   return new SubmittedForm(data);
 }
 
-test("text is read without the spaces around it, a password with them", () => {
+test("text is read without the spaces around it, and a password with its spaces", () => {
   const form = formOf([
     ["name", "  Ada "],
     ["password", "  two spaces  "],
@@ -28,7 +28,7 @@ test("a file field without a chosen file has no file", async () => {
   expect(await formOf([["avatar", new File(["abc"], "a.png")]]).file("avatar")).toEqual(new TextEncoder().encode("abc"));
 });
 
-test("a field of files has the chosen ones; an empty choice of a browser or React counts as none", async () => {
+test("a field of files has the chosen files; the empty file that a browser or React sends for no choice does not count", async () => {
   expect(await formOf([["files", new File([], "")]]).files("files")).toEqual([]);
   expect(await formOf([["files", new File([], "undefined")]]).files("files")).toEqual([]);
   expect(
@@ -66,7 +66,7 @@ test("S51 a NUL is refused beside its field", () => {
   expect(() => formOf([["fullName", "Ada"]]).requireStorableText()).not.toThrow();
 });
 
-test("S137 line ends are the file's, whatever the browser sends", () => {
+test("S137 text gets the line ends of its file, whatever the browser sends", () => {
   expect(withLineEnd("a\r\nb\rc\nd", "\r\n")).toBe("a\r\nb\r\nc\r\nd");
   for (const lineEnd of ["\n", "$`", "x".repeat(1_000), 7, null, {}]) expect(withLineEnd("a\r\nb", lineEnd)).toBe("a\nb");
 });

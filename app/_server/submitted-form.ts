@@ -16,23 +16,23 @@ export class SubmittedForm {
     return this.#data.has(name);
   }
 
-  /** A line or a text area, without surrounding spaces. */
+  /** The text of a field, without surrounding spaces. */
   text(name: string): string {
     return this.verbatim(name).trim();
   }
 
-  /** As typed: for passwords, whose spaces count. */
+  /** The text with its spaces, for passwords. */
   verbatim(name: string): string {
     const value = this.#data.get(name);
     return typeof value === "string" ? value : "";
   }
 
-  /** An optional text: null when it was left empty. */
+  /** An optional text; null if the field was left empty. */
   optional(name: string): string | null {
     return this.text(name) || null;
   }
 
-  /** Every value of a name: checkboxes. */
+  /** All values of a name, for checkboxes. */
   all(name: string): string[] {
     return this.#data.getAll(name).filter((value) => typeof value === "string");
   }
@@ -69,14 +69,12 @@ export class SubmittedForm {
   }
 }
 
-/**
- * If no file was chosen, a browser sends an empty one without a name. React calls it "undefined" when it decodes an action's form.
- */
+/** If no file was chosen, a browser sends an empty file without a name. React names it "undefined" when it decodes an action's form. */
 const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);
 
 /**
- * Text with the line ends of the file that it was read from: browsers send each as CR LF. `lineEnd` comes back from the browser, so it may be
- * anything; as a long text or a replacement pattern it would make gigabytes (S137).
+ * Text with the line ends of the file from which it was read, because browsers send each line end as CR LF. The browser also sends
+ * `lineEnd` back, so it may have any value; a long text or a replacement pattern would produce gigabytes (S137).
  */
 export function withLineEnd(text: string, lineEnd: unknown): string {
   return text.replace(/\r\n?|\n/g, lineEnd === "\r\n" ? "\r\n" : "\n");

@@ -38,7 +38,7 @@ export const confirmDevice = formAction(
       if (decision === "deny") return deny(session, userCode, from);
       if (decision !== "continue") throw new ServiceError("invalid_request", "Press “Continue” or “This is not me”.");
       const asked = await openDeviceRequest(session, userCode, from).catch((error: unknown) => {
-        // The next page says that it was answered meanwhile.
+        // The next page says that the request was answered meanwhile.
         if (isServiceError(error) && error.code === "conflict") return undefined;
         throw error;
       });
@@ -61,7 +61,7 @@ export const decide = formAction(
     }),
 );
 
-/** Switches the account. It releases the code, because only the account that opened it can answer it (S65). */
+/** Releases the code and switches the account, because only the account that opened a device request can answer it (S65). */
 const releaseCode = formAction(anybody, { user_code: text }, async ({ input: { user_code: userCode } }) => {
   const session = await currentSession();
   if (session) await releaseDeviceRequest(session, userCode);

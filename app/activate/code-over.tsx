@@ -37,7 +37,7 @@ const looks = {
 
 type OutcomeProps = Readonly<{ tone: keyof typeof looks; title: ReactNode; children: ReactNode }>;
 
-/** The last page: the result, and that nothing is left to do here. */
+/** The last page: the result, and that the person can close the page. */
 export function Outcome({ tone, title, children }: OutcomeProps) {
   const { Icon, className } = looks[tone];
   return (
@@ -62,7 +62,7 @@ export function AboutDevices() {
   );
 }
 
-/** A form and not a link, because it releases the code. */
+/** A form and not a link, because switching the account releases the code. */
 export function SwitchAccount({ userCode }: Readonly<{ userCode: string }>) {
   return (
     <form action={switchAccount}>

@@ -8,7 +8,7 @@ export const PERMISSIONS_PATH = "/activate/permissions";
 /** The maximum length of a typed code; core decides what a code is. */
 const TYPED_MAX_CHARACTERS = 64;
 
-/** The page for entering a code, filled in with the given one. */
+/** The URL of the page for entering a code, with the field filled in. */
 export function activatePath(userCode: string): string {
   const typed = userCode.slice(0, TYPED_MAX_CHARACTERS);
   return typed ? `/activate?${new URLSearchParams({ user_code: typed })}` : "/activate";
@@ -17,16 +17,16 @@ export function activatePath(userCode: string): string {
 /** The code that this browser has entered. */
 type EnteredCode = {
   userCode: string;
-  /** Whether the person has confirmed that it is the code on their device. */
+  /** Whether the person has confirmed that their device shows this code. */
   isConfirmed: boolean;
 };
 
 const CONFIRMED = ".confirmed";
 
 /**
- * The code travels between pages in a cookie. So it is not in a URL: neither the history nor the address bar reveals it, and no link can
- * skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that no link on another site can skip it either. A
- * form answers the code that its page showed; the cookie only decides which page to show.
+ * Stores the code in a cookie for the next pages. It is not in their URLs, so neither the history nor the address bar reveals it, and no
+ * link can skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that it does not help links on other
+ * sites either. A form contains the code that its page showed; the cookie only decides which page to show.
  */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();
@@ -46,7 +46,7 @@ export async function forgetCode(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** Named as the session's cookie is (core/accounts/sessions/site-session-cookie.ts). */
+/** The name follows the same rules as the name of the session's cookie (core/accounts/sessions/site-session-cookie.ts). */
 function deviceCodeCookie() {
   const { protocol, port } = new URL(env().ORIGIN);
   const secure = protocol === "https:";

@@ -18,7 +18,7 @@ type DevicePage =
  */
 export const readDevicePage = cache(async (): Promise<DevicePage> => {
   const entered = await enteredCode();
-  // The page explains a refused answer: a redirect would make the browser submit the form again.
+  // The page must explain why an answer was refused. A redirect would make the browser submit the form again.
   if (!entered && isPageRefused()) return { step: "over", reason: undefined };
   if (!entered) redirect("/activate");
   const session = await requireSession(CONFIRM_PATH);

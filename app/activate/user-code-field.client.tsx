@@ -27,7 +27,8 @@ export function UserCodeField() {
           spellCheck={false}
           inputMode="text"
           maxLength={64}
-          // Only the style sheet uses these: whether the field is empty, and whether a fifth letter came without a hyphen.
+          // Only the style sheet uses `placeholder` and `pattern`: to know whether the field is empty, and whether a fifth character was
+          // typed without a hyphen.
           placeholder=" "
           pattern="[\p{L}\p{N}]{5,}"
           aria-invalid={error ? true : undefined}

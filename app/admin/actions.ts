@@ -39,7 +39,7 @@ import {
   userPath,
 } from "./paths.ts";
 
-/** The list that the form came from; any other path is replaced with the first page of the list. */
+/** The URL of the list from which the form was sent. Any other path is replaced with the first page of the list. */
 function listOf(form: SubmittedForm): string {
   const path = nextPath(form.text("returnTo"), APPS_PATH);
   return path === APPS_PATH || path.startsWith(`${APPS_PATH}?`) ? path : APPS_PATH;
@@ -82,7 +82,7 @@ export const setPolicyAction = formAction(operatorAt(HOSTS_PATH), { policy: text
   redirect(hostsPath({}, "policy"));
 });
 
-/** Before a host is blocked, a page shows the consequences. */
+/** Redirects to the page with the consequences, before a host is blocked. */
 export const addRuleAction = formAction(
   operatorAt(HOSTS_PATH),
   { host: text, rule: text, note: text },
@@ -128,7 +128,7 @@ export const retryAction = formAction(operatorAt(MAIL_PATH), {}, async ({ operat
 
 const planScope = operatorOn(organizationPlanPath);
 
-/** Leads to the page with the consequences of a plan, before the plan is set. */
+/** Redirects to the page with the consequences of a plan, before the plan is set. */
 export const choosePlanAction = formAction(planScope, { plan: text }, async ({ page, input: { plan } }) => {
   redirect(`${page}?${new URLSearchParams({ plan })}`);
 });
@@ -209,7 +209,7 @@ export const setQuotaAction = formAction(
   },
 );
 
-/** The account whose page the form is on. */
+/** The scope of forms on the page of an account. */
 const userScope: Scope<[userId: string], Readonly<{ operator: Person; userId: string; page: string }>> = {
   argumentCount: 1,
   enter: async (form, given) => {

@@ -244,7 +244,7 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
 }
 
 function tried({ since, byOutcome }: Overview["attempts"]): Figure[] {
-  // In a very busy hour only its last part is counted.
+  // `since` is less than an hour ago if the hour had so many attempts that only its last part was counted.
   const isHour = Date.now() - since.getTime() > HOUR_MS - 60_000;
   const { delivered = 0, rejected = 0, unreachable = 0, blocked = 0, withheld = 0 } = byOutcome;
   const kinds = [

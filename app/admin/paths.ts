@@ -9,7 +9,7 @@ export type HostsQuery = Readonly<{ search?: string; page?: number; rules?: numb
 export const SEEN = "seen";
 export const RULES = "rules";
 
-/** The URL of the page, with the search and the page number of the documents, and the page number of the rules. */
+/** The URL of the page about hosts, with the search and the page number of the documents, and the page number of the rules. */
 export const hostsPath = (query: HostsQuery, notice?: string): string => hrefWith(HOSTS_PATH, { ...query, notice });
 
 /** The page that asks before a host is blocked. */

@@ -9,9 +9,9 @@ type SwitchCardProps = Pick<ActionButtonProps, "action"> &
     title: string;
     description: string;
     isOn: boolean;
-    /** When it was last changed; null if it never was. */
+    /** When the setting was last changed; null if it never was. */
     changedAt: Date | null;
-    /** What the current state means. */
+    /** The meaning of the current state. */
     sentence: string;
     /** The name of the form's field: `1` turns the setting on, `0` off. */
     field: string;

@@ -6,10 +6,10 @@ export const COLLECTIONS_PATH = "/collections";
 
 type CollectionsQuery = Readonly<{ owner?: string; search?: string; page?: number }>;
 
-/** The list with its filters. */
+/** The URL of the list of collections, with its filters. */
 export const collectionsPath = (query: CollectionsQuery): string => hrefWith(COLLECTIONS_PATH, query);
 
-/** The form of a new collection. @param owner preselected */
+/** The URL of the form of a new collection. @param owner the preselected owner */
 export function newCollectionPath(owner?: string): string {
   return hrefWith(`${COLLECTIONS_PATH}/new`, { owner });
 }
@@ -18,7 +18,7 @@ export function editCollectionPath(collection: Pick<Collection, "owner" | "slug"
   return hrefWith(`${collectionPath(collection)}/edit`, { notice });
 }
 
-/** The page that adds a repository to one of the person's collections. */
+/** The URL of the page that adds a repository to one of the person's collections. */
 export function addToCollectionPath({ type, fullName }: Pick<Repo, "type" | "fullName">): string {
   return `${COLLECTIONS_PATH}/add?${new URLSearchParams({ type, repo: fullName })}`;
 }

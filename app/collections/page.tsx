@@ -16,7 +16,7 @@ export const metadata: Metadata = { title: "Collections" };
 
 const PAGE_SIZE = 20;
 
-/** Every collection that the reader may see, or those of one owner. */
+/** All collections that the reader may see, or only the collections of one owner. */
 export default async function CollectionsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [query, session] = await Promise.all([searchParams, currentSession()]);
   const search = searchOf(query.search);

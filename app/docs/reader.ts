@@ -14,8 +14,8 @@ export type Reader = Readonly<{
 }>;
 
 /**
- * The reader, and the values for their snippets: never a secret, because a secret is shown only once.
- * @param chosen the id of one of their apps; the newest otherwise
+ * The reader, and the values for the reader's snippets. These never include a secret, because a secret is shown only once.
+ * @param chosen the id of one of the reader's apps; any other text means the newest
  */
 export async function findReader(chosen: string): Promise<Reader> {
   const session = await currentSession();
@@ -32,7 +32,7 @@ export async function findReader(chosen: string): Promise<Reader> {
   };
 }
 
-/** The values that are the same for every reader of this instance. */
+/** The values that are the same for every reader of this installation. */
 export function instanceFilling(): Filling {
   const { ORIGIN, BRAND_NAME, VENDOR, TOKEN_PREFIX } = env();
   return { origin: ORIGIN, brand: BRAND_NAME, vendor: VENDOR, tokenPrefix: TOKEN_PREFIX };

@@ -76,7 +76,7 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
   );
 }
 
-/** The first step of a sign-in. Other ways to sign in are separate forms beside it; the second step has its own page. */
+/** The first step of a sign-in. Other ways to sign in are separate forms on the same page. The second step has its own page. */
 function SignInForm({ next, login }: Readonly<{ next: string; login: string }>) {
   return (
     <ActionForm action={signInAction} values={{ login }}>

@@ -20,8 +20,8 @@ import {
 type ReauthenticateFormProps = Readonly<{ user: SiteSession["user"]; next: string }>;
 
 /**
- * Asks the signed-in person to authenticate again: with a passkey, or with the password and then the second step if there is one. A person
- * without a password goes directly to the second step, or to their identity provider.
+ * Asks the signed-in person to authenticate again: with a passkey, or with the password and then the second step if the person has set one
+ * up. A person without a password goes directly to the second step, or to their identity provider.
  */
 export async function ReauthenticateForm({ user, next }: ReauthenticateFormProps) {
   const { hasPassword, hasPasskeys, hasAuthenticator } = await findSecondStepOffer(user.id);

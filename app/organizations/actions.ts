@@ -66,8 +66,8 @@ export const revokeInvitationAction = formAction(
 );
 
 /**
- * `before` and `confirmed` only decide whether the page asks first: it does so before making somebody an administrator. `changeRole` does
- * not check them.
+ * `before` and `confirmed` only decide whether the page asks for confirmation, which it does before it makes somebody an administrator.
+ * `changeRole` does not check them.
  */
 export const changeRoleAction = formAction(
   membersScope,
@@ -109,7 +109,7 @@ export const updateOrganizationAction = formAction(
   { fullName: text, website: text, email: text, logo: image },
   async ({ organization, person, input: { logo, ...profile }, from }) => {
     await updateOrganization(person, organization.id, { ...profile, logo }, from);
-    // The navigation shows the name too.
+    // The navigation also shows the name, so the layout is revalidated.
     revalidatePath("/organizations", "layout");
     return { message: "Profile saved.", values: profile };
   },
@@ -131,7 +131,7 @@ export const setAppPolicyAction = formAction(policyScope, { policy: text }, asyn
   redirect(`${organizationPath(organization.name, "settings/app-policy")}?notice=policy`);
 });
 
-/** A decision of null undoes the previous one. */
+/** A decision of null removes the previous decision. */
 export const decideAppAction = formAction(
   policyScope,
   { clientId: text, returnTo: text },
@@ -144,7 +144,7 @@ export const decideAppAction = formAction(
   },
 );
 
-/** The list that the form came from; any other path is replaced with the first page of the list. */
+/** The URL of the list from which the form was sent. Any other path is replaced with the first page of the list. */
 function listPath(name: string, sent: string): string {
   const own = organizationPath(name, "settings/app-policy");
   const path = nextPath(sent, own);

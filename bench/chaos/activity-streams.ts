@@ -10,7 +10,7 @@ const STREAMS = 6;
 /** The delay after which a browser reconnects, as named by the stream. */
 const RETRY_MS = 3_000;
 
-/** Live views of a webhook's activity. Each continues where it was when it is cut off, as a browser does. */
+/** Opens live views of a webhook's activity. A view that is cut off continues where it stopped, as in a browser. */
 export async function followActivity(service: ChaosService, webhookId: string) {
   const input = { name: "streams", scopes: ["webhooks"], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(operatorCommand, service.ownerId, input, noOrigin);
@@ -41,7 +41,7 @@ export async function followActivity(service: ChaosService, webhookId: string) {
             last = /^id: (.*)$/m.exec(event)?.[1] ?? last;
           }
         }
-      } catch {} // it was cut off
+      } catch {} // the stream was cut off
     }
   }
 
@@ -61,7 +61,7 @@ export async function followActivity(service: ChaosService, webhookId: string) {
   const views = Array.from({ length: STREAMS }, () => new Set<string>());
   const running = Promise.all(views.map(follow));
   return {
-    /** @returns how often a stream was continued, and how many deliveries some stream did not show */
+    /** @returns how often a stream was continued, and how many deliveries were missing in at least one stream */
     async stop(): Promise<{ resumed: number; missed: number; shown: number }> {
       const rows = await ask<{ id: string }>(service, "select id from delivery where webhook_id = $1 and state = 'delivered'", [
         webhookId,

@@ -8,7 +8,7 @@ import { DATABASE, OWNER_ROLE, prepareDatabase, SERVICE_ROLE } from "#core/postg
 import { freePort } from "#core/postgres/free-port.ts";
 import { findServerUser } from "#core/postgres/server-user.ts";
 
-/** A node: Patroni with the PostgreSQL that it runs. */
+/** A node of the cluster: Patroni with the PostgreSQL that it runs. */
 type Node = { name: string; postgresPort: number; apiPort: number; patroni?: ChildProcess };
 type Member = { name: string; role: string; state: string };
 
@@ -20,8 +20,9 @@ const NODES = ["anna", "bela", "carl"];
 const TTL_SECONDS = 20;
 
 /**
- * PostgreSQL with Patroni on three nodes, etcd, and HAProxy in front, all on 127.0.0.1: a commit is confirmed when one standby has written
- * it too. HAProxy asks each node's Patroni every second whether it is the primary, and ends the connections to one that is not.
+ * Starts PostgreSQL with Patroni on three nodes, etcd, and HAProxy in front, all on 127.0.0.1. A commit is confirmed when a standby has
+ * also written it. HAProxy asks each node's Patroni every second whether the node is the primary, and ends connections to nodes that are
+ * not.
  */
 export async function startCluster() {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--failover"], { stdio: "inherit" });
@@ -68,21 +69,21 @@ export async function startCluster() {
     for (const pid of processesOf(node)) {
       try {
         process.kill(pid, what);
-      } catch {} // it ended meanwhile
+      } catch {} // the process ended meanwhile
     }
   };
 
   function kill(): void {
     for (const node of nodes) {
-      // Patroni first: it would start PostgreSQL again.
+      // Patroni is killed first, because it would start PostgreSQL again.
       node.patroni?.kill("SIGKILL");
       try {
         signal(node, "SIGKILL");
-      } catch {} // its PostgreSQL does not run
+      } catch {} // the node's PostgreSQL does not run
     }
     for (const child of others) child.kill();
   }
-  // A failure must not leave them running.
+  // Ends all processes after a failure too.
   process.once("exit", kill);
   for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
 
@@ -103,7 +104,7 @@ export async function startCluster() {
     return node;
   }
 
-  /** Until there is a primary with a synchronous standby, and the third node follows too. */
+  /** Waits until there is a primary with a synchronous standby, and the third node replicates too. */
   async function untilHealthy(seconds = 120): Promise<void> {
     let found: Member[] = [];
     for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(500)) {
@@ -115,7 +116,7 @@ export async function startCluster() {
     throw new Error(`the cluster did not become healthy: ${JSON.stringify(found)}`);
   }
 
-  await delay(1_000); // etcd
+  await delay(1_000); // until etcd is ready
   for (const node of nodes) startNode(node);
   const cluster = {
     /** Creates the service's database. @returns its settings */
@@ -167,8 +168,8 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
     scope: "keyhook",
     name,
     restapi: { listen: api, connect_address: api },
-    // By etcd's API of version 2: with version 3, Patroni before 3.0.3 (Debian 12 has 3.0.2) can take the leader's key away from the new
-    // primary when it was frozen and continues (https://github.com/patroni/patroni/pull/2689).
+    // Uses version 2 of etcd's API. With version 3, a node with Patroni before 3.0.3 (Debian 12 has 3.0.2) that was frozen and continues
+    // can take the leader's key away from the new primary (https://github.com/patroni/patroni/pull/2689).
     etcd: { host: `127.0.0.1:${etcdPort}` },
     log: { dir: home, level: "INFO" },
     bootstrap: {
@@ -176,7 +177,7 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
         ttl: TTL_SECONDS,
         loop_wait: 4,
         retry_timeout: 5,
-        // A primary whose PostgreSQL ended is not waited for.
+        // There is a new primary at once if the primary's PostgreSQL has ended, without waiting for it to start again.
         master_start_timeout: 0,
         synchronous_mode: true,
         postgresql: {

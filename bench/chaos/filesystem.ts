@@ -24,7 +24,7 @@ import { type MooseFs, type Mount, startMooseFs } from "./moosefs.ts";
 import { killNow, killTree, untilEnded } from "./nodes.ts";
 import { createOwner, OWNER, versions } from "./service.ts";
 
-/** A web process with its folder of repositories. */
+/** A web process and its folder of repositories. */
 type Place = { name: string; folder: string; settings: Record<string, string>; mount?: Mount; running?: RunningService };
 type Bench = {
   fs: MooseFs;
@@ -38,7 +38,10 @@ type Bench = {
 
 const ROUNDS = 5;
 const SECONDS = 25;
-/** Without this, a client takes a deleted folder for existing, and its successor for missing, for a second (docs/operations.md). */
+/**
+ * Without this option, for a second a client believes that a deleted folder exists, and that a new folder of the same name does not
+ * (docs/operations.md).
+ */
 const MOUNT_OPTIONS = "mfsdirentrycacheto=0";
 
 const run = promisify(execFile);
@@ -52,10 +55,10 @@ const git = async (directory: string, ...args: string[]) =>
   (await run("git", ["-C", directory, ...args], { env, maxBuffer: 1 << 26 })).stdout.trim();
 
 /**
- * `npm run chaos -- filesystem [OPTIONS]`: repositories on MooseFS. First beside the local disk, then two web processes with a mount each push
- * to the same repositories while something fails.
+ * `npm run chaos -- filesystem [OPTIONS]`: tests repositories on MooseFS. First it compares MooseFS with the local disk. Then two web
+ * processes, each with its own mount, receive pushes to the same repositories while something fails.
  *
- * @param options of the mounts, instead of those that docs/operations.md recommends
+ * @param options options of the mounts, instead of the ones that docs/operations.md recommends
  * @returns the exit status: 1 if a requirement failed
  */
 export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promise<number> {
@@ -66,7 +69,7 @@ export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promis
   const fs = await startMooseFs(join(directory, "moosefs"));
   const database = await startEmbedded(join(directory, "database"));
   const places: Place[] = [];
-  // Also after a failure. The file system is unmounted before (moosefs.ts).
+  // Runs after a failure too. moosefs.ts unmounts the file system first.
   process.once("exit", () => {
     for (const { running } of places) if (running) killTree(running.process.pid as number);
     killNow(database.pid, "SIGQUIT");
@@ -91,7 +94,7 @@ export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promis
   };
   const disk = await addPlace("disk");
   const [anna, bela] = [await addPlace("anna", await fs.add("a", options)), await addPlace("bela", await fs.add("b", options))];
-  // The first one migrates the database.
+  // The first process migrates the database.
   await start(disk);
   await Promise.all([start(anna), start(bela)]);
   provideSettings({ ...shared, DATA_DIR: bela.settings.DATA_DIR as string });
@@ -125,7 +128,7 @@ const originOf = ({ settings }: Place): string => `http://localhost:${settings.P
 const remoteOf = (place: Place, { fullName }: Repo, { token }: Bench): string =>
   Object.assign(new URL(`${originOf(place)}/${fullName}`), { username: OWNER.username, password: token }).href;
 
-/** Alternating, so that both see the same state of the machine. */
+/** Compares the local disk and MooseFS. They take turns, so that both see the same state of the machine. */
 async function compare(bench: Bench): Promise<void> {
   const copy = join(bench.directory, "copy");
   await run("git", ["init", "--quiet", "--initial-branch=main", copy], { env });
@@ -191,7 +194,7 @@ async function compare(bench: Bench): Promise<void> {
   }
 }
 
-/** How often the kernel has asked the client of a mount so far. */
+/** How many operations the kernel has requested from the client of a mount so far. */
 const operationsOf = ({ mount }: Place): number =>
   mount ? Number(/^fuse_ops: (\d+)$/m.exec(readFileSync(join(mount.path, ".stats"), "utf8"))?.[1]) : 0;
 
@@ -217,7 +220,7 @@ async function commitOverApi(place: Place, { fullName }: Repo, { token }: Bench,
   return (JSON.parse(text) as { commitOid: string }).commitOid;
 }
 
-/** Pushes by both nodes, to the same repository and to their own, while one thing after another happens. */
+/** Pushes through both nodes, to the same repository and to one repository each, while faults happen one after another. */
 async function strikeAll(bench: Bench): Promise<boolean> {
   const { fs, anna, bela, start } = bench;
   const again = async (server: MooseFs["master"]) => {
@@ -277,24 +280,24 @@ const LONG_AGO = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
 const pathAt = ({ settings }: Place, { id }: Repo): string =>
   join(settings.DATA_DIR as string, "repositories", id.slice(-2), `${id}.git`);
 
-/** Collects everything in each repository again and again, through the second node's mount, as its worker does once a week. */
+/** Runs git's garbage collection in each repository repeatedly, through the second node's mount, as a worker does once a week. */
 async function maintain({ bela }: Bench, repos: Repo[]): Promise<void> {
   const end = Date.now() + SECONDS * 1_000;
   for (let nth = 0; Date.now() < end; nth++) {
     const path = pathAt(bela, repos[nth % repos.length] as Repo);
     rmSync(join(path, "keyhook-collected"), { force: true });
-    // A repository is collected a week after it was created.
+    // Makes the repository look old, because it is collected only a week after it was created.
     await utimes(join(path, "config"), LONG_AGO, LONG_AGO);
     await tidy(path);
     await delay(500);
   }
 }
 
-/** Two clients change the same branch: the second one is refused, and begins again. */
+/** Actions in which two clients change the same branch, so that the second one is refused and must begin again. */
 const SHARED = /same branch|API/;
 const REJECTED = /\[rejected\]|\[remote rejected\]|conflict|409|412/;
 
-/** Clients of both nodes that push, commit and read until `end`, and repeat what failed. */
+/** Clients of both nodes, which push, commit and read until `end`, and repeat failed actions. */
 async function startTraffic(bench: Bench, index: number) {
   const { anna, bela } = bench;
   const directory = mkdtempSync(join(bench.directory, "traffic-"));
@@ -324,7 +327,7 @@ async function startTraffic(bench: Bench, index: number) {
     return copy;
   };
 
-  /** Pushes to a repository of its own. The folder of the second branch comes and goes with it. */
+  /** Pushes to a repository that no other client uses. The folder of the second branch is created and deleted with that branch. */
   async function pushOwn(place: Place, other: Place, repo: Repo): Promise<(nth: number) => Promise<void>> {
     const copy = await makeCopy(repo.name);
     const [here, there] = [remoteOf(place, repo, bench), remoteOf(other, repo, bench)];
@@ -341,7 +344,7 @@ async function startTraffic(bench: Bench, index: number) {
     };
   }
 
-  /** Pushes to a branch to which the other node pushes too, and continues from what is there if that was first. */
+  /** Pushes to a branch to which the other node's client also pushes. If that client was first, continues from its commit. */
   async function pushShared(place: Place): Promise<() => Promise<void>> {
     const copy = await makeCopy(`both-${place.name}`);
     const remote = remoteOf(place, both, bench);

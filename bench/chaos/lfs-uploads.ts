@@ -11,7 +11,7 @@ type Answer = { objects: { actions?: { upload?: Action; verify?: Action; downloa
 
 const BYTES = 64 * 1024;
 
-/** Uploads of large files as Git LFS makes them: each of its three requests goes to whichever node is next, or to the bucket. */
+/** Uploads of large files as Git LFS makes them: each of an upload's three requests goes to the next node, or to the bucket. */
 export async function prepareUploads(service: ChaosService) {
   const name = `uploaded-${newId()}`;
   const input = { name, scopes: ["write-repos"], expiresInDays: 1 };
@@ -43,7 +43,7 @@ export async function prepareUploads(service: ChaosService) {
       if (verify) await send("verify", verify, { method: "POST", headers: json, body: JSON.stringify(object) });
       confirmed.push(object);
     },
-    /** How many confirmed uploads cannot be downloaded as they were. */
+    /** The number of confirmed uploads that cannot be downloaded unchanged. */
     async lost(): Promise<number> {
       let lost = 0;
       for (const object of confirmed) {

@@ -5,13 +5,13 @@ import { db } from "#core/db.ts";
 import { recordEvents } from "#core/events/record-event.ts";
 import { newId } from "#core/ids.ts";
 
-/** A webhook that watches a repository without a user, so that each scenario has its own. */
+/** Creates a webhook that watches a repository of which only the ID exists, so that each scenario has its own repository. */
 export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
   const id = newId();
   await db().webhook.create({
     data: { id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
   });
-  // In SQL, because the field has another name in older versions (upgrade.ts).
+  // Written in SQL, because the field has another name in the client of older versions (upgrade.ts).
   await db().$executeRaw`insert into webhook_watch (webhook_id, type, target_id) values (${id}, 'model', ${repoId})`;
   return id;
 }
@@ -27,7 +27,7 @@ export function pushPayload(repoId: string, ownerId: string): EventPayload {
 
 /**
  * Records events at a rate, through the function that pushes use.
- * @returns the IDs of those whose commit was confirmed, and when
+ * @returns the IDs of the events whose commit was confirmed, and when
  */
 export async function recordAtRate(
   repoId: string,
@@ -48,7 +48,10 @@ export async function recordAtRate(
 
 const TICK_MS = 50;
 
-/** Calls `run` with the items that are due, twenty times a second. Failures are not repeated, and nothing waits for it. */
+/**
+ * Calls `run` with the number of items that are due, twenty times a second. Failures are not repeated, and the next call does not wait for
+ * the previous one.
+ */
 export async function everyTick(perSecond: number, seconds: number, run: (count: number) => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   const running = new Set<Promise<void>>();

@@ -28,7 +28,7 @@ export function rowOf(
   return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
 }
 
-/** Queries the database until it answers: it may be starting, or the machine may be busy. */
+/** Repeats a query until the database answers, because it may be starting or the machine may be busy. */
 export async function ask<Row extends pg.QueryResultRow>(
   service: ChaosService,
   text: string,
@@ -44,7 +44,7 @@ export async function ask<Row extends pg.QueryResultRow>(
   }
 }
 
-/** On a connection of its own, which fails and returns with the database. */
+/** Sends one query over a new connection. */
 async function askOnce<Row extends pg.QueryResultRow>(service: ChaosService, text: string, values: unknown[]): Promise<Row[]> {
   const connectionString = service.databaseUrl();
   if (!connectionString) throw new Error("the database is down");
@@ -78,7 +78,7 @@ export function watchBacklog(service: ChaosService, webhookIds: string[]) {
     }
   })();
   return {
-    /** @returns the seconds from a moment until the last time that something was overdue */
+    /** @returns the seconds from `since` until the last time that something was overdue */
     async stop(since: number): Promise<number> {
       isWatching = false;
       await watching;
@@ -115,7 +115,7 @@ export async function settle(service: ChaosService, webhookIds: string[], second
   return false;
 }
 
-/** Compares the confirmed events with what arrived at the receiver of one webhook, by the rows of its deliveries. */
+/** Compares the confirmed events with the deliveries that arrived at the receiver of one webhook. */
 export async function tally(
   service: ChaosService,
   webhookId: string,
@@ -128,7 +128,7 @@ export async function tally(
     [webhookId],
   );
   const arrivals = Map.groupBy(receiver.arrivals, ({ id }) => id);
-  // Counted by what the receiver has, not by what the service believes.
+  // Counts what the receiver got, not what the service recorded.
   const reached = new Set(rows.filter(({ id }) => arrivals.has(id)).map(({ eventId }) => eventId));
   const delivered = [...eventIds].filter((id) => reached.has(id)).length;
   const repeated = [...arrivals.values()].reduce((sum, each) => sum + each.length - 1, 0);
@@ -141,7 +141,7 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** From the event's record to its arrival, in milliseconds, for events that arrived. */
+/** The milliseconds from the recording of each event to its arrival, for events that arrived. */
 export async function latencies(
   service: ChaosService,
   webhookId: string,

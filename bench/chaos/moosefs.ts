@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { killNow } from "./nodes.ts";
 
-/** A mount as on a machine of its own: a client process with its own caches. */
+/** A mount with its own client process and caches, as if it were on a separate machine. */
 export type Mount = { path: string; options: string; client?: ChildProcess };
 
-/** The servers: a master, which has the names, and two chunk servers, which have a copy of each file each. */
+/** A server: the master, which has the names, or one of two chunk servers, each of which has a copy of each file. */
 type Server = { command: string; args: string[]; process?: ChildProcess };
 
 export type MooseFs = Awaited<ReturnType<typeof startMooseFs>>;
@@ -17,13 +17,13 @@ const ADDRESS = "10.77.0.1";
 const PATIENCE_MS = 60_000;
 
 /**
- * MooseFS, with settings that write to the disk what a client syncs. The servers refuse loopback addresses, so they and the clients run in a
- * network namespace whose loopback device has another one. The mounts are visible to all processes.
+ * Starts MooseFS, with settings that write data to the disk when a client syncs it. The servers refuse loopback addresses, so they and the
+ * clients run in a network namespace whose loopback device has another address. The mounts are visible to all processes.
  */
 export async function startMooseFs(directory: string) {
   if (process.getuid?.() !== 0) throw new Error("Run this as root: it makes a network namespace and mounts a file system.");
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--filesystem"], { stdio: "inherit" });
-  // The servers run as root, who may read the folders that they get here.
+  // The servers run as root, so they can read the folders that they get here.
   mkdirSync(directory);
   chmodSync(directory, 0o755);
   const mounts: Mount[] = [];
@@ -33,7 +33,7 @@ export async function startMooseFs(directory: string) {
     ["--net", "sh", "-c", `ip link set lo up && ip address add ${ADDRESS}/32 dev lo && echo up && exec sleep infinity`],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  // The namespace ends with its processes. A failure must not leave them running.
+  // Ends all processes after a failure too; the namespace ends with them.
   const stop = () => {
     for (const { path } of mounts) unmount(path);
     for (const child of [...mounts.map(({ client }) => client), ...servers.map((server) => server.process), holder])
@@ -78,7 +78,7 @@ export async function startMooseFs(directory: string) {
   servers.push(master, ...chunkServers);
   for (const server of servers) start(server);
 
-  /** Starts the client of a mount, and waits until the file system is there and can be written to. */
+  /** Starts the client of a mount, and waits until the file system is mounted and writable. */
   async function mount(each: Mount): Promise<void> {
     const options = `mfsnice=0,mfsdelayedinit,${each.options}`;
     each.client = inside("/usr/bin/mfsmount", ["-f", each.path, "-H", ADDRESS, "-o", options]);
@@ -110,7 +110,7 @@ export async function startMooseFs(directory: string) {
       if (client?.pid) killNow(client.pid);
       unmount(path);
     },
-    /** The processes that work for the mounts. */
+    /** The IDs of the servers' and the clients' processes. */
     pids: (): number[] =>
       [...servers.map((server) => server.process), ...mounts.map(({ client }) => client)].flatMap((each) => each?.pid ?? []),
   };
@@ -119,5 +119,5 @@ export async function startMooseFs(directory: string) {
 function unmount(path: string): void {
   try {
     execFileSync("/usr/bin/umount", ["--lazy", path], { stdio: "ignore" });
-  } catch {} // it is not mounted
+  } catch {} // the file system is not mounted
 }

@@ -12,7 +12,7 @@ import { type RunningService, startService, stopService } from "#core/testing/ru
 import { startNameServer } from "./name-server.ts";
 import { type ChaosService, createOwner } from "./service.ts";
 
-/** A supervisor with its web process or worker, as on a machine of its own. */
+/** A supervisor with its web process or worker, as if it were on a separate machine. */
 export type ServiceNode = { name: string; kind: "web" | "worker"; settings: Record<string, string>; running?: RunningService };
 
 export type Nodes = Awaited<ReturnType<typeof startNodes>>;
@@ -20,8 +20,9 @@ export type Nodes = Awaited<ReturnType<typeof startNodes>>;
 const KINDS = { anna: "web", bela: "web", carl: "web", dora: "worker", elsa: "worker" } as const;
 
 /**
- * Three web processes and two workers behind HAProxy, which gives consecutive requests to different nodes. They share a database, a bucket,
- * and the folder of repositories, which stands for a shared file system; everything else in DATA_DIR is each node's own.
+ * Starts three web processes and two workers, with HAProxy in front, which sends consecutive requests to different nodes. They share a
+ * database, a bucket, and the folder of repositories, which stands for a shared file system. Each node has its own copy of everything else
+ * in DATA_DIR.
  */
 export async function startNodes() {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--nodes"], { stdio: "inherit" });
@@ -54,7 +55,7 @@ export async function startNodes() {
   const kill = ({ running }: ServiceNode): number[] => (running ? killTree(running.process.pid as number) : []);
 
   let proxy: ChildProcess | undefined;
-  // A failure must not leave them running.
+  // Ends all processes after a failure too.
   process.once("exit", () => {
     for (const node of nodes) kill(node);
     proxy?.kill();
@@ -63,7 +64,7 @@ export async function startNodes() {
   for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
 
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
-  // The first one migrates the database.
+  // The first node migrates the database.
   await start(first);
   await Promise.all(others.map(start));
   const file = join(directory, "haproxy.cfg");
@@ -95,12 +96,12 @@ export async function startNodes() {
     service,
     nodes,
     start,
-    /** Kills a node, and returns once nothing of it runs: until then, the system accepts connections for it. */
+    /** Kills a node, and returns once all its processes have ended, because until then the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
   };
 }
 
-/** Kills a process and all below it. @returns their IDs */
+/** Kills a process and all its descendants. @returns their IDs */
 export function killTree(pid: number): number[] {
   const pids = processesBelow(pid);
   for (const each of pids) killNow(each);
@@ -115,11 +116,11 @@ function processesBelow(pid: number): number[] {
   let children = "";
   try {
     children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
-  } catch {} // it ended meanwhile
+  } catch {} // the process ended meanwhile
   return [pid, ...children.split(" ").map(Number).filter(Boolean).flatMap(processesBelow)];
 }
 
-/** A killed process is a zombie as soon as its first thread has ended, but its connections are open until the last has. */
+/** A killed process is a zombie as soon as its first thread has ended, but its connections stay open until its last thread has ended. */
 function isRunning(pid: number): boolean {
   try {
     return readdirSync(`/proc/${pid}/task`).length > 1 || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -131,10 +132,10 @@ function isRunning(pid: number): boolean {
 export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
     process.kill(pid, signal);
-  } catch {} // it ended meanwhile
+  } catch {} // the process ended meanwhile
 }
 
-/** As in docs/operations.md, with a log of what went wrong. */
+/** The settings in docs/operations.md, with a log of failures. */
 const proxySettings = (port: number, nodes: ServiceNode[]): string => `
 global
   log stdout format raw local0

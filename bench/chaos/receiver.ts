@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Webhook as Verifier } from "standardwebhooks";
 
-/** One delivery as it arrived. */
+/** One delivery that arrived. */
 export type Arrival = { id: string; at: number; isVerified: boolean };
 
 export type Receiver = {
   url: string;
   port: number;
   arrivals: Arrival[];
-  /** Sets the secrets with which the published library verifies signatures from now on. */
+  /** The secret with which the published library verifies signatures. It may be changed. */
   secret: string;
-  /** Instead of a response of 200. */
+  /** Responds to a delivery; by default with 200. It may be replaced. */
   answer: (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => void;
   stop(): void;
 };
@@ -37,7 +37,7 @@ export async function startReceiver(secret: string, { host = "127.0.0.1", port =
         receiver.arrivals.push(arrival);
         receiver.answer(request, response, arrival);
       },
-      () => undefined, // the sender has gone
+      () => undefined, // the sender has disconnected
     );
   });
   server.listen(port, host);

@@ -16,7 +16,7 @@ import { startNameServer } from "./name-server.ts";
 export type ChaosService = {
   running: RunningService;
   ownerId: string;
-  /** Undefined while the embedded database is down. */
+  /** The URL of the database; undefined while the embedded database is down. */
   databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
   /** Sets the offset of the clock of the service's processes, in milliseconds. */
@@ -25,8 +25,8 @@ export type ChaosService = {
 };
 
 /**
- * @param more returns further settings for the service's processes; gets the directory in which the service keeps its files
- * @param database settings of these processes and this one, if the database is not the embedded one
+ * @param more gets the directory in which the service keeps its files, and returns further settings for the service's processes
+ * @param database the settings of the service's processes and of this process for a database that is not the embedded one
  */
 export async function startChaosService(
   more: (directory: string) => Record<string, string> = () => ({}),
@@ -49,7 +49,7 @@ export async function startChaosService(
     CHAOS_DNS: nameServer.address,
     ...more(directory),
   });
-  // A failure here must not leave a service running.
+  // Ends the service after a failure too.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: running.origin });

@@ -16,35 +16,35 @@ import type { ChaosService } from "./service.ts";
 type Client = Awaited<ReturnType<typeof prepare>>;
 type Issued = { access_token: string; refresh_token?: string };
 
-/** A code or a refresh token: how often it was accepted, and by whom it is used. */
+/** A code or a refresh token, with its client and the number of times that it was accepted. */
 type Spent = { client: Client; form: Record<string, string>; accepted: number };
 
-/** A request or an action without the result that its client wanted, and when it ran. */
+/** A request or an action without the expected result, and when it ran. */
 export type Failure = {
   what: string;
   from: number;
   to: number;
-  /** The action failed before a request whose response is examined, perhaps in this process, such as when it read the database. */
+  /** Whether the action failed outside of the requests whose responses are examined, for example when this process read the database. */
   isThrown: boolean;
 };
 
 type Options = {
-  /** What may fail; by default, an action that failed before a request whose response is examined. */
+  /** Which failures are allowed; by default, only failures outside of the requests whose responses are examined. */
   mayFail?: (failure: Failure) => boolean;
   /** More actions, by their names. */
   actions?: Record<string, () => Promise<void>>;
 };
 
 const PAUSE_MS = 100;
-/** The service keeps the newest 200 tokens of a grant. */
+/** The number of tokens that are checked. The service keeps only the newest 200 tokens of a grant. */
 const KEPT_TOKENS = 150;
-/** Each user keeps the newest grants of an app only. */
+/** The number of users, because a user keeps only the newest grants of an app. */
 const PEOPLE = 20;
 /** A client repeats a request for this long. A code is valid for a minute. */
 const PATIENCE_MS = 50_000;
 const run = promisify(execFile);
 
-/** Users and programs that change something all the time, and repeat what was answered with 503. */
+/** Users and programs that change something all the time, and repeat requests that got a 503. */
 export async function prepareTraffic(
   service: ChaosService,
   { mayFail = ({ isThrown }) => isThrown, actions = {} }: Options = {},
@@ -59,10 +59,10 @@ export async function prepareTraffic(
   const exchanging = await prepareExchange(world);
   const people: Client[] = [];
   while (people.length < PEOPLE) people.push(await prepare(world, { isConfidential: true }));
-  // The refresh tokens of a public app rotate: each may be used once.
+  // The refresh tokens of a public app rotate, so each can be used only once.
   const refreshing = await signIn(world, { isRefreshAllowed: true });
 
-  /** Sends a form until it is answered with something other than 503. @returns the tokens, if they were issued */
+  /** Sends a form until the response is not a 503. @returns the tokens, if they were issued */
   async function untilAnswered(client: Client, form: Record<string, string>, spent?: Spent): Promise<Issued | undefined> {
     let isRepeated = false;
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(PAUSE_MS)) {
@@ -87,7 +87,7 @@ export async function prepareTraffic(
         return body;
       }
       if (response.status !== 400 || !isRepeated) note(`token endpoint: ${response.status}`, from);
-      // It was used by the first request, whose commit was not confirmed. Using it again ends the grants.
+      // The first request used the token, but its commit was not confirmed. Using the token again ends the grants.
       traffic.ambiguous++;
       tokens = tokens.filter((each) => each.client !== client);
       return undefined;
@@ -153,7 +153,7 @@ export async function prepareTraffic(
         );
         if (lostTokens > 0) faults.push(`${lostTokens} confirmed tokens are not valid`);
         faults.push(...(await pushes.check()));
-        // Last, because a code or token that is used again ends its grant.
+        // Tried last, because a code or token that is used again ends its grant.
         for (const { client, form } of traffic.spent.filter(({ accepted }) => accepted > 0)) {
           const again = await asApp(world, client.app, "/oauth/token", form);
           if (again.status === 200) faults.push(`a used ${form.grant_type} was accepted again`);
@@ -172,10 +172,10 @@ export async function prepareTraffic(
   };
 }
 
-/** A balancer's answer instead of the service's, which says when to try again. */
+/** Whether a response comes from the load balancer: the service's own says when to try again. */
 const isOfProxy = ({ status, headers }: Response): boolean => [502, 503, 504].includes(status) && !headers.has("retry-after");
 
-/** How many of these access tokens the service does not accept. */
+/** The number of these access tokens that the service does not accept. */
 async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
   let refused = 0;
   for (const token of tokens) {
@@ -185,7 +185,7 @@ async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
   return refused;
 }
 
-/** A repository with a copy from which commits are pushed. */
+/** A repository, and a working copy from which commits are pushed to it. */
 async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: (from: number, error: Error) => void) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-traffic-"));
   const { person, tokens } = await signIn(world, { scopes: ["openid", "write-repos"] }, { scope: "openid write-repos" });
@@ -210,7 +210,7 @@ async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: 
     async push(): Promise<void> {
       await git("commit", "--quiet", "--allow-empty", "-m", "tides");
       const commit = await git("rev-parse", "HEAD");
-      // The next push would contain it as well, and the two would be one event.
+      // Repeats the push until it is confirmed, because the next push would contain its commit too, and both would be one event.
       for (let isPushed = false; !isPushed; ) {
         const from = Date.now();
         await git("push", "--quiet", "origin", `${commit}:refs/heads/pushed`).then(
@@ -225,7 +225,7 @@ async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: 
       }
       confirmed.push(commit);
     },
-    /** Each confirmed push is in the repository and is an event. */
+    /** Checks that each confirmed push is in the repository and is an event. */
     async check(): Promise<string[]> {
       const inRepository = new Set(
         (await git("fetch", "--quiet", "origin", "pushed").then(() => git("rev-list", "FETCH_HEAD"))).split("\n"),

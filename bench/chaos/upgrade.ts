@@ -26,9 +26,9 @@ const START_SECONDS = 240;
 
 /**
  * `npm run chaos -- upgrade COMMIT`: starts the version of a commit with the demo's data, and replaces its processes by those of this
- * checkout, one after another, under events, sign-ins, refreshes, token exchanges and pushes. Then it goes back, if there is no migration
- * between the two. The load comes from a process of the old version as well, so this file runs in the old checkout: it gets a copy of
- * bench/chaos.
+ * checkout, one after another, under events, sign-ins, refreshes, token exchanges and pushes. Then it returns to the old version, if there
+ * is no migration between the two. The process that sends the load also has the old version: this file runs in the old checkout, which gets
+ * a copy of bench/chaos.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");
@@ -37,7 +37,7 @@ export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
     console.log(rowOf(`upgrade from ${commit}`, outcome));
     return outcome.faults.length > 0 ? 1 : 0;
   }
-  // Node.js strips no types below node_modules.
+  // Not below node_modules, where Node.js does not strip types.
   const oldRoot = join(tmpdir(), `keyhook-version-${commit}`);
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: oldRoot, stdio: "inherit" });
   if (!existsSync(oldRoot))
@@ -222,5 +222,5 @@ async function serviceAt(origin: string, url: string, output: () => string): Pro
   return { running, ownerId, databaseUrl: () => url } as ChaosService;
 }
 
-// In the old checkout.
+// Runs in the old checkout.
 if (import.meta.main) process.exit(await runUpgrade(process.argv.slice(2)));

@@ -8,12 +8,12 @@ export const WIDTHS = [320, 1440] as const;
 const HEIGHT = 900;
 
 /**
- * Asserts that nothing overflows sideways at either width, that axe accepts all colors in both themes, and everything else at one
- * width: that of a phone. It shows everything except some links of the header and columns of lists, and wide content has to
- * scroll there.
+ * Asserts that nothing overflows sideways at the width of a phone or of a desktop, that axe accepts the colors in both themes, and that it
+ * accepts everything else at the width of a phone. At that width a page shows everything except some links of the header and columns of
+ * lists, and wide content has to scroll.
  */
 export async function expectAccessible(page: Page): Promise<void> {
-  // React replaces the title a moment after the rest of the page.
+  // Waits for the title, which React replaces a moment after the rest of the page.
   await expect(page).toHaveTitle(/./);
   await injectAxe(page);
   await forEachLook(page, async ({ theme, width }) => {
@@ -27,13 +27,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
 }
 
-/** Asserts the same for the parts that only a wide screen shows. */
+/** Asserts that axe also accepts the parts that only a wide screen shows. */
 export async function expectAccessibleOnDesktop(page: Page): Promise<void> {
   await injectAxe(page);
   expect(await findViolationsOfStructure(page)).toEqual([]);
 }
 
-/** Shows the page in each theme and width, and then as it was. */
+/** Shows the page in each theme and width, and then restores it. */
 export async function forEachLook(
   page: Page,
   look: (look: { theme: "light" | "dark"; width: number }) => Promise<void>,
@@ -42,7 +42,7 @@ export async function forEachLook(
   const before = page.viewportSize();
   for (const [at, width] of widths.entries()) {
     await page.setViewportSize({ width, height: HEIGHT });
-    // Each change of the theme redraws everything, so each further width begins with the current theme.
+    // Each change of the theme redraws everything, so each width after the first begins with the current theme.
     for (const theme of at % 2 === 0 ? THEMES : THEMES.toReversed()) {
       await page.emulateMedia({ colorScheme: theme });
       await page.evaluate(endAnimations);
@@ -53,24 +53,27 @@ export async function forEachLook(
   if (before) await page.setViewportSize(before);
 }
 
-/** During the transition to the other theme, users do not see these colors. */
+/** Ends all animations, because axe must not judge the colors in the middle of a change of the theme. */
 function endAnimations(): void {
   for (const animation of document.getAnimations()) {
-    // An endless animation never finishes; an animation inside a closed part never starts.
+    // An endless animation cannot be finished, only cancelled.
     if (animation.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY) animation.cancel();
     else animation.finish();
   }
 }
 
-/** The part of axe's result that one needs to repair the page. */
+/** The part of axe's result with which a page can be repaired. */
 type Found = { id: string; help: string; nodes: { html: string; target: unknown }[] };
 
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
-/** Colors have a check of their own; and React may replace the title while axe looks, so `expectAccessible` waits for it instead. */
+/**
+ * Rules that are left out of the general check: colors are checked separately, and React may replace the title while axe runs, so
+ * `expectAccessible` waits for the title instead.
+ */
 const CHECKED_APART = [...COLOUR_RULES, "document-title"];
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Loads axe, once for each page; as an expression, which no content security policy forbids. */
+/** Loads axe into the page, as an expression, which no content security policy forbids. */
 async function injectAxe(page: Page): Promise<void> {
   await page.evaluate(source);
 }
@@ -78,12 +81,12 @@ async function injectAxe(page: Page): Promise<void> {
 function findViolationsOfStructure(page: Page): Promise<Found[]> {
   return page.evaluate(async (checkedApart) => {
     const { violations } = await (window as unknown as { axe: typeof axeCore }).axe.run(document, {
-      // Axe spends half of its time describing elements that passed, which nobody reads. Failures are complete.
+      // Without this, axe would spend half of its time describing elements that passed. Failures are complete all the same.
       resultTypes: ["violations"],
-      // The other kind of asset makes axe parse style sheets again, for a rule that is not used here.
+      // Not style sheets, which axe would parse again for a rule that is not used here.
       preload: { assets: ["media"] },
       rules: Object.fromEntries(checkedApart.map((rule) => [rule, { enabled: false }])),
-      // A Space's frame shows its owner's page.
+      // The frame of a Space shows a page of the Space's owner, which is not checked.
       iframes: false,
     });
     return violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, target }) => ({ html, target })) }));
@@ -91,13 +94,13 @@ function findViolationsOfStructure(page: Page): Promise<Found[]> {
 }
 
 /**
- * The look of every text whose contrast axe has decided in this run: all properties that contrast depends on. Contrast takes axe
- * ten times as long as all its other rules, and pages share components. For a text with known colors, backgrounds, size and
- * weight the result is known.
+ * The look of every text whose contrast axe has accepted in this run: all properties on which contrast depends. The contrast rule takes ten
+ * times as long as all other rules of axe, and pages share components. For a text with the colors, backgrounds, size and weight of an
+ * earlier one, the result is known.
  */
 const decided = new Set<string>();
 
-/** How many texts of the same look on a page axe examines: if it cannot decide one, the next may be clearer. */
+/** How many texts with the same look axe examines on a page. If axe cannot decide one, it may be able to decide the next. */
 const MOST_OF_A_LOOK = 3;
 
 async function findColourViolations(page: Page): Promise<Found[]> {
@@ -124,7 +127,7 @@ async function findColourViolations(page: Page): Promise<Found[]> {
     },
     { rules: COLOUR_RULES, fresh, most: MOST_OF_A_LOOK },
   );
-  // A failing look also fails elsewhere, so it is reported each time.
+  // If a look fails, nothing is recorded, so that it fails on every page.
   if (found.length === 0) shareLooks(fresh.filter((look) => !unclear.includes(look)));
   return found;
 }
@@ -132,12 +135,12 @@ async function findColourViolations(page: Page): Promise<Found[]> {
 type Looked = { looks: Map<string, HTMLElement[]> };
 
 /**
- * Groups the page's texts by their look, for axe. Runs in the page.
+ * Groups the page's texts by their look, for axe. This function runs in the page.
  * @returns the looks
  */
 function readLooks(): string[] {
   const behind = new Map<Element | null, string>([[null, ""]]);
-  /** What is painted behind an element's text, from the page to the element itself. */
+  /** All backgrounds behind an element's text, from the page to the element itself. */
   const backgroundOf = (element: Element | null): string => {
     const remembered = behind.get(element);
     if (remembered !== undefined || !element) return remembered ?? "";
@@ -146,7 +149,7 @@ function readLooks(): string[] {
     const faded = opacity === "1" ? "" : `faded ${opacity}`;
     const own = [backgroundColor, backgroundImage, faded, isAside].join().replace("rgba(0, 0, 0, 0),none,,", "");
     const under = backgroundOf(element.parentElement);
-    // Nothing shows through an opaque background, unless an ancestor is transparent as a whole.
+    // An opaque background hides what is behind it, unless the element or an ancestor is transparent as a whole.
     const isOpaque = backgroundColor.startsWith("rgb(") && backgroundImage === "none" && !faded && !under.includes("faded");
     const text = isOpaque ? own : under + own;
     behind.set(element, text);
@@ -163,7 +166,7 @@ function readLooks(): string[] {
   };
   const lookOf = (element: Element) => {
     const isDisabled = element.closest(":disabled, [aria-disabled=true], label:has(:disabled)") !== null;
-    // A link has to differ from the text around it.
+    // The text around a link is part of the look, because a link has to differ from it.
     const around = element.closest("a")?.parentElement;
     const words = around ? `${hasText(around)} ${fontOf(around)}` : "";
     const kind = element.matches("a, button, input, select, textarea") ? element.tagName : "text";
@@ -181,14 +184,14 @@ function readLooks(): string[] {
   return [...looks.keys()];
 }
 
-/** Where the workers of a run record their results, one line for each look, so that no other worker repeats the work. */
+/** The file in which the workers of a run record accepted looks, one on each line, so that no worker repeats the work of another. */
 const shared = process.env.KEYHOOK_E2E_LOOKS;
 let read = 0;
 
 function readSharedLooks(): void {
   if (!shared || !existsSync(shared)) return;
   const lines = readFileSync(shared, "utf8").slice(read).split("\n");
-  // Another worker may be writing the last line.
+  // The last line may be incomplete, because another worker may be writing it.
   for (const look of lines.slice(0, -1)) {
     decided.add(look);
     read += look.length + 1;

@@ -55,7 +55,7 @@ export const accountScreens: Screen[] = [
       await go(page, "/organizations/tidepool/members");
       await page.getByLabel("E-mail").fill(newcomer.email);
       await page.getByRole("button", { name: "Create invitation" }).click();
-      // The link on the page, not the one in the email: a new invitation replaces the previous screen's.
+      // Uses the link on the page and not the link in an email, because each new invitation replaces the invitation of the previous screen.
       const link = (await page.getByText(/\/invitations\/[\w-]+$/).textContent()) ?? "";
       await enterAgain(page, newcomer);
       await go(page, link);

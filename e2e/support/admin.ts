@@ -1,10 +1,10 @@
 import { AdminProcess } from "../../scripts/admin/admin-process.ts";
 import type { Demo } from "./demo.ts";
 
-/** One for each worker and service, which ends with the worker. */
+/** The process for operator commands, one for each worker and service. It ends with the worker. */
 const running = new Map<string | undefined, AdminProcess>();
 
-/** Runs the operator command against the demo and returns the JSON it prints. */
+/** Runs an operator command for the demo and returns the JSON that it prints. */
 export async function admin<T = Record<string, string>>(
   { environment }: Pick<Demo, "environment">,
   ...args: string[]

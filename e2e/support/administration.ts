@@ -10,7 +10,7 @@ export class Administration {
     this.page = page;
   }
 
-  /** As the demo's operator. */
+  /** Signs in as the demo's operator. */
   async enter({ password }: Demo): Promise<void> {
     await enter(this.page, { username: "opal", password });
   }
@@ -35,7 +35,7 @@ export class Administration {
     return this.page.getByRole("list", { name: "Rules" }).getByRole("listitem").filter({ hasText: host });
   }
 
-  /** Stops at the confirmation page. */
+  /** Requests a block, and stops at the confirmation page. */
   async beginBlockingHost(host: string, note = ""): Promise<void> {
     await this.page.goto("/admin/hosts");
     await this.addRule({ host, note, rule: "Block" });

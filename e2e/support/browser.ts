@@ -4,9 +4,9 @@ import { findBrowser } from "../../scripts/setup/browser.mjs";
 /** Chromium without its own network requests, and without a sandbox, which containers do not allow. */
 export const browser: PlaywrightTestConfig["use"] = {
   browserName: "chromium",
-  // The samples that need https created their certificates themselves. The service does not.
+  // The samples that need https have certificates that they created themselves.
   ignoreHTTPSErrors: true,
-  // Animations redraw all the time, and nobody watches.
+  // Animations would cost processor time for redrawing.
   contextOptions: { reducedMotion: "reduce" },
   launchOptions: {
     executablePath: findBrowser(),

@@ -142,7 +142,7 @@ async function connectHeron(visit: Visit, who: string): Promise<void> {
   await enterAgain(visit.page, account(visit, who));
   await heron(visit).open();
   await heron(visit).signInButton.click();
-  // It gets its code on this device, so it needs consent each time.
+  // The site receives its code on this device, so it needs consent each time.
   await authorizeButton.click();
   await heron(visit).callApiButton.waitFor();
 }
@@ -159,7 +159,7 @@ async function askConsent(visit: Visit, who: string, { organization }: { organiz
   await new PermissionsModal(visit.page).authorizeButton.waitFor();
 }
 
-/** Signs in at the sample site; a user who has signed in there before passes without the modal. */
+/** Signs in at the sample site, without the modal if the user has signed in there before. */
 async function connect(visit: Visit, who: string): Promise<void> {
   const site = lantern(visit);
   const { authorizeButton } = new PermissionsModal(visit.page);

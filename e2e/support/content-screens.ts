@@ -39,7 +39,7 @@ function editorOpens(page: Page): Promise<void> {
 
 let sample: Promise<Repository> | undefined;
 
-/** A repository with one of everything, created once for all its screens. */
+/** A repository with everything that the pages can show, created once for all its screens. */
 function ofSample(name: string, rest: string, then?: (page: Page) => Promise<void>): Screen {
   return {
     name,

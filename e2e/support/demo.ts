@@ -7,20 +7,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePorts } from "./free-ports.ts";
 import { makeOtherCertificate } from "./sample-certificates.ts";
 
-/** Where the demo that the specs use runs, and what it was seeded with. Plain data: workers get it as JSON. */
+/** The URLs and the sample data of the demo that the specs use. It is plain data, because workers get it as JSON. */
 export type Demo = {
   origin: string;
   sites: { serverSide: string; inBrowser: string; byDocument: string };
   /** Directories with certificates that the service trusts: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
   certificates: { sample: string; other: string };
   password: string;
-  /** By handle. */
+  /** The organizations, by handle. */
   organizations: Record<string, { id: string }>;
   /** The client ID of the sample app for examples/device-cli. */
   deviceClientId: string;
   /** The sample app for examples/org-token-exchange. */
   exchangeApp: { clientId: string; clientSecret: string };
-  /** Its settings, with which the operator's command finds the same database. */
+  /** The demo's settings, with which the operator's command finds the same database. */
   environment: Record<string, string>;
 };
 
@@ -35,7 +35,7 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
   const environment = {
     ...freshEnvironment(port, directory),
     NODE_EXTRA_CA_CERTS: other.trustedPath,
-    // Allows a story to be on another network than its browser.
+    // Lets a story choose the IP address of a device.
     TRUST_PROXY: "127.0.0.0/8,::1",
   };
   const log = join(directory, "demo.log");
@@ -68,7 +68,7 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
 /** A service without any account, as `npm start` starts it, with the link that creates its operator. */
 export type FreshService = Pick<Demo, "origin" | "environment"> & { setupLink: string; stop(): Promise<void> };
 
-/** For a story that changes something that all others need. */
+/** Starts a separate service for a story that changes something that all other stories need. */
 export async function startFreshService(): Promise<FreshService> {
   const port = await findFreePorts(1);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
@@ -77,7 +77,7 @@ export async function startFreshService(): Promise<FreshService> {
   const { stop } = await runUntil("is ready:", { script: "supervisor.ts", environment, log });
   const origin = `http://localhost:${port}`;
   const findLink = () => new RegExp(`${origin}/setup/[\\w-]+`).exec(readFileSync(log, "utf8"))?.[0];
-  // The log is written a moment after its text has been seen.
+  // The log is written a moment after its text was seen.
   let setupLink = findLink();
   for (; !setupLink; setupLink = findLink()) await sleep(50);
   return {
@@ -91,10 +91,10 @@ export async function startFreshService(): Promise<FreshService> {
   };
 }
 
-/** Settings of an instance for tests. The developer's own settings must not reach it. */
+/** The settings of an installation for tests. They clear the developer's own settings. */
 export function freshEnvironment(port: number, directory: string) {
   const unset = ["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""]);
-  // Stories keep the service busy, and all their users share an IP address.
+  // Raised, because stories keep the service busy and all their users share an IP address.
   const pace = { ANONYMOUS_ADDRESS_PERCENT: "100" };
   return { ...Object.fromEntries(unset), ...pace, PORT: String(port), DATA_DIR: join(directory, "data") };
 }
@@ -103,10 +103,10 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const START_MS = 240_000;
 
 type Run = {
-  /** From the root of the project. */
+  /** The path of the script from the root of the project. */
   script: string;
   environment: Record<string, string>;
-  /** Where its output goes. */
+  /** The file for the script's output. */
   log: string;
 };
 

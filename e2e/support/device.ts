@@ -7,7 +7,7 @@ import { PermissionsModal } from "./permissions-modal.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** The service, and an app for devices there. */
+/** The service, and an app for devices at this service. */
 export type DeviceService = Pick<Demo, "origin" | "deviceClientId">;
 
 /** The scopes that the sample device requests. */
@@ -32,7 +32,7 @@ export class DeviceCli {
     this.#exited = once(this.#child, "exit");
   }
 
-  /** What it prints for its user. */
+  /** The values that the program prints for its user. */
   async instructions(): Promise<{ userCode: string; verificationUri: string; completeUri: string }> {
     for (;;) {
       const userCode = /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(this.printed)?.[1];
@@ -64,7 +64,7 @@ export type DeviceAnswer = {
   interval: number;
 };
 
-/** A device requests its code, in plain HTTP. */
+/** Requests a code as a device does, in plain HTTP. */
 export async function askForCode(
   service: DeviceService,
   { scope = DEVICE_SCOPES, headers = {} }: { scope?: string; headers?: Record<string, string> } = {},
@@ -75,7 +75,7 @@ export async function askForCode(
   return answer.json();
 }
 
-/** A device polls for its tokens. */
+/** Polls for tokens as a device does. */
 export async function poll(
   { origin, deviceClientId }: DeviceService,
   deviceCode: string,
@@ -89,7 +89,7 @@ export async function poll(
   return { status: answer.status, ...(await answer.json()) };
 }
 
-/** The pages on which a user allows a device: the code, whether it is theirs, what the device may do, and the result. */
+/** The pages on which a user allows a device: the code, the question whether it is the user's, the permissions, and the result. */
 export class DevicePages {
   readonly page: Page;
   readonly modal: PermissionsModal;
@@ -107,14 +107,14 @@ export class DevicePages {
     this.switchAccount = page.getByRole("button", { name: "Switch account" });
   }
 
-  /** From the code to the question whether it is on the user's device. */
+  /** Enters the code, up to the question whether the user's device shows it. */
   async enter(userCode: string): Promise<void> {
     await this.page.goto("/device");
     await this.code.fill(userCode);
     await this.continueButton.click();
   }
 
-  /** From the code to the permissions modal. */
+  /** Enters and confirms the code, up to the permissions modal. */
   async enterAndConfirm(userCode: string): Promise<void> {
     await this.enter(userCode);
     await this.confirm(userCode);

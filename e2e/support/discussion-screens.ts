@@ -44,7 +44,7 @@ type Discussed = Nums & { fullName: string };
 
 let discussed: Promise<Discussed> | undefined;
 
-/** In a repository created once for all its screens, or in an empty one. */
+/** Opens a page in a repository that is created once for all screens, or in an empty one. */
 async function open(visit: Visit, pathOf: (nums: Nums) => string, { isEmpty = false } = {}): Promise<void> {
   const made = isEmpty ? prepare(visit, { isEmpty }) : (discussed ?? prepare(visit));
   if (!isEmpty) discussed = made;

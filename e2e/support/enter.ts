@@ -3,13 +3,13 @@ import type { Person } from "./sign-in-page.ts";
 
 type Account = Pick<Person, "username" | "password">;
 
-/** The form's URL and its hidden fields: the same for everybody, so each worker fetches them once. */
+/** The sign-in form's URL and its hidden fields. They are the same for everybody, so each worker fetches them once. */
 type SignInForm = { url: string; fields: Record<string, string> };
 let form: Promise<SignInForm> | undefined;
 
 /**
- * Signs a user in, in place of the current one, by sending the sign-in page's form as a browser without scripts does. It shows no
- * page: stories about signing in cover how the page looks and works.
+ * Signs a user in, in place of the current one, by sending the sign-in page's form as a browser without scripts does. It shows no page,
+ * because stories about signing in cover the page.
  */
 export async function enter({ request }: Pick<Page, "request">, { username, password }: Account): Promise<void> {
   form ??= readForm(request);
@@ -30,13 +30,13 @@ async function readForm(request: APIRequestContext): Promise<SignInForm> {
   return { url: shown.url(), fields: Object.fromEntries(fields) };
 }
 
-// Well before the service asks for a recent authentication again.
+// Much less than the time after which the service asks for recent authentication.
 const KEPT_MS = 5 * 60_000;
 const kept = new Map<string, { cookies: Awaited<ReturnType<BrowserContext["cookies"]>>; until: number }>();
 
 /**
- * The same for a test that changes nothing: reuses the session of an earlier test of this worker if there is one. No test may
- * sign it out.
+ * Signs in for a test that changes nothing: reuses the session of an earlier test of this worker if there is one. No such test may sign
+ * out.
  */
 export async function enterAgain(page: Page, person: Account): Promise<void> {
   const earlier = kept.get(person.username);
@@ -45,7 +45,7 @@ export async function enterAgain(page: Page, person: Account): Promise<void> {
     return;
   }
   await enter(page, person);
-  // Not cookies of other sites, where the user may be signed in too.
+  // Only the service's cookies, because the user may also be signed in at other sites.
   const cookies = await page.context().cookies((await form)?.url);
   kept.set(person.username, { cookies, until: Date.now() + KEPT_MS });
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { startDemo } from "./demo.ts";
 
-/** One demo for all specs; each creates its own users. The workers read it back with `readDemo`. */
+/** Starts one demo for all specs, each of which creates its own users. The workers read the demo's data with `readDemo`. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const { demo, stop } = await startDemo();
   process.env.KEYHOOK_E2E_DEMO = JSON.stringify(demo);

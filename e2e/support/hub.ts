@@ -3,7 +3,7 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** The service as a program with a user's token calls it. */
+/** A program with a user's token that calls the service. */
 export type HubClient = {
   token: string;
   /** @returns the JSON of a request that must succeed */

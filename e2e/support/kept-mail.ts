@@ -3,8 +3,8 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 
 /**
- * The link in an email to `recipient`, once the worker has kept it for the operator: the path within the service.
- * @param start of the path, if a user gets several emails
+ * The path of the link in an email to `recipient`, once the worker has stored the email for the operator.
+ * @param start the beginning of the path, to choose among several emails
  */
 export async function readLinkTo(
   { environment, origin }: Pick<Demo, "environment" | "origin">,

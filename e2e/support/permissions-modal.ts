@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** The page on which a user decides what a site may do. */
+/** The permissions modal, on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;
   readonly authorizeButton: Locator;

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /**
- * A second host for sites that describe themselves, beside the demo's own: a spec that blocks a whole host must not affect the
- * others. Linux answers on every address of 127.0.0.0/8.
+ * A second host for sites with a metadata document, beside the demo's host, because a spec that blocks a whole host must not affect other
+ * specs. Linux responds on every address of 127.0.0.0/8.
  */
 export const OTHER_HOST = "127.0.0.2";
 

@@ -4,7 +4,7 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** A repository, filled over the API as a program would. */
+/** A repository that is filled over the API. */
 export class Repository {
   readonly #demo: Demo;
   readonly #token: string;
@@ -34,7 +34,7 @@ export class Repository {
     return repository;
   }
 
-  /** Of its pages. */
+  /** The path of the repository's pages. */
   get path(): string {
     return this.type === "model" ? `/${this.fullName}` : `/${this.type}s/${this.fullName}`;
   }
@@ -93,7 +93,7 @@ export class Repository {
 type RepoType = "model" | "dataset" | "space";
 type NewRepository = { type: RepoType; isPrivate: boolean; name: string };
 
-/** One of everything that a page of files can show. */
+/** A file of each kind that a page can show. */
 export const sampleFiles: Record<string, string | Buffer> = {
   "README.md": [
     "---",
@@ -103,7 +103,7 @@ export const sampleFiles: Record<string, string | Buffer> = {
     "",
     "High and low water for **forty** harbours. See [the code](src/tides.py).",
     "",
-    // On a phone, none of these may make the page wider.
+    // On a phone, none of these lines may make the page wider.
     `${"Llanfairpwllgwyngyll".repeat(20)} https://example.test/${"a".repeat(200)}`,
     "",
     "| harbour | high |",
@@ -116,7 +116,7 @@ export const sampleFiles: Record<string, string | Buffer> = {
   "harbours.csv": "name,lat\nAlba,1\nBree,2\n",
   "page.html": "<!doctype html><script>document.title = 'ran'</script><p>A page</p>",
   "a name with 🌊 and spaces.txt": "odd\n",
-  // One pixel.
+  // A picture of one pixel.
   "pixel.png": Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
     "base64",

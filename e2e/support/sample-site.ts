@@ -14,7 +14,7 @@ type AccessRequest = {
   showPage?: "when needed" | "always, to give consent again" | "always, to sign in again" | "never";
 };
 
-/** What a visitor of a sample site sees and does. It is the same for all sites. */
+/** The pages of a sample site, as its visitor sees and uses them. They are the same for all sites. */
 export class SampleSite {
   readonly page: Page;
   readonly url: string;
@@ -65,12 +65,12 @@ export class SampleSite {
 
   async expectScopes(scopes: string[]): Promise<void> {
     const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
-    // The service decides the order.
+    // Sorted, because the service decides the order.
     const isGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
     await expect(isGranted).toPass({ timeout: 15_000 });
   }
 
-  /** @param text beside the label "Organizations" or "E-mail address" */
+  /** @param text the text beside the label */
   async expectProfile(label: "Organizations" | "E-mail address", text: string | RegExp): Promise<void> {
     const profile = this.page.getByRole("region", { name: "Profile" });
     await expect(profile.getByRole("definition").nth(label === "E-mail address" ? 0 : 1)).toHaveText(text);
@@ -80,7 +80,7 @@ export class SampleSite {
   async renew(): Promise<void> {
     const until = this.page.getByRole("region", { name: "Access" }).getByText(/^Until/);
     const before = await until.textContent();
-    // The page shows whole seconds.
+    // The page shows whole seconds, so the new time differs only after one second.
     await this.page.waitForTimeout(1_000);
     // The refresh may take as long as a busy machine needs; only the page has to show the result soon.
     const renewed = this.page.waitForResponse((response) => response.request().method() === "POST");

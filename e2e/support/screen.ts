@@ -3,17 +3,17 @@ import type { Demo } from "./demo.ts";
 import { enterAgain } from "./enter.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** What a test needs to reach a screen. */
+/** The objects with which a test reaches a screen. */
 export type Visit = {
   page: Page;
   demo: Demo;
-  /** A new user without anything of their own. */
+  /** A new user who owns nothing. */
   newcomer: Person;
 };
 
 export type Screen = { name: string; open: (visit: Visit) => Promise<void> };
 
-/** @param status of the response: a missing screen must not pass as a good one */
+/** @param status the expected status, so that an error page does not pass as the screen */
 export function at(name: string, path: string, status = 200): Screen {
   return { name, open: ({ page }) => go(page, path, status) };
 }
@@ -24,7 +24,7 @@ export function as(who: string, name: string, path: string): Screen {
     async open(visit) {
       await enterAgain(visit.page, account(visit, who));
       await go(visit.page, path);
-      // An expired session would show another screen, which may well be accessible.
+      // An expired session would show the sign-in page, which may well pass an accessibility check that this screen would fail.
       if (!path.startsWith("/login")) expect(new URL(visit.page.url()).pathname).not.toBe("/login");
     },
   };
@@ -35,7 +35,7 @@ export async function go(page: Page, path: string, status = 200): Promise<void> 
   expect(answer?.status(), `status of ${path}`).toBe(status);
 }
 
-/** Presses a key until it has moved the focus to `goal`: keys do nothing before the page's scripts run. */
+/** Presses a key until it has moved the focus to `goal`, because keys have no effect before the page's scripts run. */
 export const pressFor = (page: Page, key: string, goal: Locator): Promise<void> =>
   expect(async () => {
     await page.keyboard.press(key);

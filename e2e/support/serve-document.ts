@@ -11,9 +11,9 @@ export type ServedDocument = {
   clientId: string;
   /** The host of the client ID, with its port. */
   host: string;
-  /** The URL at which this client begins a sign-in. */
+  /** The URL of an authorization request of this client. */
   authorizeUrl: (redirectUri: string, more?: Record<string, string>) => string;
-  /** Changes what is served from now on; undefined leaves a field out. */
+  /** Changes the document that is served from now on. A field that is undefined is left out. */
   change: (fields: DocumentFields) => void;
   close: () => Promise<void>;
 };
@@ -21,7 +21,7 @@ export type ServedDocument = {
 /** The shortest time for which the service keeps a document, regardless of its caching headers. */
 export const DOCUMENT_KEPT_MS = 30_000;
 
-/** Serves any metadata document, on the demo's own host and its own port. */
+/** Serves a metadata document on the demo's host and a separate port. */
 export async function serveDocument({ certificates, origin }: Demo, fields: DocumentFields): Promise<ServedDocument> {
   const [cert, key] = ["certificate.pem", "key.pem"].map((name) => readFileSync(join(certificates.sample, name)));
   let document: DocumentFields = {};
@@ -29,7 +29,7 @@ export async function serveDocument({ certificates, origin }: Demo, fields: Docu
     response.setHeader("Content-Type", "application/json").setHeader("Cache-Control", "no-cache").end(JSON.stringify(document));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  // Screenshots never stop it, so it must not keep the process alive.
+  // `npm run shots` never stops this server, so it must not keep the process alive.
   server.unref();
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clientId = `https://${host}/.well-known/oauth-cimd`;
@@ -63,7 +63,7 @@ function authorization(clientId: string, redirectUri: string, more: Record<strin
     response_type: "code",
     scope: "openid profile",
     state: "a-state",
-    // Any value works: no code is redeemed.
+    // Any value, because no code is redeemed.
     code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     code_challenge_method: "S256",
     ...more,

@@ -60,7 +60,7 @@ export const webhookScreens: Screen[] = [
   },
 ];
 
-/** A webhook of the demo, with its latest delivery open. */
+/** Opens a webhook of the demo with its latest delivery. */
 async function openWebhook(visit: Visit, who: string, list: string): Promise<void> {
   const { page } = visit;
   await enterAgain(page, account(visit, who));

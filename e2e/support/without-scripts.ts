@@ -1,8 +1,8 @@
 import type { Page } from "@playwright/test";
 
 /**
- * Turns JavaScript off on the pages of one origin only, for a site in the browser that needs it itself: every document of that
- * origin gets a policy that allows no script.
+ * Turns JavaScript off only on the pages of one origin, for stories with a site in the browser that needs JavaScript itself. Every document
+ * of that origin gets a policy that allows no script.
  */
 export async function withoutScriptsAt(page: Page, origin: string): Promise<void> {
   const session = await page.context().newCDPSession(page);

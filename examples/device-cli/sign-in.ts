@@ -1,6 +1,6 @@
 import * as client from "openid-client";
 
-/** What the user reads when sign-in fails, and the exit code for a script that calls this program. */
+/** The exit code for a script that calls this program, and the sentence for the user, by the error with which the sign-in fails. */
 const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
   access_denied: [3, "The sign-in was refused. Nothing was shared."],
   expired_token: [4, "The code expired before the sign-in was completed. Run this again to get a new one."],
@@ -12,7 +12,7 @@ const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
 type Organization = { sub: string; name: string; roleInOrg?: string };
 
 async function signIn(issuer: URL, clientId: string, scope: string): Promise<void> {
-  // Plain http only if the request never leaves this machine: it carries tokens.
+  // Plain http only if the requests never leave this machine, because they contain tokens.
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(issuer.hostname);
   const execute = isLoopback ? [client.allowInsecureRequests] : [];
   const config = await client.discovery(issuer, clientId, undefined, client.None(), { execute });
@@ -35,7 +35,7 @@ Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
   // `slow_down`.
   const tokens = await client.pollDeviceAuthorizationGrant(config, device);
 
-  // 3. Use them. To stay signed in, store the tokens where no other user of this machine can read them.
+  // 3. Use the tokens. To stay signed in, store them where no other user of this machine can read them.
   const user = await client.fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? client.skipSubjectCheck);
   const organizations = (user.organizations ?? []) as Organization[];
   console.log(`Signed in as ${user.name ?? user.preferred_username ?? user.sub}.`);

@@ -4,14 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ForgeRepo, mirrored, toCloudEvent } from "./to-cloud-event.ts";
 
 export type Settings = {
-  /** Where the service is, and the platform's token there. */
+  /** The URL of the service, and the token of the platform in the service. */
   serviceUrl: string;
   platformToken: string;
-  /** The forge's URL: the `source` that the platform was given. */
+  /** The forge's URL, which is the `source` of the platform in the service. */
   forgeUrl: string;
-  /** Also set in the forge's webhook. */
+  /** The secret of the forge's webhook. */
   webhookSecret: string;
-  /** Reads all repositories, private ones too; without it the adapter knows only what webhooks report. */
+  /**
+   * A token of the forge that can read all repositories, including private ones. Without it the adapter knows only what webhooks report.
+   */
   forgeToken?: string;
 };
 
@@ -62,7 +64,7 @@ async function take(settings: Settings, req: IncomingMessage): Promise<{ status:
 const header = (req: IncomingMessage, name: string): string =>
   String(req.headers[`x-forgejo-${name}`] ?? req.headers[`x-gitea-${name}`] ?? "");
 
-/** HMAC-SHA256 of the body, in hex; compared in constant time. */
+/** HMAC-SHA256 of the body, in hex; comparing it takes constant time. */
 function isSigned(secret: string, body: Buffer, signature: string): boolean {
   const expected = createHmac("sha256", secret).update(body).digest();
   const given = Buffer.from(signature, "hex");
@@ -70,8 +72,8 @@ function isSigned(secret: string, body: Buffer, signature: string): boolean {
 }
 
 /**
- * The forge delivers once and never retries, so this adapter retries after a temporary failure. The service counts the same event
- * once.
+ * The forge delivers once and never retries, so this adapter retries after a temporary failure. If the service gets an event twice, it
+ * counts once.
  */
 async function post(settings: Settings, path: string, type: string, body: unknown): Promise<{ status: number; text: string }> {
   for (let attempt = 0; ; attempt++) {
@@ -89,8 +91,8 @@ async function post(settings: Settings, path: string, type: string, body: unknow
 }
 
 /**
- * Reports all existing repositories. No webhook of the forge reports that a repository was renamed or made private, so the
- * service records what this finds as events.
+ * Reports all existing repositories. No webhook of the forge reports that a repository was renamed or made private, so the service records
+ * the differences that this finds as events.
  */
 export async function syncAll(settings: Settings): Promise<void> {
   for (let page = 1; ; page++) {

@@ -1,4 +1,4 @@
-/** The fields of Forgejo's and Gitea's webhooks that this adapter reads. */
+/** The fields of Forgejo's and Gitea's payloads that this adapter reads. */
 export type ForgePayload = {
   action?: string;
   ref?: string;
@@ -45,10 +45,10 @@ export function toCloudEvent(event: string, payload: ForgePayload): Translated |
   const repo = { externalId: repository.id };
   const thread = pull ?? issue;
   switch (event) {
-    // Also reports new branches and tags, and removed tags: Forgejo sends a push in addition to `create` or `delete`.
+    // New branches and tags, and removed tags, are reported here too, because Forgejo sends a push in addition to `create` or `delete`.
     case "push":
       return content(repo, { ref: payload.ref, oldSha: payload.before, newSha: payload.after });
-    // For a removed branch, Forgejo sends only this delivery, which does not name the commit.
+    // For a removed branch, Forgejo sends only `delete`, which does not name the commit.
     case "delete":
       return payload.ref_type === "branch"
         ? content(repo, { ref: `refs/heads/${payload.ref}`, oldSha: null, newSha: null })
@@ -75,7 +75,7 @@ export function toCloudEvent(event: string, payload: ForgePayload): Translated |
   }
 }
 
-/** A repository in the service's format; the ID is `id` in a synchronization and `externalId` in an event. */
+/** A repository in the service's format. Its ID is called `id` in a synchronization and `externalId` in an event. */
 export function mirrored(repo: ForgeRepo, id: "id" | "externalId"): Record<string, unknown> {
   const { full_name: name, private: isPrivate, html_url: url, description, default_branch: defaultBranch } = repo;
   // The forge has no types of repositories, so every repository becomes a model.
@@ -95,10 +95,13 @@ const content = (repo: object, updatedRef: object): Translated => ({
   data: { repo, updatedRefs: [updatedRef] },
 });
 
-/** Handles are the same on both sides; a user without an account here gets an ID derived from the forge's. */
+/**
+ * A user in the service's format. Usernames are the same on both sides. For a user without an account in the service, the service derives
+ * an ID from the forge's ID.
+ */
 const personOf = ({ id, login }: ForgeUser) => ({ id, name: login });
 
-/** The service's first comment of a thread is the text of the forge's issue or pull request. */
+/** The first comment of a discussion in the service, which is the text of the forge's issue or pull request. */
 const openingOf = ({ id, body, user, html_url: web }: ForgeIssue) => ({
   id: `opening-${id}`,
   author: personOf(user),

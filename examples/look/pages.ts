@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 
-/** What the pages of the sample sites have in common besides their style sheet. It has nothing to do with signing in. */
+/** The HTML that the pages of the sample sites share. To learn how sign-in works, you can skip this file. */
 export type Html = ReturnType<typeof html>;
 
 export type Frame = { className: "lantern" | "heron"; name: string; logo: string; footer: Html; issuerName: string };
@@ -31,7 +31,7 @@ export function page({ className, name, logo, footer }: Frame, title: string, co
     </html>` as Html;
 }
 
-/** What the user reads for each error code. The page never repeats text from a URL. */
+/** The sentence for each error code. The page never repeats text from a URL. */
 export type Explanations = Record<string, [title: string, text: string]>;
 
 export function errorPage(frame: Frame, explanations: Explanations, code: string): Html {
@@ -46,7 +46,7 @@ export function errorPage(frame: Frame, explanations: Explanations, code: string
   );
 }
 
-/** A link, not a form: it works without JavaScript, and can be opened in another tab. */
+/** A link, not a form, so that it can be opened in another tab. */
 export function signInButton({ issuerName }: Frame): Html {
   return html`<a class="badge" href="/sign-in">
     <img src="/assets/keyhook.svg" alt="" width="20" height="20" />

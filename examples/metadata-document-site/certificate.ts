@@ -7,7 +7,7 @@ import { generate } from "selfsigned";
 export type Certificate = {
   cert: string;
   key: string;
-  /** The certificate's file, for NODE_EXTRA_CA_CERTS of programs that should trust it. */
+  /** The path of the certificate, for NODE_EXTRA_CA_CERTS of programs that should trust it. */
   path: string;
 };
 
@@ -15,8 +15,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_DAYS = 90;
 
 /**
- * The site's own certificate for `host`, stored in `directory`, and created if there is none or it expires within a day. Only
- * this machine has a reason to trust it: a site on the web gets one from a certificate authority.
+ * The site's own certificate for `host`, stored in `directory`. It is created if there is none or if it expires within a day. Only this
+ * machine has a reason to trust it; a site on the web gets a certificate from a certificate authority.
  */
 export async function readCertificate(directory: string, host: string): Promise<Certificate> {
   const path = join(directory, "certificate.pem");
@@ -46,8 +46,8 @@ async function make(host: string): Promise<Omit<Certificate, "path">> {
     algorithm: "sha256",
     notAfterDate: new Date(Date.now() + LIFETIME_DAYS * DAY_MS),
     extensions: [
-      // Not a certificate authority: a program that trusts it trusts only this host, and a thief of its key can impersonate no
-      // other.
+      // Not a certificate authority, so that a program that trusts this certificate trusts only this host, and somebody who steals the key
+      // cannot impersonate other hosts.
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
       { name: "extKeyUsage", serverAuth: true },

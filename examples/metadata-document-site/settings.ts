@@ -6,15 +6,15 @@ export type Settings = {
   issuer: URL;
   /** The issuer's name on the button. */
   issuerName: string;
-  /** The issuer's part of the callback URL: with several issuers, each has its own URL. */
+  /** The part of the callback URL that is for this issuer: a site with several issuers has a callback URL for each. */
   providerPath: string;
-  /** Where this site is, without a path at its end. */
+  /** The origin of this site. */
   websiteUrl: string;
   /** The name in the document, which the consent page shows. */
   siteName: string;
   host: string;
   port: number;
-  /** Holds the certificate and its key. */
+  /** The directory of the certificate and its key. */
   certificateDirectory: string;
 };
 
@@ -36,7 +36,8 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-// Not `localhost`, where the service runs in a demo: a third-party site has another host name, so that no cookie is shared.
+// Not `localhost`, where the service runs in a demo, because the browser would share cookies between both. A real third-party site has
+// another host name too.
 export function siteHost(environment: NodeJS.ProcessEnv): string {
   return environment.SITE_HOST ?? "127.0.0.1";
 }
@@ -45,7 +46,7 @@ export function certificateDirectory(environment: NodeJS.ProcessEnv): string {
   return resolve(environment.CERTIFICATE_DIR ?? resolve(import.meta.dirname, "certificate"));
 }
 
-/** Where plain http is acceptable: it never leaves this machine. */
+/** Whether plain http is acceptable, because it never leaves this machine. */
 export function isLoopback(url: URL): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
 }

@@ -11,7 +11,7 @@ import { isLoopback, type Settings } from "./settings.ts";
 
 const SCOPE = "openid profile email read-repos";
 
-/** How long the issuer may keep the document before it fetches it again. A site that seldom changes says `max-age=86400`. */
+/** How long the issuer may keep the document before it fetches the document again. A site that seldom changes can use `max-age=86400`. */
 const DOCUMENT_CACHING = "public, max-age=30";
 
 /**
@@ -34,9 +34,9 @@ export function metadataDocumentSite(settings: Settings): Hono {
         baseUri: ["'none'"],
       },
       referrerPolicy: "no-referrer",
-      // With its own certificate and a demo's port, this origin may not stay on https, so no HSTS.
+      // No HSTS, because this host has a certificate of its own and a port of a demo, and may later use plain http.
       strictTransportSecurity: false,
-      // The issuer's server fetches the logo, and browsers load it from there.
+      // The issuer's server fetches the logo, and browsers load the logo from the issuer.
       crossOriginResourcePolicy: "cross-origin",
     }),
   );
@@ -46,7 +46,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
       .discovery(issuer, clientId(settings), undefined, client.None(), {
-        // Also verifies the ID token's signature, although the token comes straight from the issuer.
+        // Also verifies the ID token's signature, although the token comes directly from the issuer.
         execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
       })
       .catch((error) => {
@@ -56,7 +56,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return discovered;
   }
 
-  // 1. This is the whole registration: the issuer fetches it when the first user signs in.
+  // 1. This document is the whole registration. The issuer fetches it when the first user signs in.
   site.get(DOCUMENT_PATH, etag(), (c) => {
     c.header("Cache-Control", DOCUMENT_CACHING);
     return c.json(look.document);
@@ -69,7 +69,8 @@ export function metadataDocumentSite(settings: Settings): Hono {
     serveStatic({ root: resolve(import.meta.dirname, "../look") }),
   );
 
-  // 2. Go to the issuer. State, nonce and verifier stay in this browser's session: only this browser can return with the code.
+  // 2. Redirect the browser to the issuer. State, nonce and verifier stay in this browser's session, so only this browser can return with
+  // the code.
   site.get("/sign-in", async (c) => {
     const state = client.randomState();
     const pending = { codeVerifier: client.randomPKCECodeVerifier(), nonce: client.randomNonce(), scope: SCOPE };
@@ -85,7 +86,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect(url.href);
   });
 
-  // 3. Come back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  // 3. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
   site.get(new URL(redirectUri(settings)).pathname, async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);
@@ -117,7 +118,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     }
   });
 
-  // 5. Sign out. The site revokes the token, so that a copy of it is worthless; its own session ends even if that fails.
+  // 5. Sign out. The site revokes the token, so that a copy of it is worthless. The site's own session ends even if that fails.
   site.post("/sign-out", async (c) => {
     const signedIn = findSignedIn(c);
     endSession(c);
@@ -130,7 +131,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
   });
 
   site.onError((error, c) => {
-    // The log has the issuer's message; the user reads this site's own words.
+    // The log has the issuer's message. The user reads a sentence of this site.
     console.error(error);
     if (error instanceof client.AuthorizationResponseError) return c.html(errorPage(look, error.error), 403);
     if (error instanceof client.ResponseBodyError) return c.html(errorPage(look, error.error), 502);

@@ -4,7 +4,7 @@ export type Settings = {
   issuer: URL;
   /** The issuer's name on the button. */
   issuerName: string;
-  /** Organizations that the sites may request by name; the form offers them. */
+  /** Organizations that the sites may request by name. The form offers them. */
   knownOrganizations: { id: string; name: string }[];
   serverSide?: { port: number; clientId: string; clientSecret: string };
   inBrowser?: { port: number; clientId: string };
@@ -34,7 +34,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-/** Where plain http is acceptable: it never leaves this machine. */
+/** Whether plain http is acceptable, because it never leaves this machine. */
 export function isLoopback(url: URL): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
 }

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 /**
- * A Space that receives webhooks and shows the latest. It is one file that uses only Node, because an app in a sandbox has no
- * network. It keeps what it received in memory, so it loses it when the Space sleeps or restarts.
+ * A Space that receives webhooks and shows the latest payloads. It is one file that uses only Node, because an app in a sandbox has no
+ * network. It keeps the payloads in memory, and loses them when the Space sleeps or restarts.
  */
 const { WEBHOOK_SECRET: secret, PORT: port = "7860" } = process.env;
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
@@ -20,7 +20,7 @@ const server = createServer((request, response) => {
     response.writeHead(500, { "content-type": "text/plain" }).end("Something went wrong. Try again later.\n");
   });
 });
-// On a Space: the loopback of its sandbox, which only the service reaches.
+// In a Space, this is the loopback interface of its sandbox, which only the service can reach.
 server.listen(Number(port), "127.0.0.1", () =>
   console.log(`waiting for webhooks${secret ? "" : " from anybody, since WEBHOOK_SECRET is not set"}`),
 );
@@ -34,7 +34,7 @@ async function answer(request, response) {
 
 async function receive(request, response) {
   const respond = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
-  // The bytes as they arrived: parsed and serialized again, JSON may differ, and then no signature matches.
+  // The signature is of the bytes that arrived: JSON that was parsed and serialized again may differ from them.
   const body = await readBody(request);
   if (!body) return respond(413, "Too large.");
   const [id, timestamp] = [request.headers["webhook-id"] ?? "", request.headers["webhook-timestamp"] ?? ""];
@@ -57,7 +57,7 @@ async function receive(request, response) {
   return respond(200, "Received.");
 }
 
-/** As in Standard Webhooks. During a rotation there are two signatures, of which one has to match. */
+/** Checks signatures as Standard Webhooks describes. During a rotation of the secret there are two, of which one must match. */
 function isSigned({ id, timestamp, body, signatures }) {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();

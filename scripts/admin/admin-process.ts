@@ -7,8 +7,8 @@ export type AdminRequest = { id: number; args: string[] };
 export type AdminResponse = { id: number; json?: unknown; failure?: { error: string; code: string } };
 
 /**
- * The operator's command in a process that stays, for programs that run many commands: loading the service takes far longer than most
- * commands. It starts with the first command and ends with this process.
+ * Runs the operator's commands in one process, for programs that run many commands, because loading the service takes far longer than most
+ * commands. The process starts with the first command and ends with this process.
  */
 export class AdminProcess {
   readonly #environment: NodeJS.ProcessEnv;
@@ -16,12 +16,12 @@ export class AdminProcess {
   #asked = 0;
   #waiting = 0;
 
-  /** @param environment the settings of the instance */
+  /** @param environment the settings of the installation */
   constructor(environment: NodeJS.ProcessEnv) {
     this.#environment = environment;
   }
 
-  /** @returns what the command prints with `--json`, or why it failed */
+  /** @returns the output of the command with `--json`, or the reason why it failed */
   run(args: string[]): Promise<AdminResponse> {
     this.#child ??= this.#start();
     const child = this.#child;
@@ -42,7 +42,7 @@ export class AdminProcess {
     });
   }
 
-  /** Call it only if no command runs; the next command starts another process. */
+  /** Ends the process. Call it only while no command runs. The next command starts another process. */
   close(): void {
     this.#child?.disconnect();
     this.#child = undefined;
@@ -52,7 +52,7 @@ export class AdminProcess {
     const child = fork(join(import.meta.dirname, "serve-admin.ts"), {
       cwd: ROOT,
       env: this.#environment,
-      // The parent may have its own loader, such as Playwright's.
+      // The parent's own module loader, such as Playwright's, must not be used.
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
@@ -63,7 +63,7 @@ export class AdminProcess {
   }
 }
 
-/** Without a running command, this process may end, and ends the other. */
+/** While a command runs, the child keeps this process alive. Otherwise this process may end, and the child ends with it. */
 function hold(child: ChildProcess, isHeld: boolean): void {
   for (const each of [child, child.channel]) {
     if (isHeld) each?.ref();

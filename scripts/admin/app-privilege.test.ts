@@ -9,7 +9,7 @@ import { appCreate, appPrivilege } from "./app.ts";
 
 import { parseArguments } from "./parse-arguments.ts";
 
-test("an app is created with the privilege, and the privilege is revoked and granted (S90)", async () => {
+test("an app is created with the privilege `token-exchange`, which is then revoked and granted again (S90)", async () => {
   const { id: ownerId } = await signedInPerson();
   const name = `org-${newId().slice(-8)}`;
   await createOrganization(operatorCommand, { name, fullName: "Lamp Guild", ownerId }, noOrigin);

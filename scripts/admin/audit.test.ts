@@ -33,7 +33,7 @@ const verify = async (values: object = {}) => {
 };
 
 describe("admin audit", () => {
-  test("list and export say what happened, of all or of one organization; the export is recorded", async () => {
+  test("list and export have the entries of the installation or of one organization; the export is recorded", async () => {
     const { text } = await auditList.run({ q: "type:organization.create", org: org.name });
     expect(text).toMatch(
       new RegExp(`^\\S+Z\\t[0-9a-f]{24}\\torganization.create\\t\\S+\\t${person.username} created the organization ${org.name}$`),
@@ -71,7 +71,7 @@ describe("admin audit", () => {
     expect(broken.text).toContain(`BROKEN at number ${broken.json.flaw?.seq}, entry ${entry.id}: the entry was altered`);
   });
 
-  test("retention is shown and set, within its bounds, and recorded", async () => {
+  test("the retention time is shown and set within its limits, and the change is recorded", async () => {
     expect((await auditRetention.run({ days: "forever" })).text).toBe("Entries are kept forever.");
     expect((await auditRetention.run({ days: "90" })).json).toEqual({ keep_days: 90 });
     for (const days of ["89", "0", "3661"]) await expect(auditRetention.run({ days })).rejects.toMatchObject({ field: "days" });

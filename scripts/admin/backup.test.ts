@@ -6,7 +6,7 @@ import { provideSettings } from "#core/env.ts";
 import { checkBackups } from "./doctor/backups.ts";
 import { adminLine } from "./testing/admin-line.ts";
 
-test("backups are made, listed and verified, and doctor knows of the last one", { timeout: 300_000 }, async () => {
+test("backups are made, listed and verified, and doctor reports the last one", { timeout: 300_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-backup-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   provideSettings({ BACKUP_PASSWORD: "" });
@@ -30,6 +30,6 @@ test("backups are made, listed and verified, and doctor knows of the last one", 
   });
 });
 
-test("a number of backups to keep is at least one", async () => {
+test("the number of backups to keep must be at least one", async () => {
   expect(await adminLine("backup", "--to", tmpdir(), "--keep", "0")).toMatchObject({ exitCode: 2, json: { code: "usage" } });
 });

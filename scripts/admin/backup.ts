@@ -148,7 +148,7 @@ const restore = command({
   },
 });
 
-/** Why such a backup is not enough, a line for each repository. */
+/** The repositories that the backup could not read, as one warning for each. */
 const notRead = ({ unread = [] }: Backup["manifest"]): string[] =>
   unread.map(
     (id) => `NOT READ: git could not list the branches and tags of the repository ${id}. Only its objects are in the backup.`,
@@ -170,7 +170,10 @@ function described({ id, manifest }: Backup): Record<string, unknown> {
   };
 }
 
-/** Without an instance, nothing else has read the settings; and standard output is for the result only, not for log lines. */
+/**
+ * Reads the settings, because these commands do not open the installation. The log is silent, because standard output is only for the
+ * result.
+ */
 function quietly(): void {
   loadSettingsFile();
   provideSettings({ LOG_LEVEL: "silent" });
@@ -186,7 +189,7 @@ const inBucket = (count: number): string[] =>
       ]
     : [];
 
-/** Progress at a terminal. */
+/** Shows progress at a terminal. */
 function report(step: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${step} …\n`);
 }

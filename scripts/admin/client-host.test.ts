@@ -43,7 +43,7 @@ describe("client-host", () => {
     expect(await admin("list")).toMatchObject({ json: { policy: "listed", rules: [] } });
   });
 
-  test("names the option that is wrong", async () => {
+  test("names the invalid option", async () => {
     expect(await admin("block", "--host", "a b")).toMatchObject({
       exitCode: 2,
       json: { field: "host", code: "invalid_request" },

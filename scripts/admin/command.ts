@@ -1,10 +1,10 @@
 /** One option of a command: `--name VALUE`, or a switch if it has no value. */
 export type Option = {
-  /** The placeholder in the help text; an option without it is a switch. */
+  /** The placeholder for the value in the help text. An option without it is a switch. */
   value?: string;
   help: string;
   isRequired?: boolean;
-  /** May be given several times. */
+  /** Whether the option may be given several times. */
   isRepeatable?: boolean;
   choices?: readonly string[];
   /** The field in core's errors that this option fills, if its name differs. */
@@ -13,7 +13,7 @@ export type Option = {
 
 export type Options = Record<string, Option>;
 
-/** What a command gets for its options: text, a list for a repeatable one, a boolean for a switch. */
+/** The value of an option: text, a list for a repeatable option, or a boolean for a switch. */
 type Values<O extends Options> = {
   [Name in keyof O]: O[Name] extends { value: string }
     ? O[Name] extends { isRepeatable: true }
@@ -28,12 +28,12 @@ type Values<O extends Options> = {
 export type Outcome = {
   json: Record<string, unknown>;
   text: string;
-  /** Set if a check found a fault: the output is complete, but the exit code is 1. */
+  /** Set if a check found a fault. The output is complete, but the exit code is 1. */
   isFailure?: boolean;
 };
 
 export type Command = {
-  /** As typed: `user create`. */
+  /** The words of the command, such as `user create`. */
   name: string;
   summary: string;
   /** Further lines for `--help`. */

@@ -12,7 +12,7 @@ import { adminLine } from "./testing/admin-line.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** From a first start with the embedded database to a service on another server, as an operator does it. */
+/** Moves an installation from the embedded database to another server, as an operator does. */
 const folder = mkdtempSync(join(tmpdir(), "keyhook-move-"));
 const DATA_DIR = join(folder, "data");
 let target: EmbeddedServer;
@@ -28,7 +28,7 @@ afterAll(async () => {
 const environment = (settings: Record<string, string> = {}) =>
   ({ PATH: process.env.PATH, HOME: folder, DATA_DIR, ...settings }) as unknown as NodeJS.ProcessEnv;
 
-/** The operator's commands, in one process for as long as the settings stay as they are. */
+/** Runs the operator's commands, in one process until the settings change. */
 function adminWith(settings?: Record<string, string>): AdminProcess {
   const admin = new AdminProcess(environment(settings));
   onTestFinished(() => admin.close());
@@ -59,7 +59,7 @@ it("moves an embedded database to another server despite interruptions, and the 
   expect(made).toMatchObject({ json: { id: expect.any(String) } });
   const move = ["database", "move", "--to", target.url, "--to-owner", target.ownerUrl];
 
-  // Killed in the middle of it:
+  // The move is killed before it is complete.
   const script = join(import.meta.dirname, "../admin.ts");
   const killed = spawn(process.execPath, [script, ...move], { env: environment(), stdio: "ignore" });
   await vi.waitFor(async () => expect(await count(COPYING)).toBeGreaterThan(0), { timeout: 60_000, interval: 10 });
@@ -97,7 +97,7 @@ it("moves an embedded database to another server despite interruptions, and the 
   expect(existsSync(join(DATA_DIR, "database-moved"))).toBe(true);
 });
 
-it("names the URL that it cannot use", async () => {
+it("names the URL in the error if it cannot be used", async () => {
   for (const [to, message] of [
     ["mysql://db.example.com/keyhook", "--to must be a URL such as postgres://"],
     ["postgres://db.example.com", "--to must be a URL such as postgres://"],

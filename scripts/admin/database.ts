@@ -70,7 +70,7 @@ function postgresUrl(option: string, text: string): string {
   throw new UsageError(`${option} must be a URL such as postgres://keyhook:password@db.example.com/keyhook.`);
 }
 
-/** Progress at a terminal. */
+/** Shows progress at a terminal. */
 function reportCopied(table: string, rows: number): void {
   if (rows > 0 && process.stderr.isTTY) process.stderr.write(`${table}: ${rows.toLocaleString("en")} rows\n`);
 }

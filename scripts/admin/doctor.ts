@@ -42,7 +42,7 @@ function checkSettings(): Finding[] {
   }
 }
 
-/** The checks that need the database. If it cannot be opened, that is the finding. */
+/** The checks that need the database. If the database cannot be opened, the only finding says so. */
 async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {

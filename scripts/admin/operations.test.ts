@@ -3,7 +3,7 @@ import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
-test("inference-provider add, list, remove: the key is never printed, and is sealed in the database", async () => {
+test("inference-provider add, list, remove; the key is never printed, and is encrypted in the database", async () => {
   const key = "sk-a-key-of-the-operators-9876";
   const models = ["--model", "tide/small=upstream/tide", "--model", "plain"];
   const added = await admin(

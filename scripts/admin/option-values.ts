@@ -3,12 +3,12 @@ import { findOwner } from "#core/accounts/handles/find-owner.ts";
 import { notFound } from "#core/errors.ts";
 import { UsageError } from "./command.ts";
 
-/** Several values in one argument, separated by spaces as OAuth writes scopes. */
+/** Splits an argument with several values, separated by spaces like scopes in OAuth. */
 export function splitWords(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
 
-/** A secret from the command line, or from standard input if it is given as `-`. */
+/** Reads a secret from the command line, or from standard input if the option is `-`. */
 export async function readSecret(value: string): Promise<string> {
   if (value !== "-") return value;
   return (await text(process.stdin)).replace(/\r?\n$/, "");

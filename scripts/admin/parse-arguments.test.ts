@@ -17,7 +17,7 @@ const sample = command({
   run: async () => ({ json: {}, text: "" }),
 });
 
-test("every option has its value, its list or its yes and no", () => {
+test("every option gets its value, its list or its boolean", () => {
   const bare = parseArguments(["kite", "fly", "--owner", "mara"], [sample]);
   expect(bare).toMatchObject({ kind: "run", command: sample, isJson: false, values: { owner: "mara", tail: [], high: false } });
   const full = parseArguments(
@@ -40,7 +40,7 @@ test("help works anywhere, for all commands or one", () => {
   }
 });
 
-describe("an invalid line says what to type:", () => {
+describe("an invalid command line gets an error that says what to type:", () => {
   test.each([
     [["kite"], /There is no command "kite"\. Commands: kite fly\./],
     [["kite", "land"], /Commands: kite fly/],
@@ -59,12 +59,12 @@ describe("an invalid line says what to type:", () => {
   });
 });
 
-test("no option of ours hides one that every command has", () => {
+test("no option of a command has the name of a common option", () => {
   for (const { options } of commands) expect(Object.keys(options)).not.toEqual(expect.arrayContaining(["json"]));
   expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
 });
 
-describe("a command's file is loaded by its name", () => {
+describe("a command's file is loaded by the command's name", () => {
   test.each(commands.map(({ name }) => name))("%s", async (name) => {
     expect((await loadCommands([...name.split(" "), "--json"])).map((command) => command.name)).toEqual([name]);
   });

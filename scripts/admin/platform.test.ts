@@ -43,7 +43,7 @@ test("platform create names the invalid option, and no two platforms may report 
   expect(await make(`https://${name}.example/gitea`)).toMatchObject({ json: { source: `https://${name}.example/gitea` } });
 });
 
-test("event list shows a repository's events, even after its deletion, as webhooks get them", async () => {
+test("event list shows a repository's events as webhooks get them, even after the repository was deleted", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "dataset" });
   const sha = await commitTo(repo, ada, { "a.txt": "a" });

@@ -16,7 +16,7 @@ export function describeFailure(error: unknown, command?: Command): Failure {
   return failure(EXIT.failed, "failed", `${reason}\n"doctor" checks the installation and says what to do.`);
 }
 
-/** A value that is never valid is wrong usage; one that conflicts with the current state is a failure. */
+/** A value that is never valid is wrong usage (exit code 2). A value that conflicts with the current state is a failure (exit code 1). */
 function describeServiceError(error: ServiceError, command?: Command): Failure {
   const option = Object.entries(command?.options ?? {}).find(([name, { field }]) => (field ?? name) === error.field)?.[0];
   const sentence = option ? `--${option}: ${error.message}` : error.message;

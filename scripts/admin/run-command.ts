@@ -7,7 +7,7 @@ export async function runCommand(command: Command, values: Record<string, unknow
   return command.opensInstance === false ? run() : withInstance(run);
 }
 
-/** Runs something with the database open, whether the service runs, is stopped or was never started. */
+/** Opens the database for a function, whether the service runs, is stopped or was never started. */
 export async function withInstance<Result>(use: () => Promise<Result>): Promise<Result> {
   const instance = await openInstance();
   try {

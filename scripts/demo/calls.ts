@@ -22,23 +22,26 @@ export async function runAdmin<T>(...args: string[]): Promise<T> {
   return json as T;
 }
 
-/** Call it after the last command. */
+/** Ends the process for operator commands. Call it after the last command. */
 export function endAdmin(): void {
   running?.close();
 }
 
 export type Caller = {
   <T>(method: string, path: string, body: unknown, contentType?: string): Promise<T>;
-  /** The token of its calls, which git accepts too. */
+  /** The token of the calls, which can also be used for git. */
   token: string;
 };
 
-/** Calls the API for a user, as one of their programs would, with a token of that name that expires tomorrow. */
+/** Calls the API for a user, as one of the user's programs would, with a token of the given name that expires tomorrow. */
 export function callAs(username: string, origin: string, { name, scopes }: { name: string; scopes: string }): Promise<Caller> {
   return callWith(["--user", username, "--scopes", scopes, "--expires", "1", "--name", name], origin);
 }
 
-/** Calls the API with a token that does not expire: a webhook stops when the token that created it ends, and has no more rights than it. */
+/**
+ * Calls the API with a token that does not expire, because a webhook stops when the token that created it expires. The webhook has no more
+ * rights than that token.
+ */
 export function callToMakeWebhooks(username: string, origin: string): Promise<Caller> {
   return callWith(["--user", username, "--scopes", "webhooks read-repos", "--name", "Webhook setup"], origin);
 }

@@ -6,11 +6,11 @@ import { childEnvironment } from "#core/env.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /**
- * The processes of the demo, which end together: when one ends, the demo ends. Nothing is restarted here; the service's own supervisor
- * restarts the service.
+ * The processes of the demo, which end together: when one ends, the demo ends. Nothing is restarted here, because the service's own
+ * supervisor restarts its processes.
  */
 export class ChildProcesses {
-  /** 0 after a requested stop; otherwise that of the child that ended by itself. */
+  /** 0 after a requested stop; otherwise the exit code of the child that ended by itself. */
   exitCode = 0;
   readonly #children: ChildProcess[] = [];
   readonly #over = new AbortController();
@@ -24,7 +24,7 @@ export class ChildProcesses {
   /** @param output `ignore` for a child whose output `describeDemo` replaces; its errors are shown */
   start(name: string, args: string[], environment: Record<string, string> = {}, output: "inherit" | "ignore" = "ignore"): void {
     this.over.throwIfAborted();
-    // Its own process group: Ctrl-C in a terminal reaches only this process, which then stops the others in order.
+    // Each child has its own process group, so that Ctrl-C in a terminal reaches only this process, which then stops the children in order.
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: childEnvironment(environment),
@@ -40,7 +40,7 @@ export class ChildProcesses {
     });
   }
 
-  /** Runs a script to its end. */
+  /** Runs a script and waits until it ends. */
   async run(name: string, script: string): Promise<true> {
     const child = spawn(process.execPath, [script], {
       cwd: ROOT,

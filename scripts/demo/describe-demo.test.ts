@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("the next run knows what was created, and nobody else can read it", () => {
+test("the next run reads the notes about everything that was created, and other users cannot read them", () => {
   const first = new Notes(join(directory, "data"));
   first.made.apps["http://127.0.0.1:3001"] = { clientId: "id", clientSecret: "secret" };
   first.save();
@@ -18,7 +18,7 @@ test("the next run knows what was created, and nobody else can read it", () => {
   expect(statSync(join(directory, "data", "demo.json")).mode & 0o777).toBe(0o600);
 });
 
-test("each data directory has a password of its own, which outlives the database", () => {
+test("each data directory has its own password, which is kept when the database is deleted", () => {
   const notes = new Notes(directory);
   const { password } = notes.made;
   expect(password).not.toBe(new Notes(directory).made.password);
@@ -27,12 +27,12 @@ test("each data directory has a password of its own, which outlives the database
   expect(notes.made).toMatchObject({ password, people: {}, organizations: {}, members: {}, apps: {}, repos: {}, webhooks: {} });
 });
 
-test("notes of an earlier version get the missing data", () => {
+test("data that notes of an earlier version lack is added", () => {
   writeFileSync(join(directory, "demo.json"), JSON.stringify({ password: "a password", people: { mara: true } }));
   expect(new Notes(directory).made).toMatchObject({ password: "a password", people: { mara: true }, repos: {} });
 });
 
-test("notes that cannot be read are named, not overwritten", () => {
+test("notes that cannot be read are named in the error and not overwritten", () => {
   writeFileSync(join(directory, "demo.json"), "{");
   expect(() => new Notes(directory)).toThrow(join(directory, "demo.json"));
 });

@@ -64,24 +64,24 @@ export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sampl
   ].join("\n");
 }
 
-/** What the demo has created so far, each under a key of its own. A second run creates only what is missing. */
+/** Everything that the demo has created so far, by its key. The next run creates only what is missing. */
 export type Made = {
   password: string;
   webhookSecret: string;
-  /** Of the Space that receives webhooks. */
+  /** The secret of the Space that receives webhooks. */
   spaceSecret: string;
   people: Record<string, true>;
   organizations: Record<string, { id: string; fullName: string }>;
   members: Record<string, true>;
   apps: Record<string, { clientId: string; clientSecret?: string }>;
-  /** Repositories, and what else the hub stores. */
+  /** Repositories, and other things that the hub stores. */
   repos: Record<string, true>;
   webhooks: Record<string, true>;
 };
 
 type Kind = { [K in keyof Made]: Made[K] extends string ? never : K }[keyof Made];
 
-/** The file `demo.json` in the data directory. It contains a client secret and the samples' password: mode 600. */
+/** The file `demo.json` in the data directory. It has the mode 600, because it contains a client secret and the samples' password. */
 export class Notes {
   made: Made;
   readonly #path: string;
@@ -91,7 +91,7 @@ export class Notes {
     this.made = { ...fresh(), ...read(this.#path) };
   }
 
-  /** Creates something unless the notes have it, and records it at once. */
+  /** Creates something unless the notes contain it, and records it at once. */
   async once<K extends Kind>(kind: K, key: string, make: () => Promise<Made[K][string]>): Promise<void> {
     const known = this.made[kind] as Record<string, Made[K][string]>;
     if (known[key]) return;
@@ -101,7 +101,7 @@ export class Notes {
 
   save(): void {
     mkdirSync(join(this.#path, ".."), { recursive: true });
-    // A rename, so that an interrupted write leaves the old notes intact.
+    // Written under another name and renamed, so that an interrupted write leaves the old notes intact.
     writeFileSync(`${this.#path}.new`, `${JSON.stringify(this.made, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);
   }
@@ -129,7 +129,7 @@ function fresh(): Made {
 
 const randomSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 
-/** Sixty bits, easy to type: the demo may be reachable from the network. */
+/** Sixty bits, because the demo may be reachable from the network; easy to type. */
 function randomPassword(): string {
   const symbols = "abcdefghijkmnpqrstuvwxyz23456789";
   const group = () => Array.from({ length: 4 }, () => symbols[randomInt(symbols.length)]).join("");

@@ -7,7 +7,7 @@ export async function findBusyPort(ports: number[]): Promise<number | undefined>
   return ports.find((_, at) => answers[at]);
 }
 
-/** By connecting: a port may be free on one address and taken on another. */
+/** Finds out by connecting, because a port may be free on one address and taken on another. */
 function isAnswering(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "localhost", autoSelectFamily: true });
@@ -22,7 +22,7 @@ function isAnswering(port: number): Promise<boolean> {
 const PATIENCE_MS = 90_000;
 const INTERVAL_MS = 150;
 
-/** Resolves once `url` answers 200; throws after a minute and a half, or when `signal` aborts. */
+/** Resolves once `url` responds with 200; throws after a minute and a half, or when `signal` aborts. */
 export async function waitForAnswer(url: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline) {

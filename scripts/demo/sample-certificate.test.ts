@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true });
 });
 
-test("the sample site's certificate is trusted for its host only, and is kept", async () => {
+test("the sample site's certificate is trusted only for its host, and is kept", async () => {
   const { directory, trustedPath } = await makeSampleCertificate();
   const [path, keyPath] = [join(directory, "certificate.pem"), join(directory, "key.pem")];
   const [cert, key] = [readFileSync(path, "utf8"), readFileSync(keyPath, "utf8")];
@@ -41,7 +41,7 @@ test("the sample site's certificate is trusted for its host only, and is kept", 
   expect(readFileSync(path, "utf8")).toBe(cert);
 });
 
-test("an unreadable one is created again, with its key", async () => {
+test("an unreadable certificate is created again, with its key", async () => {
   const { directory } = await makeSampleCertificate();
   const [path, keyPath] = [join(directory, "certificate.pem"), join(directory, "key.pem")];
   const [cert, key] = [readFileSync(path, "utf8"), readFileSync(keyPath, "utf8")];

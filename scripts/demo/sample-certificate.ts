@@ -8,15 +8,15 @@ import { childEnvironment, env } from "#core/env.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 type SampleCertificate = {
-  /** Where the site finds its certificate and key. */
+  /** The directory in which the site finds its certificate and key. */
   directory: string;
-  /** For NODE_EXTRA_CA_CERTS: the certificate, and those that the variable already names. */
+  /** The file for NODE_EXTRA_CA_CERTS, with this certificate and the certificates that the variable already names. */
   trustedPath: string;
 };
 
 /**
- * Creates the certificate of examples/metadata-document-site as its README says, and makes this process trust it. The service reads its
- * trusted certificates when it starts, so this comes first.
+ * Creates the certificate of examples/metadata-document-site as its README says, and makes this process trust it. This must happen first,
+ * because the service reads its trusted certificates when it starts.
  */
 export async function makeSampleCertificate(): Promise<SampleCertificate> {
   const directory = join(env().DATA_DIR, "sample-certificate");

@@ -29,7 +29,7 @@ export function gaugeCommits(now = new Date()): SampleCommit[] {
   }));
 }
 
-/** Heights at Cuxhaven, once an hour, by the half-day tide. */
+/** Heights at Cuxhaven, once an hour, computed from the semidiurnal tide. */
 export function readingsUntil(time: number, hours = 24): string {
   const hour = Math.floor(time / 3_600_000);
   const rows = Array.from({ length: hours }, (_, nth) => {
@@ -40,7 +40,7 @@ export function readingsUntil(time: number, hours = 24): string {
   return `${["gauge,time,height_cm", ...rows].join("\n")}\n`;
 }
 
-/** A change on each of these days before now, the first of them with all files. */
+/** A commit on each of these days before now. The first commit has all files. */
 export function commitsOn(
   days: readonly number[],
   { by, titles, files }: { by: string; titles: readonly string[]; files: Record<string, string> },
@@ -55,7 +55,7 @@ export function commitsOn(
 
 const changesUntil = (titles: readonly string[]): string => `# Changes\n\n${titles.map((title) => `- ${title}`).join("\n")}\n`;
 
-/** Pushes commits as the main branch, with git over HTTP as their authors would. */
+/** Pushes commits as the main branch, with git over HTTP, as their authors would. */
 export async function pushCommits(
   { url, token }: { url: string; token: string },
   commits: readonly SampleCommit[],
@@ -79,14 +79,14 @@ function importCommand({ at, by, title, files }: SampleCommit): string {
   return `commit refs/heads/main\ncommitter ${person.fullName} <${person.email}> ${seconds} +0000\n${data(title)}${changes.join("")}\n`;
 }
 
-/** The token as a setting of git in its environment: others on this machine can read a process's arguments. */
+/** Passes the token to git in its environment, because others on this machine can read a process's arguments. */
 function authorization(token: string): Record<string, string> {
   const header = `Authorization: Basic ${Buffer.from(`git:${token}`).toString("base64")}`;
   return { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "http.extraHeader", GIT_CONFIG_VALUE_0: header };
 }
 
 async function git(directory: string, args: string[], input = "", more: Record<string, string> = {}): Promise<void> {
-  // Neither the user's own settings nor their credentials count.
+  // Git ignores the settings and the credentials of the user who runs the demo.
   const own = { GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
   const env = childEnvironment({ ...own, ...more });
   const child = spawn("git", ["-c", "credential.helper=", ...args], { cwd: directory, env, stdio: ["pipe", "ignore", "pipe"] });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Webhook } from "standardwebhooks";
 import { expect, it } from "vitest";
 
-it("the example accepts what standardwebhooks signs, once, and nothing else", async () => {
+it("the example accepts only deliveries that standardwebhooks has signed, each only once", async () => {
   const secret = `whsec_${Buffer.alloc(24, 3).toString("base64")}`;
   const child = spawn(process.execPath, ["examples/webhook-receiver/start.ts"], {
     env: { ...process.env, WEBHOOK_SECRET: secret, PORT: "0" },

@@ -5,12 +5,12 @@ export type SampleRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** The user who creates it: the owner, unless that is an organization. */
+  /** The user who creates the repository. It is the owner, unless the owner is an organization. */
   maker: string;
   isPrivate?: boolean;
   sdk?: string;
   settings: Record<string, unknown>;
-  /** The oldest first. */
+  /** The commits, oldest first. */
   commits: () => SampleCommit[];
 };
 
@@ -85,7 +85,7 @@ const tide = `<!doctype html>
 </script>
 `;
 
-/** One of each type, one that is private, one that is gated. */
+/** One repository of each type. One of them is private, another is gated. */
 export const sampleRepos: readonly SampleRepo[] = [
   {
     type: "dataset",
@@ -174,7 +174,7 @@ export const sampleDiscussion = {
   description: "At **Ystad** the forecast is an hour behind what we read. Is the time zone taken into account?",
 };
 
-/** Who likes which model. */
+/** The likes of repositories, by user. */
 export const sampleLikes = [
   { by: "aiko", on: "mara/tide-forecasts" },
   { by: "mara", on: "mara/tide-forecasts" },

@@ -4,7 +4,7 @@ import type { Made } from "./describe-demo.ts";
 
 export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number; receiver: number };
 
-/** The operator. Created before the first start, which would otherwise print a link that creates the first operator. */
+/** The operator. Created before the first start, because otherwise that would print a link that creates the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
 
 /** Mara is in two organizations, so she can choose between them. */
@@ -20,7 +20,7 @@ export const organizations = [
     name: "tidepool",
     fullName: "Tidepool",
     owner: "aiko",
-    // For examples/org-token-exchange.
+    // This plan is for examples/org-token-exchange.
     plan: "enterprise",
     members: [
       { username: "mara", role: "write" },
@@ -34,11 +34,12 @@ const SCOPES = "openid profile email read-repos write-discussions";
 /** The key in the notes for the OAuth app of examples/device-cli, which has no URL. */
 export const DEVICE_APP = "device-cli";
 
-/** The key for that of examples/org-token-exchange, which acts for members of tidepool. */
+/** The key in the notes for the OAuth app of examples/org-token-exchange, which acts for members of tidepool. */
 export const EXCHANGE_APP = "org-token-exchange";
 
 /**
- * The samples' OAuth apps, as arguments of `admin app create`. The key of a site is its URL, since another port is another site.
+ * The samples' OAuth apps, as arguments of `admin app create`. The key of a site's app is the site's URL, since another port is another
+ * site.
  */
 export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; args: string[] }[] {
   const sites = [
@@ -78,7 +79,10 @@ export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; arg
 
 const logoPath = (name: string): string => join(import.meta.dirname, "logos", `${name}.png`);
 
-/** Not `localhost`, the service's host: a third-party site has another host name, so no cookie is shared. */
+/**
+ * Not `localhost`, the service's host, because the browser would share cookies between both. A real third-party site has another host name
+ * too.
+ */
 export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
@@ -88,12 +92,14 @@ export function documentSiteUrl({ byDocument }: Ports): string {
   return `https://127.0.0.1:${byDocument}`;
 }
 
-/** Where examples/webhook-receiver listens. */
+/** The URL at which examples/webhook-receiver listens. */
 export function receiverUrl({ receiver }: Pick<Ports, "receiver">): string {
   return `http://127.0.0.1:${receiver}`;
 }
 
-/** The receiver's webhooks: it accepts the first, and answers the second as if closed for maintenance, which shows retries. */
+/**
+ * The receiver's webhooks: it accepts deliveries of the first, and responds to the second like a receiver in maintenance, to show retries.
+ */
 export const sampleWebhooks = [
   {
     key: "mara",
@@ -135,7 +141,7 @@ export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Ma
   };
 }
 
-/** The settings of examples/metadata-document-site: the service's URL, and nothing that the service issued. */
+/** The settings of examples/metadata-document-site. It needs the service's URL, but nothing that the service issued. */
 export function documentSiteEnvironment(
   { byDocument }: Pick<Ports, "byDocument">,
   certificateDirectory: string,

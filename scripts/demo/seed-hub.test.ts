@@ -61,8 +61,8 @@ it("the sample webhooks, and the Space that receives one of them, are created on
   expect(repos).toMatchObject([{ type: "space", fullName: "mara/post-box", headSha: expect.any(String) }]);
 });
 
-it("the history is a month of deliveries by the service's own rules, and the log's chain is whole", async () => {
-  // People who only have the same names get no history.
+it("the history has a month of deliveries by the service's own rules, and the chain of the audit log is valid", async () => {
+  // Other people with the same names get no history.
   const mara = { username: "mara" };
   await db().user.updateMany({ where: mara, data: { email: "mara@elsewhere.test" } });
   await expect(seedHistory()).rejects.toThrow("does not have the samples' people");

@@ -15,7 +15,7 @@ const DOMAINS = ["repo", "discussion"];
 /** Creates the sample users' webhooks, which post to the sample receiver. Call it first, so that the receiver gets all later events. */
 export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: string): Promise<void> {
   for (const { key, by, name, api, path, watched } of sampleWebhooks) {
-    // The key contains the URL: another port is another receiver.
+    // The key contains the URL, because another port is another receiver.
     const url = `${receiverUrl}${path}`;
     await notes.once("webhooks", `${key} ${url}`, async () => {
       const call = await callToMakeWebhooks(by, origin);
@@ -25,7 +25,7 @@ export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: st
   }
 }
 
-/** Whether anything isolates Spaces on this machine: one that cannot run would fail from the first event on. */
+/** Whether this machine can isolate Spaces. If not, no Space is created, because it would fail from the first event on. */
 export function runsSpaces(): boolean {
   const { JOBS_RUNNER } = env();
   if (JOBS_RUNNER !== "auto" && JOBS_RUNNER !== "bubblewrap") return JOBS_RUNNER === "docker";

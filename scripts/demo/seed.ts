@@ -4,7 +4,7 @@ import { operator, organizations, type Ports, people, sampleApps } from "./sampl
 
 /** Creates the operator. The service need not run yet. */
 export async function seedOperator(notes: Notes): Promise<void> {
-  // The password is stored before the first account uses it.
+  // Stores the password before the first account uses it.
   notes.save();
   const make = () => makePerson(operator, notes.made.password, "--operator");
   if (notes.made.people[operator.username]) await forgetIfDatabaseIsNew(notes, make);
@@ -12,8 +12,8 @@ export async function seedOperator(notes: Notes): Promise<void> {
 }
 
 /**
- * Creates the sample users, their organizations and the samples' OAuth apps through the operator's command. It skips what the notes have,
- * so it can run again, also after a run that was cut short.
+ * Creates the sample users, their organizations and the samples' OAuth apps through the operator's command. It skips everything that is in
+ * the notes, so it can run again, also after an interrupted run.
  */
 export async function seed(notes: Notes, ports: Ports): Promise<Made> {
   for (const person of people) {

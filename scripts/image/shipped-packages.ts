@@ -15,8 +15,8 @@ type Locked = {
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
 /**
- * The packages of the service, as `name@version`: its dependencies, direct and indirect. `npm sbom --omit dev` leaves out those that development
- * dependencies use too. Programs for a platform or for building count only if they are in the image.
+ * The packages of the service, as `name@version`: its dependencies, direct and indirect. Unlike `npm sbom --omit dev`, it includes packages
+ * that development dependencies also use. Programs for a platform or for building count only if they are in the image.
  */
 export function shippedPackages(packages: Record<string, Locked>, isInImage: (path: string) => boolean): Set<string> {
   const found = new Set<string>(["", ...WORKSPACES]);
@@ -31,7 +31,7 @@ export function shippedPackages(packages: Record<string, Locked>, isInImage: (pa
   return new Set([...found].map((path) => `${packages[path]?.name ?? nameOf(path)}@${packages[path]?.version}`));
 }
 
-/** As Node does: the nearest node_modules that has it. */
+/** Resolves a package like Node: in the nearest node_modules that contains it. */
 function resolve(packages: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.replace(/\/?[^/]*$/, "")) {
     const path = `${folder}${folder && "/"}node_modules/${name}`;

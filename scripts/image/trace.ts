@@ -4,13 +4,13 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { nodeFileTrace } from "@vercel/nft";
 
-/** Every file of ours that a process of the service may run. Some are started by their path, so that no import leads to them. */
+/** Every file of ours that a process of the service may run. Some files are started by their path, so no import leads to them. */
 const SOURCES = ["supervisor.ts", "server.ts", "{api,core,scripts/admin,server,worker}/**/*.ts", "scripts/admin.ts"];
 const isOfTests = (path: string) => /\.test\.ts$|(^|\/)testing\//.test(path);
 
 /**
- * The files that the service needs at run time, relative to the root: our own that our sources import, and those in node_modules that our
- * sources import, or that Next found for the pages and for itself while it built them. A file that a package opens by a computed name may be
+ * The files that the service needs at run time, relative to the root: our own files and the files in node_modules that our sources import,
+ * and the files that Next found for the pages and for itself during the build. A file that a package opens by a computed name may be
  * missing.
  */
 export async function traceFiles(root: string): Promise<string[]> {
@@ -25,9 +25,9 @@ async function traceSources(root: string): Promise<string[]> {
       base: root,
       processCwd: root,
       conditions: ["node", "import"],
-      // Next's own trace has those of its server that run in production.
+      // Next's own trace contains the files of its server that run in production.
       ignore: ["compiled/next-server", "docs", "server/dev"].map((folder) => `node_modules/next/dist/${folder}/**`),
-      // One at a time: where few files may be open at once, a package of a thousand files would seem to lack some.
+      // Reads one file at a time. If the system allows few open files, some files of a large package would otherwise seem to be missing.
       readFile: async (path) => {
         if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
         const content = readFileSync(path);

@@ -18,17 +18,17 @@ import { delimiter, dirname, join, relative } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
-/** In this order: the others bundle the SDK. */
+/** The SDK comes first, because the other packages bundle it. */
 const PACKAGES = ["sdk", "cli", "receiver"] as const;
 type Package = (typeof PACKAGES)[number];
 
-/** Where the service looks for them (server/downloads.ts). */
+/** The folder in which the service looks for the packages (server/downloads.ts). */
 const OUT = join(ROOT, "build/packages");
 
-/** Creates `build/packages/keyhook-{sdk,cli,receiver}.tgz`, each installable alone, and returns their paths. */
+/** Creates `build/packages/keyhook-{sdk,cli,receiver}.tgz`, each of which can be installed alone, and returns their paths. */
 export function packPackages(): string[] {
   mkdirSync(OUT, { recursive: true });
-  // Next to the destination, so that a rename publishes complete files.
+  // Packed in a folder beside the destination, so that a rename publishes complete files.
   const work = mkdtempSync(join(OUT, ".stage-"));
   try {
     return PACKAGES.map((name) => pack(name, work));
@@ -65,8 +65,8 @@ function pack(name: Package, work: string): string {
 }
 
 /**
- * Puts the SDK into another package. It declares no dependencies: npm would treat a bundled package's dependencies as bundled
- * too, and leave empty folders. The bundling package declares them instead (`publishedManifest`).
+ * Puts the SDK into another package. The bundled SDK declares no dependencies, because npm would treat these as bundled too, and leave
+ * empty folders. The bundling package declares them instead (`publishedManifest`).
  */
 function bundleSdk(sdk: string, target: string): void {
   cpSync(sdk, target, { recursive: true });
@@ -76,7 +76,7 @@ function bundleSdk(sdk: string, target: string): void {
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 
-/** A program needs its shebang line. */
+/** Adds the shebang line to a program. */
 function makeProgram(path: string): void {
   const text = readFileSync(path, "utf8");
   if (!text.startsWith("#!")) writeFileSync(path, `#!/usr/bin/env node\n${text}`);
@@ -107,8 +107,8 @@ type Manifest = {
 };
 
 /**
- * The package.json for outsiders: the workspace's own refers to TypeScript sources, this one to the compiled files.
- * @param sdk the SDK's, for a package that bundles it: its dependencies become this package's
+ * The package.json for outsiders. It refers to the compiled files, while the package.json in the workspace refers to TypeScript sources.
+ * @param sdk the SDK's package.json, for a package that bundles the SDK: the SDK's dependencies become dependencies of this package
  */
 function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unknown> {
   const { name, version, description, license, engines, keywords, sideEffects, exports, bin, dependencies = {} } = source;
@@ -125,7 +125,7 @@ function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unk
     ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, compiledPath(path, ".js")])) }),
     files: ["dist"],
     dependencies: sorted({ ...bundled?.dependencies, ...dependencies, ...(bundled && { [bundled.name]: bundled.version }) }),
-    // The tarball comes from a service, not from a registry that would also have the SDK.
+    // The SDK is bundled, because the tarball comes from a service and not from a registry that would also have the SDK.
     ...(bundled && { bundleDependencies: [bundled.name] }),
   };
 }
@@ -142,7 +142,7 @@ const sorted = (record: Record<string, string>) =>
   Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 type Compiled = {
-  /** The package's sources. */
+  /** The directory of the package's sources. */
   source: string;
   /** The directory for JavaScript and declarations. */
   out: string;
@@ -163,7 +163,7 @@ function compile({ source, out, sdkTypes }: Compiled): void {
     JSON.stringify({
       extends: join(ROOT, "tsconfig.json"),
       compilerOptions: {
-        // The syntax that Node 20 and current browsers support.
+        // Compiles to syntax that Node 20 and current browsers support.
         target: "es2022",
         noEmit: false,
         incremental: false,
@@ -173,7 +173,7 @@ function compile({ source, out, sdkTypes }: Compiled): void {
         typeRoots: [join(ROOT, "node_modules/@types")],
         rootDir: source,
         outDir: out,
-        // Otherwise the compiler would compile the workspace's SDK into this package again.
+        // Without this, the compiler would compile the workspace's SDK into this package again.
         ...(sdkTypes && { paths: { "@keyhook/sdk": [sdkTypes] } }),
       },
       include: [],

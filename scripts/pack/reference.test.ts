@@ -53,13 +53,13 @@ describe("the SDK's reference", () => {
     expect(parameters.split("\n").filter((line) => line.startsWith("| `") && /\| - \|$/.test(line))).toEqual([]);
   });
 
-  it("names the errors and the RFC of each function of the sign-in", () => {
+  it("names the errors and the RFC of each sign-in function", () => {
     for (const name of ["createLogin", "finishLogin", "deviceLogin", "refreshTokens", "revokeToken", "exchangeToken"]) {
       expect(read(`functions/${name}.md`), name).toMatch(/^## Throws$[\s\S]*SignInError[\s\S]*^## See$[\s\S]*rfc-editor\.org/m);
     }
   });
 
-  it("is read by name, and no name leads out of its folder", async () => {
+  it("can be read by name, and no name leads out of its folder", async () => {
     expect(await readReference("index")).toMatchObject({ markdown: expect.stringContaining("# SDK reference") });
     expect(await readReference("functions", "createLogin")).toBeDefined();
     for (const names of [

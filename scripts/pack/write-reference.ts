@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { ROOT, runProgram } from "./pack-packages.ts";
 
 const SDK = join(ROOT, "packages/sdk");
-/** Where the pages of `/docs/sdk/reference` read it (app/docs/sdk/reference/read-reference.ts). */
+/** The folder from which the pages of `/docs/sdk/reference` read it (app/docs/sdk/reference/read-reference.ts). */
 const OUT = join(ROOT, "build/sdk-reference");
 
 /**
- * Has TypeDoc write the SDK's reference from its sources, as Markdown that the documentation's own pages render: in their look and both
- * themes, and without TypeDoc's scripts, which the content security policy of pages would block. TypeDoc needs the JavaScript API that
- * TypeScript 7 no longer has, and so the SDK has TypeScript 6 for it (packages/sdk/package.json).
+ * Lets TypeDoc write the SDK's reference from its sources, as Markdown that the documentation's own pages render in their look and both
+ * themes. TypeDoc's own pages would need scripts that the content security policy blocks. TypeDoc needs the JavaScript API that TypeScript
+ * 7 no longer has, so the SDK has TypeScript 6 for it (packages/sdk/package.json).
  */
 export function writeReference(): string {
   mkdirSync(join(ROOT, "build"), { recursive: true });
@@ -44,16 +44,16 @@ export function writeReference(): string {
   }
 }
 
-/** Makes what TypeDoc wrote fit the pages: links without file names, parameters without a placeholder, each heading once. */
+/** Adapts TypeDoc's output to the pages: links without file names, parameters without a placeholder, each heading once. */
 function fitPage(path: string): void {
   const text = readFileSync(path, "utf8")
-    // Links name files; pages have no extension, and the index is the folder itself.
+    // TypeDoc's links name files. Pages have no extension, and the index is the folder itself.
     .replace(/(\]\(http:\/\/localhost:3000\/docs\/sdk\/reference)((?:\/[\w-]+)*)\.md/g, (_whole, base, page) =>
       page === "/index" ? base : `${base}${page}`,
     )
-    // The members of an object type are listed below; the declaration says nothing more.
+    // The declaration of an object type is removed, because its members are listed below it.
     .replace(/^```ts\ntype \w+ = object;\n```\n\n/m, "")
-    // A destructured parameter has no name.
+    // A destructured parameter has no name, so TypeDoc uses a placeholder.
     .replaceAll("\\_\\_namedParameters", "options")
     .replaceAll("__namedParameters", "options");
   let previous = "";

@@ -1,9 +1,9 @@
 type Row = readonly [pattern: RegExp, say: string, example: string];
 
 /**
- * Phrases that must not come back (decision 086), by the reason: what to say instead, and a sentence that the pattern finds. A space in a
- * pattern stands for any white space, also a line break; case does not matter. The patterns come from reviews of this project's own
- * texts. Add one only if it finds no correct sentence.
+ * Phrases that must not come back (decision 086), grouped by the reason, each with the words to use instead and a sentence that its pattern
+ * finds. A space in a pattern stands for any white space, also a line break; case does not matter. The patterns come from reviews of this
+ * project's own texts. Add one only if it finds no correct sentence.
  */
 const reasons: Readonly<Record<string, readonly Row[]>> = {
   "a negation in the wrong place": [

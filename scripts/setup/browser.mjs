@@ -5,9 +5,9 @@ import { aptInstaller } from "./programs.mjs";
 import { run, SetupFailed, works } from "./run.mjs";
 
 /**
- * A Chromium that starts on this machine, for the browser tests; undefined if there is none. It tries the one of CHROMIUM_PATH,
- * then the machine's own, then Playwright's downloads. Of each it tries the headless shell first, as Playwright does: the whole
- * browser renders an invisible window, at the cost of half a core.
+ * A Chromium that starts on this machine, for the browser tests; undefined if there is none. It tries CHROMIUM_PATH, then the machine's own
+ * Chromium, then Playwright's downloads. At each place it tries the headless shell first, as Playwright does, because the whole browser
+ * renders an invisible window, which takes half a core.
  * @returns {string | undefined} the path of its program
  */
 export function findBrowser() {
@@ -40,7 +40,7 @@ function downloaded() {
     ]);
 }
 
-/** Finds a Chromium, or installs one: Playwright's, or else the distribution's. */
+/** Finds a Chromium, or installs Playwright's, or if that fails the distribution's. */
 export async function provideBrowser(step) {
   if (findBrowser()) return;
   const ways = [

@@ -15,7 +15,7 @@ async function once(step, { stamp, sources, isSource, results = [] }, line, work
 }
 
 /**
- * Prisma would download an engine that only its migration commands need; generating a client does not use it. Any program that
+ * Prisma would download an engine that only its migration commands need; generating a client does not use that engine. Any program that
  * exits with 0 can replace it, so that a machine without internet access works too.
  */
 export const prismaEnvironment = {
@@ -35,7 +35,7 @@ export function generateClient(step) {
   );
 }
 
-/** The sources of the pages. The web process's own files are not among them: they run as they are. */
+/** The sources of the pages. Other files of the web process are not built, so they are not among them. */
 const pages = {
   stamp: `${process.env.NEXT_DIST_DIR || ".next"}/keyhook-built`,
   sources: [
@@ -55,10 +55,10 @@ const pages = {
 };
 
 /**
- * Builds the pages for production. Builds of the same sources get the same IDs: machines that share an installation may each build the
- * pages, and the form of one machine's page may be sent to another (docs/decisions/104). By default, Next uses a random build ID and a
- * random key, from which it derives the IDs of forms. This key is public: at run time
- * the service uses another (core/instance/run-service.ts).
+ * Builds the pages for production. Builds of the same sources get the same IDs, because machines that share an installation may each build
+ * the pages, and the form of one machine's page may be sent to another machine (docs/decisions/104). By default, Next uses a random build
+ * ID and a random key, from which it derives the IDs of forms. The key here is public; at run time the service uses another key
+ * (core/instance/run-service.ts).
  */
 export function buildPages(step) {
   return once(step, pages, "building the pages (next build)", async (sources) => {

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { root } from "./run.mjs";
 
 /**
- * One hash over the contents of files and folders, which a checkout or a copy does not change.
- * @param {string[]} paths relative to the root; a missing path counts as missing
+ * A hash of the contents of files and folders. It is the same for a copy or another checkout of the same files.
+ * @param {string[]} paths relative to the root; a missing path changes the hash
  * @param {(path: string) => boolean} [isPart]
  */
 export function fingerprint(paths, isPart = () => true) {

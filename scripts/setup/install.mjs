@@ -13,7 +13,7 @@ export async function installPackages(step) {
   if (readStamp(STAMP) === wanted) return;
   if (!isInstalledByHand()) {
     const args = ["ci", "--include=dev", "--no-fund", "--no-audit", "--loglevel=error"];
-    // The npm that runs this script, or else the one on the path.
+    // The npm that runs this script, or otherwise the npm on the path.
     const npm = process.env.npm_execpath;
     const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
     await step("installing packages (npm ci)", () => run(command, [...first, ...args], prismaEnvironment));
@@ -22,7 +22,7 @@ export async function installPackages(step) {
   writeStamp(STAMP, wanted);
 }
 
-/** `npm install` leaves its own record, at least as new as the lock file that it wrote. */
+/** Whether somebody ran `npm install`, which leaves its own record, at least as new as the lock file that it wrote. */
 function isInstalledByHand() {
   try {
     return statSync(join(root, "node_modules/.package-lock.json")).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
@@ -31,7 +31,7 @@ function isInstalledByHand() {
   }
 }
 
-/** The project has its own Node, which its package's install script provides. */
+/** Checks that the project has its own Node, which the install script of a package provides. */
 function checkNode() {
   const node = join(root, "node_modules/.bin/node");
   if (works(node, ["-e", `process.exit(process.versions.node.split(".")[0] >= ${NODE_MAJOR} ? 0 : 1)`])) return;

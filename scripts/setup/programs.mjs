@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { run, SetupFailed, works } from "./run.mjs";
 
-/** Only the tests need Git LFS: they push and clone as users do. */
+/** Git and Git LFS. Only the tests need Git LFS, because they push and clone as users do. */
 const forGit = {
   git: () => works("git"),
   "git-lfs": () => works("git-lfs", ["version"]),
@@ -10,7 +10,7 @@ const forGit = {
 /** Debian installs it in a folder that is not in every user's PATH. */
 const forDatabase = { pgbouncer: () => works("pgbouncer") || works("/usr/sbin/pgbouncer") };
 
-/** Podman represents all container engines; the tests' images contain BusyBox. Restic stores backups. */
+/** Podman represents all container engines. The images of the tests contain BusyBox. Restic stores backups. */
 const forJobs = {
   bubblewrap: () => works("bwrap"),
   podman: () => works("podman"),
@@ -22,7 +22,7 @@ const forJobs = {
 
 const forNodes = { haproxy: () => works("/usr/sbin/haproxy", ["-v"]) };
 
-/** MooseFS, and what makes a network namespace for it. */
+/** MooseFS, and the program that creates a network namespace for it. */
 const forFilesystem = {
   "moosefs-master": () => works("/usr/sbin/mfsmaster", ["-v"]),
   "moosefs-chunkserver": () => works("/usr/sbin/mfschunkserver", ["-v"]),
@@ -37,7 +37,7 @@ const forFailover = {
   postgresql: () => existsSync("/usr/lib/postgresql"),
 };
 
-/** The distribution's git only recommends certificates, and without them it fetches nothing over https. */
+/** Installed too, because the distribution's git only recommends certificates, without which it cannot fetch over https. */
 export const provideGit = (step) => provide(step, forGit, ["ca-certificates"]);
 
 /** Only the tests require these programs: without them, a service refuses jobs and backups, and says why. */

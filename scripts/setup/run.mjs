@@ -37,7 +37,7 @@ export async function run(command, args, environment = {}) {
 }
 
 /**
- * Performs a step and reports it in one line on stderr. A terminal also shows the seconds that it has taken so far.
+ * Performs a step and reports it in one line on stderr. At a terminal, the line also shows the seconds that the step has taken so far.
  * @param {string} line
  * @param {() => Promise<void>} work
  */
@@ -62,7 +62,7 @@ export async function report(line, work) {
   }
 }
 
-/** Whether a program runs here. */
+/** Whether a program can be run on this machine. */
 export function works(command, args = ["--version"]) {
   return spawnSync(command, args, { stdio: "ignore", timeout: 20_000 }).status === 0;
 }

@@ -2,11 +2,11 @@ import type { Code, RootContent } from "mdast";
 import remarkParse from "remark-parse";
 import { unified } from "unified";
 
-/** An example of a guide, with its author's directive about running it, from the comment before it. */
+/** An example of a guide, with the directive about running it from the comment before the example. */
 export type CodeBlock = Readonly<{
   language: string;
   code: string;
-  /** In the Markdown, starting at 1. */
+  /** The line of the Markdown, starting at 1. */
   line: number;
   /** For example `{ verb: "not run", what: "needs a telephone" }`, for `<!-- not run: needs a telephone -->`. */
   directive?: Readonly<{ verb: string; what: string }>;

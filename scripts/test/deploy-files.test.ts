@@ -7,7 +7,7 @@ import { networkPolicies } from "#core/jobs/runners/kubernetes/objects.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { shippedPackages } from "../image/shipped-packages.ts";
 
-/** Files beside the code that other programs run: they name settings, ports and commands that exist. */
+/** Checks that the files for other programs (Docker, Compose, Helm) name existing settings, ports and commands. */
 const ROOT = join(import.meta.dirname, "../..");
 const CHART = "deploy/helm/keyhook";
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -55,14 +55,14 @@ describe("the image", () => {
     for (const tool of ["/usr/local/lib/node_modules", "/usr/local/include", "/opt/yarn*"]) expect(stages.system).toContain(tool);
   });
 
-  it("gets a registry from the build's environment, and keeps it in no layer", () => {
+  it("can get a registry from the build's environment, which no layer contains", () => {
     expect(stages.build).toContain("\nARG NPM_CONFIG_REGISTRY\n");
     expect(dockerfile.replace(/^#.*$/gm, "").match(/REGISTRY/g)).toHaveLength(1);
     expect(read(".npmrc")).toContain("omit-lockfile-registry-resolved=true");
     expect(read("package-lock.json")).not.toMatch(/"resolved": "https?:/);
   });
 
-  it("is built without secrets, history, tests and what a checkout has built", () => {
+  it("is built without secrets, history, tests and the build results of a checkout", () => {
     const ignored = read(".dockerignore").split("\n");
     for (const name of [".env*", "secrets", "data*", "**/.git", "**/node_modules", "**/.next*", "**/*.test.ts", "**/testing"])
       expect(ignored).toContain(name);
@@ -73,13 +73,13 @@ describe("the list of what is in the image", () => {
   const { packages } = JSON.parse(read("package-lock.json"));
   const shipped = [...shippedPackages(packages, () => false)].map((name) => name.slice(0, name.lastIndexOf("@")));
 
-  it("has each package that the service needs, and those that they need", () => {
+  it("has each package that the service needs, directly or indirectly", () => {
     expect(shipped).toEqual(expect.arrayContaining(Object.keys(packageJson.dependencies)));
-    // `npm sbom --omit dev` leaves them out, because packages for development need them too.
+    // `npm sbom --omit dev` leaves these packages out, because packages for development also need them.
     expect(shipped).toEqual(expect.arrayContaining(["@aws-sdk/core", "commander", "negotiator", "scheduler"]));
   });
 
-  it("has no package that only the build and the tests need", () => {
+  it("has no package that only the build or the tests need", () => {
     const building = ["@next/swc-linux-x64-gnu", "@vercel/nft", "prisma", "tailwindcss", "typescript", "vitest"];
     expect(building.filter((name) => shipped.includes(name))).toEqual([]);
   });
@@ -115,9 +115,9 @@ describe("compose.yaml", () => {
       expect(compose.services[kind].command).toEqual(["node", "supervisor.ts", "--only", kind]);
   });
 
-  it("S116 gives the owner's password to migrations and the operator's command, and to no process that answers requests", () => {
+  it("S116 gives the database owner's password only to migrations and the operator's command, not to processes that answer requests", () => {
     for (const [name, { environment }] of ours) {
-      // Set, though empty: otherwise `env_file` would supply it.
+      // The variable is set but empty, because otherwise `env_file` would supply it.
       expect(environment.POSTGRES_PASSWORD).toBe("");
       const isOwner = name === "migrate" || name === "admin";
       expect(environment.DATABASE_OWNER_URL, name).toEqual(isOwner ? expect.stringContaining("POSTGRES_PASSWORD") : "");
@@ -130,7 +130,7 @@ describe("compose.yaml", () => {
     expect(compose.services.migrate.command).toEqual(["node", "scripts/admin.ts", "database", "migrate"]);
   });
 
-  it("lets no process of ours write outside its volumes, or gain rights", () => {
+  it("lets no process of the service write outside of its volumes or gain rights", () => {
     for (const [name, service] of ours) {
       expect(service, name).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
       expect(service.volumes).toEqual([`data:${image.DATA_DIR}`, "/tmp"]);
@@ -178,12 +178,12 @@ describe("the chart", () => {
     }
   });
 
-  it("lets the worker replace its own network policies, and no others", () => {
+  it("lets the worker replace only its own network policies", () => {
     const names = networkPolicies.map(({ metadata }) => metadata?.name).join(", ");
     expect(templates.join("\n")).toContain(`resources: [networkpolicies]\n    resourceNames: [${names}]\n    verbs: [update]`);
   });
 
-  it("is of this version, and uses each of its values", () => {
+  it("has the version of the project, and uses each of its values", () => {
     const chart = parse(read(`${CHART}/Chart.yaml`));
     expect([chart.version, chart.appVersion]).toEqual([packageJson.version, packageJson.version]);
     const all = templates.join("\n");
@@ -194,7 +194,7 @@ describe("the chart", () => {
   });
 });
 
-/** Each value by its path; a value that is passed on as a whole counts as one. */
+/** The paths of all values. A value that is passed on as a whole counts as one. */
 function pathsOf(value: Record<string, unknown>, before = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const path = before + name;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importFault, importFaults } from "./import-rules.ts";
 
-/** The rules, proved by examples: one that matches nothing looks exactly like a repository without mistakes. */
+/** Tests the rules with examples, because a rule that matches nothing looks the same as a repository without mistakes. */
 const forbidden = [
   ["core/accounts/a.ts", "next/headers"],
   ["core/accounts/a.ts", "react"],
@@ -107,7 +107,7 @@ const sources = {
   "core/one.ts": 'export * from "./two.ts";',
   "core/two.ts": 'export * from "./one.ts";',
 };
-/** `rule file` of everything that the linter finds. */
+/** Everything that the linter finds, as `rule file`. */
 let found: string[];
 
 beforeAll(() => {
@@ -134,7 +134,7 @@ describe("the import rules", () => {
     expect(importFault(file, path)).toBeUndefined();
   });
 
-  test("no file imports what the rules forbid", () => {
+  test("no file has an import that the rules forbid", () => {
     expect(importFaults(root)).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe("the import rules", () => {
     expect(found).not.toContain("noProcessEnv core/env.ts");
   });
 
-  test("no import leads back to its file", () => {
+  test("imports have no cycles", () => {
     expect(found).toContain("noImportCycles core/one.ts");
   });
 });

@@ -14,13 +14,13 @@ import { join } from "node:path";
 const MEMORY = "/dev/shm";
 /** Short, because the path of a Unix socket has at most 107 bytes. */
 const PREFIX = "kh-";
-/** A run uses less than a gigabyte of it at a time. */
+/** The required free memory. A run uses less than a gigabyte at a time. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
 /**
- * Keeps the temporary files of a test run in memory, where Linux has room for them. A database consists of a thousand small files and a
- * repository of dozens; on the disk of a virtual machine, creating one can cost a fifth of a millisecond of processor time, in memory a
- * hundredth. A TMPDIR that was set by hand stays.
+ * Keeps the temporary files of a test run in memory, if Linux has room for them. A database consists of a thousand small files and a
+ * repository of dozens. On the disk of a virtual machine, creating a file can take a fifth of a millisecond of processor time, in memory a
+ * hundredth of a millisecond. A TMPDIR that was set by hand is not changed.
  */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env.TMPDIR || !existsSync(MEMORY)) return;
@@ -42,7 +42,7 @@ function removeLeftFolders(): void {
   }
 }
 
-/** Containers often mount it so that no program in it can run; tests write programs. */
+/** Whether programs in a folder can run: containers often mount /dev/shm so that they cannot, and tests write programs. */
 function canExecuteIn(folder: string): boolean {
   const program = join(folder, "program");
   writeFileSync(program, "", { mode: 0o755 });

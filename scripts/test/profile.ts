@@ -12,7 +12,7 @@ type Phase = "collect" | "set-up" | "tests" | "browser";
 
 const SLOWEST = 30;
 
-/** What `npm test -- --profile` prints at the end: the slowest files, the sum by phase, and the CPU time. */
+/** The text that `npm test -- --profile` prints at the end: the slowest files, the sum by phase, and the CPU time. */
 export function describeProfile(files: Profiled[], steps: Record<string, number>, cpuSeconds: number | undefined): string {
   const sums = new Map<string, number>();
   for (const { ms } of files) for (const [phase, took] of Object.entries(ms)) sums.set(phase, (sums.get(phase) ?? 0) + took);
@@ -41,7 +41,8 @@ export function readProfile(vitestFiles: string[], playwrightFile: string): Prof
 }
 
 /**
- * Linux counts it in hundredths of a second, for this process and the children that it has waited for (proc(5), utime to cstime).
+ * The CPU time of this process and of the children for which it has waited. Linux counts it in hundredths of a second (proc(5), utime to
+ * cstime).
  */
 export function cpuSecondsSoFar(): number | undefined {
   if (!existsSync("/proc/self/stat")) return undefined;
@@ -51,13 +52,14 @@ export function cpuSecondsSoFar(): number | undefined {
 
 const root = join(import.meta.dirname, "../..");
 const bin = join(root, "node_modules/.bin");
-// Tests start the service and its commands some three hundred times, and half of a start is compiling the same modules.
+// The compiled modules are cached, because tests start the service and its commands about three hundred times, and compiling takes half of
+// a start.
 const compiled = join(root, "node_modules/.cache/node");
 
 type Output = {
-  /** Other tools run at the same time: its output is shown in one piece when it is done. */
+  /** Whether other tools run at the same time. Then the tool's output is shown in one piece when it has ended. */
   isBeside?: boolean;
-  /** Gets the output instead, line by line. */
+  /** Gets the output line by line, instead of the terminal. */
   onLine?: ((line: string) => void) | undefined;
 };
 

@@ -3,7 +3,7 @@ import { formatDuration, Progress } from "./progress.ts";
 
 afterEach(() => vi.useRealTimers());
 
-/** The lines that a terminal of this width would show. */
+/** A terminal with this number of columns, and the lines that it shows. */
 function terminal(columns = 60) {
   const lines: string[] = [""];
   const write = (text: string) => {
@@ -17,7 +17,7 @@ function terminal(columns = 60) {
   return { out: { write, columns } as unknown as NodeJS.WriteStream, shown: () => lines.filter((line) => line !== "") };
 }
 
-test("each running step has one line, with its progress and time; finished ones stay above", () => {
+test("each running step has one line with its progress and time, below the lines of finished steps", () => {
   vi.useFakeTimers();
   const { out, shown } = terminal();
   const progress = new Progress(out);

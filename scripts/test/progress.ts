@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** A step's output, as far as a terminal needs it. */
+/** The methods to which a step reports its output, for the terminal. */
 export type Watched = {
   onLine: (line: string) => void;
   /** The output to show after a failure. */
@@ -10,8 +10,8 @@ export type Watched = {
 const REDRAW_MS = 1_000;
 
 /**
- * What a terminal shows of the steps that run: a line for each with its progress and time, below those that are done. Without a terminal
- * the tools' own output is printed instead.
+ * Shows the running steps at a terminal: a line for each step with its progress and time, below the lines of finished steps. Without a
+ * terminal the tools' own output is printed instead.
  */
 export class Progress {
   readonly #running = new Map<string, { startedAt: number; note: string }>();
@@ -23,7 +23,7 @@ export class Progress {
     this.#out = out;
   }
 
-  /** @param total of files, if the tool does not say how many tests there are */
+  /** @param total the number of files, if the tool does not report the number of tests */
   begin(title: string, total?: number): Watched {
     this.#running.set(title, { startedAt: performance.now(), note: "" });
     this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS);
@@ -66,7 +66,7 @@ export class Progress {
     this.#drawn = 0;
   }
 
-  /** One line at most: a longer one would wrap, and be erased only in part. */
+  /** Cuts a line to the width of the terminal, because a longer line would wrap and be erased only in part. */
   #line(parts: readonly string[]): string {
     return parts
       .filter(Boolean)
@@ -91,7 +91,7 @@ function counter(total: number | undefined): (line: string) => string | undefine
   };
 }
 
-/** The tool's own report of failures, which comes last; the whole output of a tool without one. */
+/** The tool's own report of failures, which is at the end of its output, or the whole output if there is no report. */
 function failureReport(lines: readonly string[]): string {
   const from = lines.findIndex((line) => /Failed (Tests|Suites) \d|^\s+1\) /.test(stripVTControlCharacters(line)));
   return lines.slice(Math.max(from, 0)).join("\n").trim();

@@ -16,7 +16,7 @@ type VitestReport = {
 
 const REASON_LINES = 8;
 
-/** A failure with the start of its reason: CI keeps only the end of a long output. */
+/** A failure with the beginning of its reason, which is repeated at the end because CI keeps only the end of a long output. */
 const failureOf = (name: string, reason: string | undefined): string =>
   [
     name,
@@ -26,7 +26,7 @@ const failureOf = (name: string, reason: string | undefined): string =>
       .slice(0, REASON_LINES),
   ].join("\n    ");
 
-/** Vitest's JSON report (in Jest's format). A file that did not load, or whose setup failed, is named itself. */
+/** Vitest's JSON report (in Jest's format). If a file did not load or its setup failed, the file itself counts as a failure. */
 export function readVitest(file: string, status: number): Tally {
   const report = readJson<VitestReport>(file);
   if (!report) return tallyOf("vitest", status);
@@ -46,7 +46,7 @@ type Spec = { title: string; ok: boolean; tests: { results: { duration: number; 
 type Suite = { file: string; suites?: Suite[]; specs?: Spec[] };
 type PlaywrightReport = { stats: { expected: number; unexpected: number }; suites: Suite[] };
 
-/** Playwright's JSON report. */
+/** Reads Playwright's JSON report. */
 export function readPlaywright(file: string, status: number): Tally {
   const report = readJson<PlaywrightReport>(file);
   if (!report) return tallyOf("playwright", status);
@@ -85,7 +85,7 @@ export const addTallies = (a: Tally, b: Tally): Tally => ({
   failures: [...a.failures, ...b.failures],
 });
 
-/** A tool that only passes or fails. */
+/** The result of a tool that only passes or fails. */
 export const tallyOfCheck = (title: string, status: number): Tally =>
   status === 0 ? { passed: 1, failed: 0, failures: [] } : { passed: 0, failed: 1, failures: [title] };
 

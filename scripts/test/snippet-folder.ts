@@ -12,7 +12,7 @@ const OPERATOR = `npm() { while [ "$1" != -- ]; do shift; done; shift; node '${R
 
 export type Run = { status: number | null; out: string; err: string };
 
-/** Where the examples of one guide run: one folder and one shell's variables for all of them. */
+/** The folder in which the examples of one guide run, and the shell variables that they share. */
 export class SnippetFolder {
   readonly path = mkdtempSync(join(tmpdir(), "keyhook-docs-"));
   readonly environment: Record<string, string> = {};
@@ -20,11 +20,11 @@ export class SnippetFolder {
 
   constructor() {
     symlinkSync(join(ROOT, "node_modules"), join(this.path, "node_modules"));
-    // Programs keep a user's files (a cache, credentials) here.
+    // The home directory, in which programs keep a user's files (a cache, credentials).
     mkdirSync(join(this.path, "home"));
   }
 
-  /** Runs commands in bash. Variables that they set remain for the next (`set -a`). The operator's command starts without npm. */
+  /** Runs commands in bash. Variables that they set remain for the next commands (`set -a`). The operator's command starts without npm. */
   async shell(code: string, stdin = ""): Promise<Run> {
     const known = "test ! -f .variables || . ./.variables";
     const keep = "export -p | grep -vE '^declare -[a-z]*r' > .variables";
@@ -65,7 +65,7 @@ export class SnippetFolder {
   }
 }
 
-/** What a program printed, and how it ended. */
+/** The output of a program, and its exit status. */
 async function ended(child: ChildProcessWithoutNullStreams): Promise<Run> {
   const run: Run = { status: null, out: "", err: "" };
   child.stdout.on("data", (chunk) => (run.out += chunk));

@@ -29,6 +29,6 @@ test.each([
   expect(near.length).toBeLessThan(20);
 });
 
-test("a changed file at the root is near those that import it", () => {
+test("a changed file at the root is near only the test files that import it", () => {
   expect(testFilesNear(["README.md", ""])).toEqual([]);
 });

@@ -34,12 +34,15 @@ export function testFiles(): Record<TestKind, string[]> {
   return files;
 }
 
-/** A module that imports more of the project's modules only assembles what others do: the API, a web process, a large operation. */
+/**
+ * A module that imports more of the project's modules than this only assembles other modules: the API, a web process, a large operation.
+ */
 const NEAR_IMPORTS_MAX = 12;
 
 /**
- * The test files that a change most likely breaks: they import a changed file, but not only through a module that assembles. Also those in
- * its folder, and those named after it or its folder: `api/webhooks.test.ts` sends requests to `api/routes/webhooks/`.
+ * The test files that a change most likely breaks: test files that import a changed file, but not only through an assembling module; test
+ * files in its folder; and test files that are named after the file or its folder: `api/webhooks.test.ts` sends requests to
+ * `api/routes/webhooks/`.
  */
 export function testFilesNear(changed: readonly string[]): string[] {
   const isBeside = (test: string, path: string) => {
@@ -57,7 +60,7 @@ export function testFilesNear(changed: readonly string[]): string[] {
     });
 }
 
-/** The project's files that a file imports, including itself. The imports of files for which `goesOn` is false do not count. */
+/** The project's files that a file imports, including itself. Imports of files for which `goesOn` is false are not followed. */
 function filesReached(file: string, goesOn: (path: string) => boolean = () => true): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const left = [file]; left.length > 0; ) {
@@ -82,7 +85,7 @@ function sourceOf(path: string): Source {
   return source;
 }
 
-/** An import of types alone does not exist at run time. */
+/** An import of only types does not exist at run time. */
 const IMPORT = /^(?:import|export)\s(?!type\b)(?:[^;"']*?\bfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 
 function importsOf(path: string, text: string): string[] {

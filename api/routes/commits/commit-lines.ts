@@ -85,7 +85,7 @@ function operationOf(line: CommitLine): Operation {
       return { type: "copyFile", path, from: { path: srcPath, ...(srcRevision && { revision: srcRevision }) } };
     }
     case "deletedFile":
-      // The public hub deletes folders by it too, and scripts that name a folder without its last slash rely on that.
+      // The public hub also deletes folders with this operation, and scripts that name a folder without its last slash rely on that.
       return { type: "deletedEntry", path };
     default:
       return { type: line.key, path };

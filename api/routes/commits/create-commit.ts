@@ -13,7 +13,7 @@ import { type CommitHeader, parseHeader, parseOperations, parseWhole } from "./c
 import { isAsked } from "./prepare-commit.ts";
 import { readNdjson } from "./read-ndjson.ts";
 
-/** A commit in one JSON object is read whole, and so has to be small. */
+/** A commit in one JSON object is read as a whole, so it must be small. */
 const WHOLE_MAX_BYTES = 16 * 1024 * 1024;
 
 export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/commit/{rev}", {
@@ -53,7 +53,7 @@ export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/c
 type ReadCommit = {
   header: CommitHeader;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
-  /** Always to be called: a commit may be rejected before its operations are read. */
+  /** Must always be called, since a commit may be rejected before its operations are read. */
   close: () => Promise<unknown>;
 };
 

@@ -7,7 +7,7 @@ import { checkCard } from "#core/hub/repos/read-card.ts";
 import { defineRoute, failure, json, storageFull } from "../../define-route.ts";
 import { listOf } from "../../refuse-bad-input.ts";
 
-/** A client checks once per commit, and whole offices share an address. */
+/** A client checks once per commit, and many people in an office share an IP address. */
 const CHECKS_OF_ADDRESS = { limit: 120, windowSeconds: 60 };
 
 const uploadSchema = z.object({
@@ -75,7 +75,7 @@ export const prepareCommitRoutes = [
     async handle({ c, body: { content, repoType }, origin }) {
       await consumeAddressThrottle("validate-yaml", origin.ip ?? "unknown", CHECKS_OF_ADDRESS);
       const { errors, warnings } = await checkCard(content, repoType);
-      // The hub's Python client requests text when it checks a card outside of a commit, and scripts search that text.
+      // The hub's Python client requests text when it checks a card without a commit, and scripts search that text.
       if (c.req.header("accept")?.startsWith("text/plain")) {
         const lines = [...errors.map((message) => `- Error: ${message}`), ...warnings.map((message) => `- Warning: ${message}`)];
         return c.text(lines.join("\n"), errors.length === 0 ? 200 : 400);

@@ -11,22 +11,27 @@ const LINE_MAX_BYTES = 16 * 1024 * 1024;
 const HEADER_MAX_BYTES = 512 * 1024;
 /** A line is one operation, with fewer than ten values. */
 const LINE_VALUES_MAX = 1_000;
-/** The maximum number of lines. Empty ones are allowed and count, because splitting a body of empty lines costs far more than sending it. */
+/**
+ * The maximum number of lines. Empty lines are allowed but count, because splitting a body of empty lines costs far more than sending it.
+ */
 const LINES_MAX = 2 * OPERATIONS_MAX;
 /** After this time without data, the sender counts as disconnected, even if the connection is still open (core/http/pace.ts). */
 const SILENCE_MAX_MS = 60_000;
-/** How long a sender slower than 64 KiB per second may keep a slot for which others wait. Not longer than they wait (core/hub/git/queues.ts). */
+/**
+ * How long a sender slower than 64 KiB per second may keep a slot for which others wait: not longer than they are willing to wait
+ * (core/hub/git/queues.ts).
+ */
 const WANTED_GRACE_MS = 60_000;
 const LINE_FEED = 0x0a;
 
 export type Line = { value: unknown; number: number };
 
 /**
- * The JSON values of a body with one per line, as they arrive. Empty lines are skipped. Only one line is kept at a time, and it counts as a
- * body that is kept whole (S137).
+ * The JSON values of a body with one value per line, as they arrive. Empty lines are skipped. Only one line is kept in memory at a time,
+ * and it counts like a body that is kept as a whole (S137).
  * @param pace overrides the usual one, for tests
- * @throws ServiceError `invalid_request` with the line's number, also if the body ends too early; `payload_too_large`; `unavailable` if it
- * arrives too slowly, or the sender has too many requests in progress
+ * @throws ServiceError `invalid_request` with the line's number, also if the body ends too early; `payload_too_large`; `unavailable` if the
+ * body arrives too slowly or the sender has too many requests in progress
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();
@@ -82,13 +87,13 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
   const request = requestContext.getStore();
   let received = 0;
   let isSlow = false;
-  /** While a chunk is awaited: gives up on it. */
+  /** Gives up waiting for a chunk. Defined only while one is awaited. */
   let giveUp: (() => void) | undefined;
   const stopWatching = watchPace({
     bytes: () => received,
     isWaiting: () => giveUp !== undefined,
     graceMs: SILENCE_MAX_MS,
-    // The commit gets its slot after its first line.
+    // Read at each check, because the commit gets its slot only after its first line.
     yields: () => request?.yields?.() ?? false,
     wantedGraceMs: WANTED_GRACE_MS,
     onTooSlow: () => {
@@ -111,8 +116,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
     }
   } finally {
     stopWatching();
-    // Not cancelled: that would close the connection before the sender has read the reason. The server decides how much of the rest is
-    // read, and for how long, and ends the stream.
+    // The body is not cancelled, because that would close the connection before the sender has read the reason. The server limits how much
+    // of the rest is read, and for how long, and then ends the stream.
     void discard(reader);
   }
 }

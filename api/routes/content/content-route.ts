@@ -9,7 +9,7 @@ import { families, type Operation, operationOf } from "../../openapi/operation.t
 /** Marks a commit that is on no branch or tag: it may come from anybody's pull request, not from the owner. */
 export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
 
-/** Sets that header if the commit is on no branch or tag. */
+/** Sets the header of `notOnBranch` if the commit is on no branch or tag. */
 export async function addOnBranchHeader(c: Context, ...asked: Parameters<typeof isOnBranch>): Promise<void> {
   if (await isOnBranch(...asked)) return;
   for (const [name, value] of Object.entries(notOnBranch)) c.header(name, value);
@@ -26,7 +26,7 @@ type ContentRoute = Pick<Operation, "operationId" | "action" | "summary"> & {
  * A route of a repository's content, for each type and for anyone. It differs from `defineRoute` in how it reads its input: existing clients
  * do not always encode values with slashes, and send lists and booleans in several ways. So `query` and `body` are only documented, and the
  * handler reads them.
- * @param line method and path after the repository's name: `/{path}` at its end is optional, `{rev}*` accepts slashes unencoded.
+ * @param line method and path after the repository's name: `/{path}` at the end is optional, and `{rev}*` accepts unencoded slashes
  */
 export function defineContentRoute(
   line: `${"GET" | "POST"} ${string}`,
@@ -62,8 +62,8 @@ export function defineContentRoute(
 }
 
 /**
- * The segments of a request's path, decoded: a slash inside one (`feature%2Fx`) stays inside it.
- * @throws ServiceError `invalid_request` if it is not UTF-8
+ * The segments of a request's path, decoded. An encoded slash (`feature%2Fx`) stays inside its segment.
+ * @throws ServiceError `invalid_request` if the path is not UTF-8
  */
 export function segmentsOf(c: Context): string[] {
   const { pathname } = new URL(c.req.url);

@@ -44,7 +44,7 @@ const anyOrigin = cors({
   maxAge: 3600,
 });
 
-/** Raw files: `resolve` returns the content, `raw` the blob in git, which is a pointer for a file in Git LFS. */
+/** Files: `resolve` returns the content, `raw` the blob in git, which is a pointer for a file in Git LFS. */
 export const fileRoutes = [
   defineFileRoute("resolve", "downloadRepoFile", "Download a file"),
   defineFileRoute("raw", "downloadRawRepoFile", "Download a file as git stores it"),
@@ -61,7 +61,7 @@ function defineFileRoute(segment: "resolve" | "raw", operationId: string, summar
       api.use(pattern, anyOrigin);
       api.get(pattern, async (c, next) => {
         const [owner = "", name = "", , ...rest] = segmentsOf(c).slice(prefix.split("/").length - 1);
-        // Many other URLs have the form of a model's URL.
+        // URLs of the API can have the form of a model's URL.
         if (type === "model" && owner === "api") return next();
         return serveFile(c, { type, owner, name }, { ...splitRevision(rest), isPointer: segment === "raw" });
       });
@@ -161,7 +161,7 @@ function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPoi
     headers: {
       "Content-Type": type,
       "Content-Disposition": disposition(kind === "other" || isDownload ? "attachment" : "inline", entry.name),
-      // Nothing in a user's file may run on our origin.
+      // No user's file may run as a script on our origin.
       "Content-Security-Policy": "sandbox; default-src 'none'",
       "X-Content-Type-Options": "nosniff",
       "Accept-Ranges": "bytes",

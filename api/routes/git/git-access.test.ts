@@ -38,7 +38,7 @@ test("anybody can clone public repositories, and nobody pushes without credentia
   await commit(`${into}/clone`, { "a.txt": "a" });
   const pushed = await git(`${into}/clone`, ["push", "origin", "HEAD:main"]);
   expect(pushed.status).not.toBe(0);
-  // Git was asked for credentials, and had no user to ask.
+  // The service asked git for credentials, and git had no user to ask.
   expect(pushed.err).toContain("could not read Username");
   expect(await infoRefs(`/${open.fullName}`, "git-receive-pack")).toMatchObject({
     status: 401,
@@ -46,7 +46,7 @@ test("anybody can clone public repositories, and nobody pushes without credentia
   });
 });
 
-test("S136 without credentials, private and missing repositories ask for credentials alike", async () => {
+test("S136 without credentials, private and missing repositories get the same 401", async () => {
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const [secret, none, nobody] = await Promise.all([
       infoRefs(`/${hidden.fullName}`, service),
@@ -94,7 +94,7 @@ describe("invalid credentials", () => {
     expect(refused.err).toMatch(/Authentication failed|could not read/);
   });
 
-  test("S51 are refused in every form", async () => {
+  test("S51 are refused in every malformed form", async () => {
     const token = await tokenOf(ada);
     const sent = ["Basic", "Basic !", "Basic Og==", `Basic ${"A".repeat(9_000)}`, "Digest x", `Bearer ${token}x`, "Bearer", ","];
     for (const authorization of [...sent, `Basic ${Buffer.from("a:b\0c").toString("base64")}`]) {
@@ -146,7 +146,7 @@ test("of an organization: members with the role write or higher push, and contri
   expect(await push(own, members.read)).not.toBe(0);
 });
 
-test("the content of a gated repository is only for users with access", async () => {
+test("only users with access can clone a gated repository", async () => {
   const gated = await someRepo(ada);
   await commitTo(gated, ada, { "README.md": "# Tide\n" });
   await updateRepoSettings(ada.actor, { type: "model", owner: ada.username, name: gated.name }, { gated: "manual" }, from);
@@ -169,7 +169,7 @@ test("a platform's repositories are neither cloned nor pushed to here", async ()
   }
 });
 
-test("the dumb protocol is refused in plain words", async () => {
+test("git's dumb protocol is refused with a clear message", async () => {
   for (const query of ["", "?service=git-receive", "?service=upload-pack", "?service=git-upload-archive"]) {
     const response = await fetch(`${world.origin}/${open.fullName}/info/refs${query}`);
     expect(response.status).toBe(403);

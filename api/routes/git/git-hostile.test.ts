@@ -22,7 +22,7 @@ import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** S137: hostile input leaves the repository unchanged, nothing is recorded, and there is a response. */
+/** S137: hostile input gets a response, leaves the repository unchanged, and is not recorded as an update. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -51,11 +51,11 @@ type Sent = {
   headers?: Record<string, string>;
   body?: Buffer;
   cutAfter?: number;
-  /** What happens once half of the body was sent. */
+  /** Called once half of the body was sent. */
   meanwhile?: () => Promise<unknown>;
 };
 
-/** Node's own client leaves paths and bytes unchanged, and can disconnect in the middle. */
+/** Uses Node's own HTTP client, which leaves paths and bytes unchanged and can disconnect in the middle. */
 function send({
   path = `/${repo.fullName}/git-receive-pack`,
   method = "POST",
@@ -99,7 +99,7 @@ const placesTaken = () => fetches.counts.taken + pushes.counts.taken;
 
 const command = (ref: string, newSha: string, oldSha = ZERO) => `${oldSha} ${newSha} ${ref}`;
 
-/** A push by hand: its commands, then its pack. */
+/** The body of a push: its commands, then its pack. */
 function pushBody(commands: string[], pack: Buffer = Buffer.alloc(0), capabilities = CAPABILITIES): Buffer {
   const lines = commands.map((each, index) => pktLine(index === 0 ? `${each}\0 ${capabilities}` : each));
   return Buffer.concat([...lines, Buffer.from("0000"), pack]);
@@ -151,7 +151,7 @@ async function expectUntouched(): Promise<void> {
   expect([...(await listRefs(path))]).toEqual([["refs/heads/main", head]]);
   expect((await eventsOf(repo)).filter(({ scope }) => scope === "repo.content")).toHaveLength(1);
   expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
-  // Git, which is ended, removes its quarantine itself.
+  // Git removes its quarantine itself after the service has ended it.
   await expect.poll(async () => (await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
   await fsck(repo);
 }
@@ -270,7 +270,7 @@ describe("S135 a user who lost the right during the push", () => {
     }
   });
 
-  test("since the repository is read-only", async () => {
+  test("because the repository became read-only", async () => {
     const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
     const meanwhile = () => updateRepoSettings(ada.actor, name, { isReadOnly: true }, from);
     const answer = await send({ body: await half(), meanwhile });
@@ -279,8 +279,8 @@ describe("S135 a user who lost the right during the push", () => {
   });
 });
 
-describe("more than the limits allow", () => {
-  test("a file over the limit is named", async () => {
+describe("a push that exceeds the limits", () => {
+  test("is refused with the name of a file that is too large", async () => {
     provideSettings({ GIT_MAX_FILE_MB: "1" });
     const copy = await workingCopy({ "weights.bin": Buffer.alloc(1024 * 1024 + 1), "fits.bin": Buffer.alloc(1024 * 1024, 1) });
     const pushed = await git(copy, ["push", url(), "HEAD:refs/heads/side"]);
@@ -292,7 +292,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("a folder whose list is larger than 16 MiB is refused, with advice", async () => {
+  test("is refused with advice if a folder's list is larger than 16 MiB", async () => {
     const copy = await workingCopy({ "a.txt": "a" });
     const blob = await mustGit(copy, ["rev-parse", "HEAD:a.txt"]);
     const list = Array.from({ length: 80_000 }, (_, at) => `100644 blob ${blob}\t${at}${"x".repeat(200)}\n`);
@@ -304,7 +304,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("an annotated tag and a commit of more than 1 MiB are refused, with advice", async () => {
+  test("is refused with advice if an annotated tag or a commit is larger than 1 MiB", async () => {
     const copy = await workingCopy({ "a.txt": "a" });
     await writeFile(join(copy, ".git/message"), `${"x".repeat(1100 * 1024)}\n`);
     await mustGit(copy, ["tag", "-a", "-F", ".git/message", "v1"]);
@@ -316,7 +316,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("one of a great many objects, which come as a pack", async () => {
+  test("is refused if it has so many objects that git keeps their pack", async () => {
     provideSettings({ GIT_MAX_FILE_MB: "1" });
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, `${index}`]));
     const copy = await workingCopy({ ...many, "weights.bin": Buffer.alloc(2 * 1024 * 1024) });
@@ -325,7 +325,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("a bomb: twenty kilobytes that unpack to twenty megabytes", async () => {
+  test("is refused if its twenty kilobytes unpack to twenty megabytes", async () => {
     const bomb = Buffer.alloc(20 * 1024 * 1024);
     const header = Buffer.from(`blob ${bomb.length}\0`);
     const blob = hash("sha1", Buffer.concat([header, bomb]));
@@ -343,7 +343,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("small files that are too large together", async () => {
+  test("is refused if its small files are too large together", async () => {
     provideSettings({ GIT_MAX_PUSH_MB: "1" });
     const files = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`f${index}`, Buffer.alloc(1024 * 1024, index)]));
     const pushed = await git(await workingCopy(files), ["push", url(), "HEAD:refs/heads/side"]);
@@ -351,7 +351,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("a push over the limit", async () => {
+  test("is refused if its pack is too large", async () => {
     provideSettings({ GIT_MAX_PUSH_MB: "1" });
     const noise = randomBytes(3 * 1024 * 1024);
     const pushed = await git(await workingCopy({ "noise.bin": noise }), ["push", url(), "HEAD:refs/heads/side"]);
@@ -363,7 +363,7 @@ describe("more than the limits allow", () => {
     await expectUntouched();
   });
 
-  test("objects that claim to have terabytes", async () => {
+  test("is refused if its objects claim to have terabytes", async () => {
     const tera = 1n << 40n;
     const base = Buffer.from("base");
     const baseSha = hash("sha1", Buffer.concat([Buffer.from("blob 4\0"), base]), "buffer");
@@ -384,7 +384,7 @@ describe("more than the limits allow", () => {
     }
   });
 
-  test("a fetch of a tree that unfolds to ten billion paths visits each object once", async () => {
+  test("a fetch of a tree with ten billion paths visits each object once", async () => {
     const hostile = remote(world.origin, `/${(await unfoldingRepo(ada)).fullName}`, token);
     const into = await emptyFolder();
     const blob = hash("sha1", "blob 1\0x");
@@ -508,7 +508,7 @@ describe("names", () => {
   });
 });
 
-describe("requests that are not git's", () => {
+describe("requests that git would not send", () => {
   const good = () => command("refs/heads/side", head);
   test.each<[string, () => Sent]>([
     ["no length", () => ({ body: Buffer.from("zzzz") })],
@@ -525,7 +525,7 @@ describe("requests that are not git's", () => {
     await expectUntouched();
   });
 
-  test("a request that comes in pieces of a few bytes", async () => {
+  test("a request that arrives in pieces of a few bytes", async () => {
     const body = pushBody([good()], packWith(), "report-status");
     const answer = await new Promise<string>((resolve, reject) => {
       const headers = {
@@ -556,7 +556,7 @@ describe("requests that are not git's", () => {
     await expectUntouched();
   });
 
-  test("S137 heads that do not end take their account's part of the memory for bodies, and no more", async () => {
+  test("S137 lists of commands that do not end use only their account's share of the memory for bodies", async () => {
     const beginning = Buffer.from(pktLine(`shallow ${head}`).toString().repeat(75_000));
     const refused: (number | undefined)[] = [];
     const begun: ClientRequest[] = [];
@@ -576,7 +576,7 @@ describe("requests that are not git's", () => {
     await expect.poll(() => bodyBudget.takenBytes).toBe(0);
   });
 
-  test("S137 more refs than a repository may hold: another is refused with a reason, and one can be deleted", async () => {
+  test("S137 a new ref in a repository with the maximum number of refs is refused with a reason; a ref can still be deleted", async () => {
     const path = await openRepository(repo);
     const name = (index: number) => `refs/tags/${"x".repeat(200)}/${"y".repeat(190)}${String(index).padStart(6, "0")}`;
     const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
@@ -599,7 +599,7 @@ describe("requests that are not git's", () => {
     await expectUntouched();
   });
 
-  test("a push without a report is still recorded, and one without a side band is answered", async () => {
+  test("a push that requests no report is still recorded; a push without a side band gets its report", async () => {
     await send({ body: pushBody([command("refs/heads/one", head)], packWith(), "agent=x") });
     const answer = await send({ body: pushBody([command("refs/heads/two", head)], packWith(), "report-status") });
     expect(answer.body).toBe("000eunpack ok\n0016ok refs/heads/two\n0000");
@@ -607,7 +607,7 @@ describe("requests that are not git's", () => {
     await fsck(repo);
   });
 
-  test("the deletion of a missing ref, and an update from another commit", async () => {
+  test("the deletion of a missing ref, and an update from a commit at which the ref is not", async () => {
     const gone = await send({ body: pushBody([command("refs/heads/nothing", ZERO, head)]) });
     expect(gone.body).toContain("ng refs/heads/nothing there is no such ref");
     const stale = await send({ body: pushBody([command("refs/heads/main", head, "2".repeat(40))]) });
@@ -618,7 +618,7 @@ describe("requests that are not git's", () => {
 
 describe("S137 the machine is shared", () => {
   test("when too many transfers are in progress, the next is told to retry", async () => {
-    // Others take all slots, and Ada's requests fill her part of the queue.
+    // Other callers take all slots, and Ada's requests fill her part of the queue.
     const held: Promise<() => void>[] = [];
     for (let other = 0; fetches.counts.waiting === 0; other++)
       held.push(fetches.take({ party: { key: `other ${other}`, isAnonymous: false } }));

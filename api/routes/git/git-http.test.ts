@@ -15,7 +15,7 @@ import { newId } from "#core/ids.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** The real git of Debian against the real server. */
+/** Debian's git with the real server. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -40,14 +40,14 @@ async function pushedRepo(): Promise<{ repo: Repo; url: string; copy: string }> 
 
 type Update = { ref: string; oldSha: string | null; newSha: string | null };
 
-/** The recorded updates of the pushes to a repository, the latest last. */
+/** The recorded updates of each push to a repository, oldest push first. */
 async function updatesOf(repo: Repo): Promise<Update[][]> {
   const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content");
   return events.map(({ payload }) => (payload as { updatedRefs: Update[] }).updatedRefs);
 }
 
 describe("clone, fetch and push", () => {
-  test("S137 git compares objects for accounts only; anonymous callers get the existing deltas", async () => {
+  test("S137 git computes deltas only for users with an account; anonymous callers get the existing deltas", async () => {
     const repo = await someRepo(ada);
     const text = randomBytes(16_384).toString("base64");
     await commitTo(repo, ada, { "a.txt": text, "b.txt": `${text}!` });
@@ -59,7 +59,7 @@ describe("clone, fetch and push", () => {
       const [pack] = globSync(`${into}/objects/pack/*.idx`) as [string];
       return /chain length = 1: 1 object/.test(await mustGit(into, ["verify-pack", "--stat-only", pack]));
     };
-    // Git sends a username only when it is asked for one.
+    // Sent as a header, because git sends a username from the URL only after a 401.
     const authorization = `authorization: bearer ${token}`;
     expect(await isSentAsDelta("-c", `http.extraHeader=${authorization}`)).toBe(true);
     expect(await isSentAsDelta()).toBe(false);
@@ -126,7 +126,7 @@ describe("clone, fetch and push", () => {
     const into = await emptyFolder();
     await mustGit(into, ["clone", "--quiet", url, "clone"]);
     const clone = `${into}/clone`;
-    // Each side has what the other lacks: the client sends more than fits into one line.
+    // Each side has commits that the other lacks, so many that the client compresses its request.
     const stream = Array.from(
       { length: 400 },
       (_, index) =>
@@ -209,7 +209,7 @@ describe("clone, fetch and push", () => {
 });
 
 describe("the messages of a push", () => {
-  test("where to see it, where to open a pull request, and how many webhooks it has triggered", async () => {
+  test("state the push's page, where to open a pull request, and how many webhooks the push has triggered", async () => {
     const { repo, url, copy } = await pushedRepo();
     const web = `${world.origin}/${repo.fullName}`;
     await commit(copy, { "a.txt": "a" });
@@ -227,7 +227,7 @@ describe("the messages of a push", () => {
     expect(branch.err).toContain(`2 webhooks triggered: ${web}#webhooks`);
   });
 
-  test("that the repository has moved, at its former address", async () => {
+  test("state at the repository's former URL that it has moved", async () => {
     const { repo, url, copy } = await pushedRepo();
     await db().repoFormerName.create({
       data: { ownerId: ada.id, type: "model", nameCanonical: "an-older-name", repoId: repo.id },
@@ -241,7 +241,7 @@ describe("the messages of a push", () => {
 });
 
 describe("S137 refs that a repository's policy refuses are refused one by one, with a reason", () => {
-  test("the protected default branch is neither forced nor deleted while it is protected", async () => {
+  test("a forced update or deletion of the protected default branch", async () => {
     const { repo, url, copy } = await pushedRepo();
     await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another"]);
     const forced = await git(copy, ["push", "--force", url, "main", "HEAD:refs/heads/side"]);
@@ -249,7 +249,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect(forced.err).toContain("main is protected: its history cannot be rewritten");
     const deleted = await git(copy, ["push", url, ":main", "HEAD:refs/heads/other"]);
     expect(deleted.err).toContain("main is protected: it cannot be deleted");
-    // The others of the same push are done.
+    // The other refs of the same push are updated.
     expect((await updatesOf(repo)).slice(1).map((updates) => updates.map(({ ref }) => ref))).toEqual([
       ["refs/heads/side"],
       ["refs/heads/other"],
@@ -271,7 +271,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect(await updatesOf(repo)).toHaveLength(1);
   });
 
-  test("refs other than branches, tags and pull requests", async () => {
+  test("refs that are not branches, tags or pull requests", async () => {
     const { repo, url, copy } = await pushedRepo();
     for (const ref of ["refs/notes/commits", "refs/keyhook/x", "refs/hidden", "refs/pr/7", "refs/pr/x", "refs/for/main"]) {
       const refused = await git(copy, ["push", url, `HEAD:${ref}`]);
@@ -290,7 +290,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     }
   });
 
-  test("only a pull request's author and users who may write can push to it", async () => {
+  test("a pull request's ref, for users who are not its author and may not write", async () => {
     const { repo, copy } = await pushedRepo();
     const [bo, eve] = [await signedInPerson("bo"), await signedInPerson("eve")];
     const { row } = await openPullRequest(bo.actor, repo, { title: "Better", description: "", base: "main" });
@@ -307,7 +307,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect(eves.err).toContain("403");
     await commit(copy, { "b.txt": "b" });
     expect(await git(copy, ["push", urlOf(repo), `HEAD:${ref}`])).toMatchObject({ status: 0 });
-    // A tag would be merged unchanged, and a branch with a tag for a parent cannot be cloned.
+    // The ref must not point to a tag: a merge would make the tag a parent of a commit, and such a branch cannot be cloned.
     await mustGit(copy, ["tag", "-a", "-m", "A tag", "better"]);
     for (const other of ["refs/tags/better", "HEAD^{tree}", "HEAD:a.txt"]) {
       const object = await mustGit(copy, ["rev-parse", other]);
@@ -319,7 +319,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
   });
 });
 
-test("S137 of pushes that race on one ref exactly one wins, with one event", async () => {
+test("S137 exactly one of several concurrent pushes to a ref is accepted, with one event", async () => {
   const { repo, url, copy } = await pushedRepo();
   const rivals = await Promise.all(
     Array.from({ length: 5 }, async (_, index) => {
@@ -335,7 +335,7 @@ test("S137 of pushes that race on one ref exactly one wins, with one event", asy
   expect(updates).toHaveLength(2);
   await mustGit(copy, ["fetch", "--quiet", url, "main"]);
   expect(updates[1]?.[0]?.newSha).toBe(await mustGit(copy, ["rev-parse", "FETCH_HEAD"]));
-  // Deletions race too.
+  // The same for concurrent deletions.
   await mustGit(copy, ["push", "--quiet", url, "HEAD:refs/heads/side"]);
   const deletions = await Promise.all(rivals.map((clone) => git(clone, ["push", "origin", ":side"])));
   expect(deletions.filter(({ status }) => status === 0).length).toBeGreaterThanOrEqual(1);

@@ -44,16 +44,19 @@ for (const prefix of gitPaths) {
   });
 }
 
-/** Node's own streams instead of the Web's: git's bytes go from process to socket and back, as fast as either reads them. */
+/**
+ * Node's own streams instead of Web streams: bytes go between git's process and the socket, only as fast as the slower of the two reads.
+ */
 const streamsOf = (c: GitContext) => ({ req: c.env.incoming, res: c.env.outgoing });
 
 /**
- * Failures in git's form: it prints a plain-text body, and asks for credentials when told to. A caller without credentials gets the same
- * response whether a repository does not exist, is private or requires an account, so that these cannot be distinguished (S136).
+ * Failures in the form that git expects: it prints a plain-text body, and asks its user for credentials after a 401. A caller without
+ * credentials gets the same response whether a repository does not exist, is private or requires an account, so that these cannot be
+ * distinguished (S136).
  */
 function answerGitError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
-  // After its first byte a response cannot change; git notices that it ends early.
+  // A response that was begun cannot change, so it is cut off, which git notices.
   if (c.env?.outgoing?.headersSent) {
     c.env.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;

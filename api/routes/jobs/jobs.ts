@@ -23,7 +23,7 @@ const filters = z.object({
 const params = { namespace };
 const theJob = { 200: json("The job", jobAnswerSchema) };
 
-/** Jobs (docs/specification/jobs-and-spaces.md#jobs). `hardware` comes first, because it is not a possible name. */
+/** Jobs (docs/specification/jobs-and-spaces.md#jobs). `hardware` comes before `{namespace}`, and cannot be the name of one. */
 export const jobRoutes = [
   defineRoute("GET /api/jobs/hardware", {
     operationId: "listJobHardware",
@@ -166,7 +166,7 @@ export const jobRoutes = [
 
 /** @throws ServiceError `invalid_request` */
 function searchOf({ stage, label }: z.infer<typeof filters>): Pick<RunSearch, "stages" | "labels"> {
-  // Clients know stages that no job of this service has. They match no job.
+  // Clients may ask for stages that this service does not have. Such a stage matches no job.
   const asked = stage === undefined ? undefined : [stage].flat().map((one) => one.toUpperCase());
   const labels = (label === undefined ? [] : [label].flat()).map((one) => {
     const [, name, value] = /^([A-Za-z0-9._-]{1,100})=([A-Za-z0-9._-]{0,100})$/.exec(one) ?? [];
@@ -180,7 +180,7 @@ function searchOf({ stage, label }: z.infer<typeof filters>): Pick<RunSearch, "s
   };
 }
 
-/** `CPU Basic` of `cpu-basic`. */
+/** The name for people: `CPU Basic` for `cpu-basic`. */
 const prettyNameOf = (name: string): string =>
   name.replace(/(^|-)([a-z])/g, (_, dash, letter) => (dash && " ") + letter.toUpperCase()).replace(/^Cpu/, "CPU");
 

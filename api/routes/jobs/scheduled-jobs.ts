@@ -21,7 +21,7 @@ import { defineRoute, json } from "../../define-route.ts";
 import { linkNextPage, pageNumber } from "../../next-page.ts";
 import { jobJson, namespace, scheduledJobJson } from "./job-json.ts";
 
-/** An owner has at most 100: existing clients send one request, and do not read `Link`. */
+/** The list has one page with all schedules, because existing clients send one request and do not read `Link`. An owner has at most 100. */
 const ALL = 100;
 
 const params = { namespace };

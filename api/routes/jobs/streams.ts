@@ -87,7 +87,7 @@ type StreamRequest = {
 async function findStreamed({ actor, actorNow, params: { namespace, jobId } }: StreamRequest) {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const find = () => findRun(actor, owner, jobId);
-  // A stream may last a day, so whether its reader is still allowed is checked again and again (S114).
+  // A stream may last a day, so whether its reader is still allowed is checked repeatedly (S114).
   const check = async () => findJobNamespace(await actorNow(), "job.read", namespace);
   return { owner, find, check };
 }
@@ -106,7 +106,10 @@ async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
-/** Sends some lines at a time, so that other requests get their turn in between (S137): a line of one byte is an event of a hundred. */
+/**
+ * Sends several lines at a time, so that other requests get their turn in between (S137): a line of one byte becomes an event of a hundred
+ * bytes.
+ */
 async function* eventsOfLines(lines: Iterable<LogLine>) {
   let events = "";
   for (const line of lines) {
@@ -127,8 +130,8 @@ const LINE_MAX_CHARACTERS = 64 * 1024;
 type LogLine = { at: Date; text: string };
 
 /**
- * Chunks of a log as lines. The same chunks make the same lines, wherever a stream is cut off: clients that reconnect skip as many as they
- * have seen. `rest` returns a stream's last text without a line end.
+ * Chunks of a log as lines. The same chunks always make the same lines, wherever a stream was cut off, because clients that reconnect skip
+ * as many lines as they have seen. `rest` returns the text after the last line end.
  */
 class LogLines {
   readonly #open = new Map<string, LogLine>();

@@ -7,10 +7,12 @@ import { listOf } from "../../refuse-bad-input.ts";
 import { answerLfsError, lfsBody, readJson } from "./lfs-json.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
-/** The routes of Git LFS: the batch API, and the URLs that it returns. They are git's, and not in the OpenAPI document. */
+/**
+ * The routes of Git LFS: the batch API, and the URLs that it returns. They belong to git's protocol, and are not in the OpenAPI document.
+ */
 export const lfsRoutes = new Hono();
 
-// S53: the JavaScript client also uploads from other sites' pages. Cookies are never used here.
+// S53: the JavaScript client also uploads from pages of other sites. Cookies are never used here.
 const anyOrigin = cors({
   origin: "*",
   allowHeaders: ["Authorization", "Content-Type", "Accept", "Range", "X-Request-Id"],
@@ -31,19 +33,22 @@ for (const path of gitPaths) {
   lfsRoutes.all(`${base}/locks/*`, refuseLocks);
 }
 
-/** Before each push git-lfs asks whether the pushed files are locked; it continues when told that locks are not supported. */
+/** Before each push git-lfs asks whether the pushed files are locked; it continues if the response is that locks are not supported. */
 function refuseLocks(c: Context): Response {
   return lfsBody(c, { message: "This service does not support locks." }, 501);
 }
 
-/** Git LFS knows half a dozen. */
+/** Far more than there are: Git LFS has about six kinds of transfer. */
 const TRANSFERS_MAX = 100;
 
 const batch = z.object({
   operation: z.enum(["download", "upload"]),
   transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
-  /** The ref it is for. A user who may write to a repository may write to all of its branches. */
+  /**
+   * The ref that the batch is for. It only tells whether that is a pull request, since a user who may write to a repository may write to
+   * all of its branches.
+   */
   ref: z.object({ name: z.string() }).nullish(),
   // Each object gets its own result, even an invalid one.
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),

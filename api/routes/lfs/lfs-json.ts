@@ -34,7 +34,7 @@ const isBadBatch = (c: Context, status: number): boolean => status === 400 && c.
 
 /** @throws ServiceError `invalid_request` with a sentence about what is wrong */
 export async function readJson<Shape extends z.ZodType>(c: Context, shape: Shape): Promise<z.infer<Shape>> {
-  // A form is not checked before it is parsed (refuse-bad-input.ts). This rejection does not read it, so the connection must be closed.
+  // A form is rejected, because refuse-bad-input.ts does not check forms. Its body is not read, so the connection must be closed.
   if (isForm(c)) {
     c.header("Connection", "close");
     throw invalidRequest("Send the body as application/vnd.git-lfs+json.");

@@ -69,7 +69,7 @@ export async function completeObject(c: Context): Promise<Response> {
   return lfsBody(c, {});
 }
 
-// The content is unknown and comes from our own origin, so the browser must save it and run nothing in it (S24).
+// The content is unknown and comes from our own origin, so the browser must save it and must not run it (S24).
 const headers = {
   "Content-Type": "application/octet-stream",
   "Content-Disposition": "attachment",
@@ -104,9 +104,9 @@ async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Pro
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Sends the file without Web streams, which cost more than reading the file. */
+/** Sends the file without Web streams, which take more processor time than reading the file. */
 async function send(res: ServerResponse, stream: NodeJS.ReadableStream, status: number, headers: OutgoingHttpHeaders) {
   res.writeHead(status, headers);
-  // If the client disconnects, reading ends. A response that has begun cannot become an error.
+  // If the client disconnects, reading ends. The failure is only logged, since a response that was begun cannot become an error.
   await pipeline([stream, ...sendInTurn(), res]).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));
 }

@@ -12,7 +12,7 @@ const cacheControl = "no-store";
 
 /** A webhook's activity: the list of its deliveries, a live stream of them, one delivery with its attempts, and the chart. */
 export const activityRoutes = [
-  // Before `{deliveryId}`, which would also match this URL.
+  // This route comes before `{deliveryId}`, which would also match its URL.
   defineRoute("GET {WEBHOOKS}/{id}/deliveries/live", {
     operationId: "followWebhookDeliveries",
     action: "webhook.read",

@@ -134,7 +134,7 @@ function selectionOf({ deliveries, since, until }: z.infer<typeof replaySchema>)
   return { since: new Date(since as string), ...(until !== undefined && { until: new Date(until) }) };
 }
 
-/** @throws ServiceError `unavailable` if it was not sent in time */
+/** @throws ServiceError `unavailable` if the delivery was not sent in time */
 function answerOf({ deliveryId, attempt }: Sent) {
   if (attempt) return { ...attempt, delivery: deliveryId };
   throw new ServiceError("unavailable", `Delivery ${deliveryId} was not sent in time. It stays in the queue and will be sent.`, {

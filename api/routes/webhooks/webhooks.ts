@@ -151,7 +151,10 @@ async function ownerOf(actor: TokenHolder, name: string | undefined): Promise<We
   return { kind: "organization", id: (await findPublicOwner(name, "organization")).id };
 }
 
-/** The owner that a webhook must have. If the URL names none, the webhook's ID decides: existing clients know only such URLs. */
+/**
+ * The owner that a webhook must have. If the URL names no owner, the webhook's ID alone decides, because existing clients know only such
+ * URLs.
+ */
 export async function requiredOwner({ name }: { name?: string }): Promise<string | undefined> {
   return name === undefined ? undefined : (await findPublicOwner(name, "organization")).id;
 }

@@ -58,7 +58,7 @@ type AboutFieldsProps = Readonly<{
   app?: Readonly<{ name: string; logoId: string | null }>;
 }>;
 
-/** The fields that users see on the consent page. */
+/** The fields whose values users see on the consent page. */
 export function AboutFields({ app }: AboutFieldsProps) {
   return (
     <>
@@ -113,7 +113,7 @@ const groups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
 ];
 
 type ScopeChoicesProps = Readonly<{
-  /** Ticked at first. */
+  /** The scopes that are ticked at first. */
   chosen: readonly string[];
 }>;
 

@@ -157,7 +157,10 @@ async function Permissions({ details, person, page, banner }: PartProps & Readon
   );
 }
 
-/** An organization's pages include those of its apps and of the apps that are bound to it. Any other app is not found (404). */
+/**
+ * Redirects to the app's own URL, or responds with 404. An organization's pages include the pages of its own apps and of the apps that are
+ * bound to it.
+ */
 function requireCanonicalUrl(org: OwnerName, details: AppDetails): void {
   if (org === null) {
     const home = appHome(details);

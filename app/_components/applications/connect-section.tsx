@@ -32,7 +32,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // Does not fetch a key set only for an example.
+    // The app's key set is not fetched only for an example.
     key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,

@@ -6,7 +6,7 @@ import { ButtonLink } from "../button.tsx";
 import { CopyField, SecretOnce } from "../copyable.tsx";
 import { Card } from "../page-layout.tsx";
 
-/** The fields of the form; after the app is created, its client ID and secret. */
+/** Shows the fields of the form, and after the app was created its client ID and secret. */
 export function CreatedApp({ children }: Readonly<{ children: ReactNode }>) {
   const { secret, values } = useFormState();
   if (!secret) return children;

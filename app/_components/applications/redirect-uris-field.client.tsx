@@ -16,8 +16,8 @@ type RedirectUrisFieldProps = Readonly<{
 }>;
 
 /**
- * Redirect URIs, one per line, checked by the same rules as on saving. The message appears when the person leaves the
- * field, not in the middle of a word, and disappears as soon as the mistake is corrected.
+ * Redirect URIs, one per line, checked by the same rules as on saving. The message appears when the person leaves the field, not while they
+ * type, and disappears as soon as the mistake is corrected.
  */
 export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProps) {
   const refusal = useFormState().errors[field.name];

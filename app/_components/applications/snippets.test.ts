@@ -27,7 +27,7 @@ import {
   sampleRedirectUri,
 } from "./snippets.ts";
 
-// Each snippet runs exactly as copied from the page, against the engine, with the library that it names.
+// Each snippet runs exactly as copied from the page, with the real engine and the library that it names.
 let world: World;
 let browser: Browser;
 let session: SiteSession;
@@ -57,7 +57,7 @@ async function sample(redirectUri: string, isConfidential: boolean): Promise<Sni
   return { issuer: world.origin, clientId, hasSecret: isConfidential, scope: "openid profile email", redirectUri, secret };
 }
 
-/** Follows the person's browser from the site to the sign-in and back. */
+/** Follows the person's browser from the site to the sign-in page and back. */
 async function visit(url: string): Promise<URL> {
   const landed = await world.follow(browser, url, session);
   if (landed instanceof URL) return landed;
@@ -77,7 +77,7 @@ function run(command: string, args: string[], secret: string, key = ""): ChildPr
   return child;
 }
 
-/** Resolves with a program's output once it has printed it; a program that ends without output has failed. */
+/** Resolves with the first match of the pattern in a program's output; rejects if the program ends without printing one. */
 function waitForOutput(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = "";
@@ -196,7 +196,7 @@ describe("curl", () => {
 });
 
 describe("Device", () => {
-  // Each program waits for its polling interval, so both run at once.
+  // Each program waits for its polling interval, so the tests for both kinds of app run at the same time.
   test.concurrent.each(kinds)("signs in to a %s app", { timeout: 60_000 }, async (kind, isConfidential) => {
     const app = await sample("https://app.example.com/callback", isConfidential);
     const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);
@@ -208,7 +208,7 @@ describe("Device", () => {
   });
 });
 
-test("a redirect URI on the developer's machine is preferred, with a port to listen on", () => {
+test("a redirect URI on the developer's machine is preferred, and gets a port", () => {
   expect(sampleRedirectUri(["https://a.example/cb", "http://127.0.0.1/cb?x=1"])).toBe("http://127.0.0.1:8080/cb?x=1");
   expect(sampleRedirectUri(["http://[::1]/cb"])).toBe("http://[::1]:8080/cb");
   expect(sampleRedirectUri(["http://localhost:5173"])).toBe("http://localhost:5173");

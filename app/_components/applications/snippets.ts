@@ -7,9 +7,9 @@ export type SnippetApp = Readonly<{
   key?: Readonly<{ algorithm: string; kid: string | null }>;
   isParRequired?: boolean;
   isDpopRequired?: boolean;
-  /** Under FAPI 2.0 (docs/decisions/094), ID tokens are signed with ES256; a client library must be configured for that. */
+  /** Under FAPI 2.0 (docs/decisions/094), ID tokens are signed with ES256, for which a client library must be configured. */
   isFapi?: boolean;
-  /** Space-separated. */
+  /** The scopes, separated by spaces. */
   scope: string;
   /** One of the registered redirect URIs. */
   redirectUri: string;
@@ -29,7 +29,7 @@ export function sampleRedirectUri(redirectUris: readonly string[]): string {
   if (!local) return redirectUris[0] ?? PLACEHOLDER;
   const url = new URL(local);
   if (url.port) return local;
-  // Any port will do (RFC 8252 §7.3); the rest stays byte for byte.
+  // Any port is accepted (RFC 8252 §7.3); the rest of the URI stays unchanged.
   return local.replace(url.host, `${url.host}:${SAMPLE_PORT}`);
 }
 

@@ -84,17 +84,17 @@ function UsageTable({ days }: Readonly<{ days: readonly AppUsageDay[] }>) {
 
 type UsageBarsProps = Readonly<{
   label: string;
-  /** In order of time, the last one today. */
+  /** In order of time; the last bar is today. */
   bars: ReadonlyArray<Readonly<{ name: string; count: number }>>;
 }>;
 
-// In SVG units: the distance between bars, and the width of one. Heights are in hundredths of the highest.
+// In SVG units: the distance between bars, and the width of a bar. Heights are in hundredths of the highest bar.
 const STEP = 4;
 const BAR = 3;
 const HEIGHT = 100;
 const SMALLEST = 4;
 
-/** A bar for each day. All charts show the same days. The number appears on hover, and the table has all of them. */
+/** A bar for each day. All charts show the same days. A bar's number appears on hover, and the table has all numbers. */
 export function UsageBars({ label, bars }: UsageBarsProps) {
   const highest = Math.max(1, ...bars.map(({ count }) => count));
   return (

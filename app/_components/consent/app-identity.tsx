@@ -74,8 +74,8 @@ function Trust({ app: { isFirstParty, isVerified } }: Readonly<{ app: Requesting
 }
 
 /**
- * The origin of an app that nobody registered here. The host that serves its metadata document is the only thing about it that
- * was checked, so the page shows it in full, before anything that the app says about itself (S26).
+ * The origin of an app that nobody registered here. The host that serves its metadata document is the only checked fact about it, so the
+ * page shows that host in full, before anything that the app says about itself (S26).
  */
 function DocumentSource({ app: { clientId, documentHost, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
   const { pathname = "", search = "" } = URL.parse(clientId) ?? {};

@@ -7,7 +7,7 @@ import { Chip } from "../chip.tsx";
 import { refusalSentences } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
-/** The number of organizations shown before the list is expanded; ticked ones are always shown. */
+/** The number of organizations that are shown before the list is expanded. Ticked organizations are always shown. */
 const SHOWN_AT_FIRST = 6;
 
 /** The wording of scopes that cover organizations (docs/specification/oauth.md#scopes). */
@@ -184,7 +184,7 @@ function detailOf({ name, fullName, isAskedFor, isAlreadyGranted }: RequestedOrg
 
 type ScopeChoiceProps = Readonly<{ scopes: readonly RequestedScope[]; email: string }>;
 
-/** The requested scopes, as sentences. Those that a sign-in needs are fixed; the others can be unticked (S30). */
+/** The requested scopes, as sentences. A person can untick all scopes except those that a sign-in needs (S30). */
 export function ScopeChoice({ scopes, email }: ScopeChoiceProps) {
   return (
     <fieldset className="px-6 pt-4 pb-2">

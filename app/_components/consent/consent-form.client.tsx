@@ -5,7 +5,7 @@ import type { FormAction } from "../form-state.ts";
 import { FormMessage } from "../page-layout.tsx";
 
 /**
- * The form around the question. Unlike `ActionForm` it does not restore ticks after a refusal: the question may have changed, and
+ * The form around the question. Unlike `ActionForm`, this form does not restore ticks after a refusal: the question may have changed, and
  * the person must not grant anything that they have not seen ticked.
  */
 export function ConsentForm({ decide, children }: Readonly<{ decide: FormAction; children: ReactNode }>) {

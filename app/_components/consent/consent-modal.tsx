@@ -103,8 +103,8 @@ function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title
 }
 
 /**
- * Two buttons that are equally easy to reach, and the redirect target, always in sight. Cancel comes first, so that Enter in a field grants
- * nothing.
+ * Two buttons that are equally easy to reach, and the redirect target. All are always visible. Cancel comes first, so that Enter in a field
+ * grants nothing.
  */
 function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ request: ConsentRequest }>) {
   return (
@@ -149,7 +149,7 @@ function Duration({ request: { accessTokenSeconds, isOffline } }: Readonly<{ req
   );
 }
 
-/** What the person allowed earlier. It is shown, but not asked again. */
+/** The access that the person allowed earlier. The page shows it, but does not ask about it again. */
 function AlreadyGranted({ granted }: Readonly<{ granted: ConsentRequest["alreadyGranted"] }>) {
   return (
     <details className="group px-6 pt-3 pb-2">

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { plainLine, styledLine } from "./ansi.ts";
 
-test("colors become the page's own, and other terminal sequences are left out", () => {
+test("terminal colors become colors of the page, and other terminal sequences are left out", () => {
   expect(styledLine("\u001b[31mred\u001b[0m plain \u001b[1;92mbold green\u001b[22;39m end")).toEqual([
     { text: "red", style: "text-bad" },
     { text: " plain ", style: "" },

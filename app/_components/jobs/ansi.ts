@@ -1,4 +1,4 @@
-/** How a piece of text is drawn, by the names of the page's own colors. */
+/** A piece of text, with its style in the names of the page's own colors. */
 type Styled = { text: string; style: string };
 
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: the patterns match control characters */
@@ -22,8 +22,8 @@ type Pen = { color: string; isBold: boolean; isDim: boolean; isUnderlined: boole
 const plain: Pen = { color: "", isBold: false, isDim: false, isUnderlined: false };
 
 /**
- * A line of output as pieces of one style each. The text is never treated as markup. Text that a terminal would overwrite after a carriage
- * return is left out.
+ * Splits a line of output into pieces, each with one style. The text is never treated as markup. Text that a terminal would overwrite after
+ * a carriage return is left out.
  */
 export function styledLine(line: string): Styled[] {
   // The pattern tries each run of carriage returns once, however long it is (S137).

@@ -25,7 +25,7 @@ export function JobFields() {
               },
             ]}
           />
-          {/* CSS shows one of the two, depending on the choice above; without CSS both are visible. */}
+          {/* CSS shows one of the two fields, depending on the choice above; without CSS both are visible. */}
           <div className="group-has-[input[value=space]:checked]:hidden">
             <Field name="image" label="Image" hint="A Docker image name, such as debian or python:3.12." isMono />
           </div>

@@ -18,7 +18,7 @@ function formatDuration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long a run has taken so far or took; undefined while it waits. */
+/** How long a run took, or has taken so far; undefined while it waits. */
 export function runDuration({ startedAt, finishedAt }: Run, now = new Date()): string | undefined {
   return startedAt ? formatDuration((finishedAt ?? now).getTime() - startedAt.getTime()) : undefined;
 }
@@ -28,7 +28,7 @@ export function commandOf({ command, arguments: given, dockerImage }: JobSpec): 
   return commandLine([...command, ...given]) || `the default command of the image ${dockerImage}`;
 }
 
-/** The image or the Space that it runs in. */
+/** The image or the Space in which the job runs. */
 export function imageOrSpaceOf({ dockerImage, spaceId }: JobSpec): string {
   return spaceId ? `Space ${spaceId}` : (dockerImage ?? "");
 }

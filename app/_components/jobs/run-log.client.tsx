@@ -10,9 +10,9 @@ import { plainLine, styledLine } from "./ansi.ts";
 type LogPiece = Readonly<{ seq: number; at: string; stream: string; text: string }>;
 
 type RunLogProps = Readonly<{
-  /** The route for the log: new lines as server-sent events, or all of it with `?download`. */
+  /** The route for the log: new lines as server-sent events, or with `?download` the whole log. */
   logPath: string;
-  /** The latest pieces when the page was rendered. */
+  /** The latest pieces of the log when the page was rendered. */
   pieces: readonly LogPiece[];
   /** Whether earlier pieces are left out. */
   isCut: boolean;
@@ -23,7 +23,7 @@ type RunLogProps = Readonly<{
 
 type Line = { key: string; text: string; stream: string };
 
-/** The number of lines that the page draws; the whole log is a file to download. */
+/** The number of lines that the page draws. People can download the whole log as a file. */
 const LINES_MAX = 5_000;
 const DRAWN_EVERY_MS = 100;
 
@@ -58,7 +58,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
       waiting.push(...(JSON.parse(data) as LogPiece[]));
       timer ??= setTimeout(draw, DRAWN_EVERY_MS);
     });
-    // The log does not contain the run's state; the page around it does, so the page is refreshed.
+    // The page around the log shows the run's stage, so the page is refreshed.
     source.addEventListener("stage", () => startTransition(() => router.refresh()));
     source.addEventListener("over", () => {
       source.close();

@@ -26,9 +26,12 @@ export const metadata: Metadata = { title: "Job" };
 
 const notices: Readonly<Record<string, string>> = { cancelled: "The job is being stopped. Its log is kept." };
 
-/** The number of log lines in the page; the whole log is a file to download. */
+/** The number of log lines in the page. People can download the whole log as a file. */
 const LINES = 1_000;
-/** The output may change its color every few bytes, and the server renders an element for each change (S137). */
+/**
+ * The size of the log in the page is limited too, because the output may change its color every few bytes, and the server renders an
+ * element for each change (S137).
+ */
 const BYTES = 128 * 1024;
 
 /** One run: its state, its output and its settings. */

@@ -50,7 +50,7 @@ export async function ScheduleListPage({ params, searchParams }: OwnerPageProps)
       hrefOf={(page) => hrefWith(path, { page })}
       row={(schedule) => <ScheduleRow key={schedule.id} schedule={schedule} home={home} />}
       empty={
-        // Long schedules count more than once, so that a page may have none.
+        // A page may be empty although there are schedules, because a long schedule counts as several.
         <EmptyState
           Icon={CalendarClock}
           title={schedules.total > 0 ? "This page is empty" : "No schedules yet"}

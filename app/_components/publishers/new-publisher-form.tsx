@@ -12,7 +12,7 @@ type NewPublisherFormProps = Readonly<{
   /** The service where the jobs run. */
   preset: PresetName;
   action: FormAction;
-  /** The list, and this page without a preset. */
+  /** `listHref` is the list of publishers, `newHref` this page without a preset. */
   listHref: string;
   newHref: string;
 }>;

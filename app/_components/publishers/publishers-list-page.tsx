@@ -101,7 +101,7 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
-  /** The repository that its jobs may write to, if the list covers several. */
+  /** The repository to which the publisher's jobs may write, if the list covers several. */
   repo?: ReactNode;
   /** Absent when the list is read-only. */
   remove?: FormAction;

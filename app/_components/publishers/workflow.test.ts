@@ -12,11 +12,11 @@ describe("the pipeline to copy", () => {
     const workflow = workflowOf(preset, { repo: { type: "model", fullName: "ada/tide" } }, origin);
     expect(guide).toContain(workflow);
     expect(workflow).not.toMatch(/\t|undefined| $/m);
-    // Whole lines of the script, as the provider's shell gets them.
+    // Shows that the provider's shell gets the lines of the script unchanged.
     if (preset !== "oidc") expect(JSON.stringify(parse(workflow))).toContain("\\n  -d resource=ada/tide \\\\\\n");
   });
 
-  test("names a dataset as the exchange and git do, and reads a file for a user", () => {
+  test("names a dataset in the form of the exchange and of git, and reads a file for a user", () => {
     const dataset = { repo: { type: "dataset", fullName: "ada/tide" } } as const;
     expect(resourceOf(dataset)).toBe("datasets/ada/tide");
     expect(workflowOf("gitlab", dataset, "http://localhost:3000")).toContain(

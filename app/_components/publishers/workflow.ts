@@ -1,7 +1,7 @@
 import { type RepoType, repoPath } from "@keyhook/sdk";
 import type { PresetName } from "#core/accounts/publishers/presets.ts";
 
-/** The subject of a job's token: a repository to write to, or a user whose gated repositories it reads. */
+/** The subject of a job's token: a repository to which the job writes, or a user whose gated repositories it reads. */
 export type JobSubject = Readonly<{ repo: Readonly<{ type: RepoType; fullName: string }> } | { username: string }>;
 
 /** The parameter `resource` of the exchange (docs/specification/organizations-and-tokens.md#trusted-publishers). */

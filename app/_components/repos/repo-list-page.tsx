@@ -98,7 +98,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
   );
 }
 
-/** A URL may be typed by hand or cut off; the page then says that it is not valid. */
+/** A URL may be typed by hand or cut off. Then the page says that the URL is not valid. */
 async function listOrNothing(actor: Parameters<typeof listRepos>[0], wanted: RepoQuery): Promise<Listed | undefined> {
   try {
     return await listRepos(actor, wanted);

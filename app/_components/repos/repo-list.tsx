@@ -49,7 +49,7 @@ function RepoRow({ repo, isTypeShown }: Readonly<{ repo: Repo; isTypeShown: bool
   );
 }
 
-/** A repository on another platform links there: its page here would have nothing to show. */
+/** A repository on another platform links to that platform, because its page here would have nothing to show. */
 function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   const className = "link min-w-0 break-words";
   if (repo.platformId && repo.externalUrl) {

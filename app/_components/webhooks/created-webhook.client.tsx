@@ -14,7 +14,7 @@ type CreatedWebhookProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The fields of the form; after the webhook is created, its secret. */
+/** Shows the fields of the form, and after the webhook was created its secret. */
 export function CreatedWebhook({ title = "Webhook created", sendTest, children }: CreatedWebhookProps) {
   const { secret, values } = useFormState();
   if (!secret) return children;

@@ -14,7 +14,7 @@ import { selectedKinds } from "./webhook-fields.tsx";
 
 type DisabledNoticeProps = Readonly<{ webhook: Webhook; home: OwnerName; isManager: boolean }>;
 
-/** For a shorter failure, the notice does not mention disabling. */
+/** While a webhook has failed for less than this time, the notice does not mention disabling. */
 const SHORT_MS = 10 * 60_000;
 
 /** Why and since when a webhook is disabled, and what to do about it; or a warning that it will be disabled. */

@@ -9,6 +9,6 @@ test("the event catalog lists each kind once, with a link to its sample", () => 
     kind,
     `/docs/events${anchor}`,
   ]);
-  // docs-links.test.ts follows the anchors.
+  // docs-links.test.ts checks that the anchors exist.
   expect(rows.sort()).toEqual(testKinds.map((kind) => [kind, eventDocsHref(kind)]).sort());
 });

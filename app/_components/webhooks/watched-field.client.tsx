@@ -13,7 +13,7 @@ import { useSearch } from "../use-search.client.ts";
 type Watchable = Readonly<{
   /** `type:name` */
   item: string;
-  /** Its full name. */
+  /** The item's full name. */
   fullName?: string;
 }>;
 
@@ -29,7 +29,7 @@ const NAME = "watched";
 
 /**
  * The watched items of a webhook: the chosen items, each with a checkbox, and a text field with completion. Without JavaScript the field
- * takes `type:name`, several with spaces between them.
+ * takes items as `type:name`, separated by spaces.
  */
 export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const id = useId();
@@ -133,7 +133,7 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
               role="option"
               tabIndex={-1}
               aria-selected={index === active}
-              // On mouse down: the field would lose the focus before a click, and that closes the list.
+              // On mouse down, because before a click the field would lose the focus, which closes the list.
               onMouseDown={(event) => {
                 event.preventDefault();
                 choose(item);

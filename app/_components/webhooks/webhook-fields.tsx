@@ -16,13 +16,13 @@ type WebhookFieldsProps = Readonly<{
   /** The items that a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
-  /** The list of runs. */
+  /** The URL of the list of runs. */
   jobsPath: string;
   /** The route that searches for items to watch. */
   searchPath: string;
 }>;
 
-/** Each kind of event, in words, by domain. */
+/** The name of each kind of event, by domain. */
 const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, string]>>> = {
   repo: [
     ["repo.content.update", "Content pushed"],

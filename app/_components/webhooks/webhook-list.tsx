@@ -23,7 +23,7 @@ type WebhookListProps = Readonly<{
   path: string;
 }>;
 
-/** Further watched items are only counted. */
+/** The number of watched items that are named. Further items are only counted. */
 const NAMED_MAX = 3;
 
 export function WebhookList({ webhooks, recent, path }: WebhookListProps) {
@@ -116,15 +116,15 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
   );
 }
 
-/** `type:name`. For an item that was deleted or is no longer readable, it is `type:id`, which the form accepts. */
+/** The item as `type:name`, or as `type:id` if it was deleted or is no longer readable. The form accepts both. */
 export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
 }
 
 type SparklineProps = Readonly<{
-  /** In order of time, the last one now. */
+  /** In order of time; the last point is now. */
   points: ReadonlyArray<Readonly<{ delivered: number; failed: number }>>;
-  /** The share of all deliveries, from 0 to 1; null if there are none. */
+  /** The share of deliveries that succeeded, from 0 to 1; null if there are none. */
   share: number | null;
   /** The time span: "in 24 hours". */
   span: string;
@@ -162,7 +162,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
   );
 }
 
-/** `98.4%`; never 100 if one failed, nor 0 if one was delivered. */
+/** For example `98.4%`. Never 100% if a delivery failed, nor 0% if one succeeded. */
 export function formatShare(share: number): string {
   if (share === 0 || share === 1) return `${share * 100}%`;
   return `${Math.min(99.9, Math.max(0.1, share * 100)).toFixed(1)}%`;
@@ -171,7 +171,7 @@ export function formatShare(share: number): string {
 export const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
 
 type WebhookStatusProps = Readonly<{
-  /** Null while it is enabled. */
+  /** Null while the webhook is enabled. */
   disabledReason: DisabledReason | null;
 }>;
 
@@ -182,7 +182,7 @@ const words = {
   grant_ended: { tone: "bad", text: "Access ended" },
 } as const;
 
-/** Whether it is enabled, and if not, who or what disabled it. */
+/** Whether the webhook is enabled, and if not, who or what disabled it. */
 export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   if (disabledReason === null) return <Chip tone="good">Enabled</Chip>;
   const { tone, text } = words[disabledReason];
@@ -195,7 +195,7 @@ export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "e
   return domains.length === eventDomains.length ? "all events" : domains.join(", ");
 }
 
-/** The name that its owner gave it, otherwise its target's. */
+/** The name that the owner gave the webhook, otherwise the name of its target. */
 export const webhookName = (webhook: Pick<Webhook, "name" | "url" | "job">): string => webhook.name ?? targetName(webhook);
 
 /** The name of a webhook's target on pages. It leaves out the query, which may contain a key. */

@@ -102,14 +102,14 @@ export async function WebhookPage({ params, searchParams }: Props) {
   );
 }
 
-/** The page's current query. */
+/** The current query of the page. */
 const queryOf = (query: ActivityQuery): string => activityHref("", query);
 
 async function openDelivery({ person, webhook }: Found, id: string): Promise<DeliveryDetail | undefined> {
   try {
     return await readDelivery(person, webhook.id, id, { ownerId: webhook.owner.id });
   } catch (error) {
-    // A link may be older than the history that is kept: the page then says so and shows the other deliveries.
+    // A link may be to a delivery that was deleted because of its age. Then the page says so and shows the other deliveries.
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   }
@@ -184,8 +184,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
 }
 
 /**
- * The list as a form, which replays the selected deliveries together. The bar appears with the first selection, also without
- * JavaScript.
+ * The list as a form, which replays the selected deliveries together. The bar appears when something is selected, also without JavaScript.
  */
 function ChooseDeliveries({ action, children }: Readonly<{ action: FormAction | undefined; children: ReactNode }>) {
   if (!action) return children;

@@ -20,7 +20,7 @@ import { requirePerson } from "../session.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 import { appScope } from "./find-app.ts";
 
-/** Users consented to the app as it was before the change (S36). */
+/** Users consented to the app before the change, so they are asked again (S36). */
 const ASKED_AGAIN = "Users of the app are asked for consent again at their next sign-in.";
 
 /** A form for a new app of a person or an organization. */
@@ -60,7 +60,7 @@ export const createAppAction = formAction(
       from,
     );
     const page = appPath(home, app.id);
-    // Only this response shows the secret, so a confidential app is not redirected to its page.
+    // Only this response shows the secret, so there is no redirect to the page of an app with a secret.
     if (!secret) redirect(`${page}?tab=connect&notice=created`);
     return {
       values: { name: app.name, clientId: app.clientId, page: `${page}?tab=connect` },
@@ -101,7 +101,7 @@ export const updatePermissionsAction = formAction(
   appScope,
   { ...permissions, isPkceRequired: ticked },
   async ({ person, appId, details, page, input: { isPkceRequired, ...input }, from }) => {
-    // PKCE stays on for a public app: its box is disabled, so the browser does not send it.
+    // The box for PKCE is disabled for a public app, so the browser does not send it, and PKCE stays on.
     await updateApp(person, appId, { ...input, ...(details.isConfidential && { isPkceRequired }) }, from);
     revalidatePath(page);
     return { message: "Saved.", values: {} };
@@ -143,7 +143,7 @@ export const bindAction = formAction(appScope, { orgId: text }, async ({ person,
 
 export const unbindAction = formAction(appScope, {}, async ({ person, appId, details, page, from }) => {
   await unbindApp(person, appId, from);
-  // The organization's administrators no longer see an app of somebody else: its page is gone.
+  // After the change, the organization's administrators no longer see an app that somebody else owns, so its page cannot be shown.
   redirect(
     details.isOwner
       ? `${page}?tab=permissions&notice=unbound`
@@ -156,7 +156,7 @@ export const requestPrivilegeAction = formAction(appScope, {}, async ({ person, 
   redirect(`${page}?tab=permissions&notice=privilege-asked`);
 });
 
-/** The form takes hours, the usual unit for this; days are multiples of 24. */
+/** The form accepts hours, because one field for days and shorter times is then enough. */
 export const setTokenDurationAction = formAction(
   appScope,
   { tokenHours: text },
@@ -201,7 +201,7 @@ export const setKeysAction = formAction(appScope, { jwks: text, jwksUri: text },
   try {
     await setKeys(person, appId, input, from);
   } catch (error) {
-    // A private key is not shown again: screens are copied and photographed.
+    // A private key that was pasted by mistake is not shown again, because others may see or copy the screen.
     if (!isServiceError(error) || error.field !== "jwks" || !hasPrivateKey(input.jwks)) throw error;
     return { errors: { jwks: error.message }, values: { jwks: "", jwksUri: input.jwksUri } };
   }

@@ -13,7 +13,10 @@ export function findAppsPage(home: OwnerName, page = "applications"): Promise<Ow
   return findOwnerPage(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
 }
 
-/** The app that a URL names and the signed-in person, read once per request. 404 for an unknown app or somebody else's (S136). */
+/**
+ * The app that a URL names and the signed-in person, read once per request. 404 for an unknown app, or an app that the person does not
+ * manage (S136).
+ */
 export const findManagedApp = cache(async (appId: string): Promise<{ person: Person; details: AppDetails }> => {
   const person = await requirePerson(`/settings/applications/${encodeURIComponent(appId)}`);
   return { person, details: await orNotFound(getApp(person, appId)) };
@@ -27,13 +30,13 @@ export function appHome({ organization, boundOrganization, isOwner }: AppDetails
 type OnApp = Readonly<{
   person: Person;
   appId: string;
-  /** The app as it is before the change. */
+  /** The app before the change. */
   details: AppDetails;
-  /** The path of its page. */
+  /** The path of the app's page. */
   page: string;
 }>;
 
-/** A form about one app. The action is bound to the app's ID. */
+/** The scope of a form about one app. The action is bound to the app's ID. */
 export const appScope: Scope<[appId: string], OnApp> = {
   argumentCount: 1,
   enter: async (_form, appId) => {

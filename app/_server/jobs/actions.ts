@@ -11,7 +11,7 @@ import { jobPath, type OwnerName, schedulesPath } from "../paths.ts";
 import { findJobsPage } from "./find-jobs-page.ts";
 import { submittedJob, withFormFieldNames } from "./job-form.ts";
 
-/** The action is bound to the owner of the page, and to a run or a schedule; core decides whether the person may act on it. */
+/** Actions are bound to the owner of the page, and some to a run or a schedule. core decides whether the person may act on these. */
 const jobScope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findJobsPage(home) };
 
 export const runJobAction = formAction(jobScope, { job: submittedJob }, async ({ person, owner, home, input, from }) => {

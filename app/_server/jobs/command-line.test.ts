@@ -14,7 +14,7 @@ test("a command is split into words; if it uses shell syntax, a shell runs it", 
     ["", []],
   ];
   for (const [line, words] of read) expect(commandWords(line), line).toEqual(words);
-  // The other way round: the displayed text can be entered again.
+  // In reverse: the displayed text can be entered again.
   for (const words of [
     ["python", "-c", "print('hi')"],
     ["sh", "-c", "a | b"],
@@ -25,7 +25,7 @@ test("a command is split into words; if it uses shell syntax, a shell runs it", 
   expect(commandLine(["sh", "-c", "a | b"])).toBe("a | b");
 });
 
-test("variables are one per line, and values of several lines are quoted", () => {
+test("there is one variable per line, and a value of several lines is quoted", () => {
   const text = `A=1\n# a comment\n\nexport B="two\nlines"\r\nC='x=y'\nD=`;
   const variables = { A: "1", B: "two\nlines", C: "x=y", D: "" };
   expect(variablesOf(text)).toEqual({ variables });

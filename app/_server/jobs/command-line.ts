@@ -43,7 +43,7 @@ function closingQuote(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** The words of a command as a person would type them. */
+/** Writes the words of a command as a person would type them. */
 export function commandLine(words: readonly string[]): string {
   const [shell, option, script] = words;
   const isScript = words.length === 3 && /^(\/bin\/)?(ba)?sh$/.test(shell ?? "") && option === "-c" && script;
@@ -74,7 +74,7 @@ export function variablesOf(text: string): { variables: Record<string, string> }
     const parts = [first];
     const quote = /^(["'])/.exec(first)?.[1];
     const begun = at;
-    // Each step examines only the new line. Examining all lines again each time would take minutes for a large field (S138).
+    // Each step of the loop examines only the new line. Examining all lines again each time would take minutes for a large field (S138).
     for (let isOpen = quote !== undefined && !(first.length > 1 && ends(first, quote)); isOpen; ) {
       at += 1;
       const line = lines[at];

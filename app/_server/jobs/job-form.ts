@@ -60,7 +60,7 @@ function variables(form: SubmittedForm, field: "environment" | "secrets"): Recor
   throw wrong(field, `Line ${read.wrongLine} is not valid. Write NAME=value, one per line.`);
 }
 
-/** The form's values for a spec, so that people can change a job and run it again. */
+/** The values of the form for a spec, so that people can change a job and run it again. */
 export function jobFormValues(spec: JobSpec): FormValues {
   return {
     source: spec.spaceId ? "space" : "image",

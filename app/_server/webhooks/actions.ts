@@ -21,12 +21,15 @@ import { personAt } from "../scopes.ts";
 import { SubmittedForm } from "../submitted-form.ts";
 import { findWebhooksPage } from "./find-webhook-page.ts";
 
-/** The action is bound to the owner of the page, and to a webhook; core checks its owner and whether the person may act on it. */
+/**
+ * Actions are bound to the owner of the page, and most to a webhook. core checks that the owner owns the webhook, and whether the person
+ * may act on it.
+ */
 const scope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findWebhooksPage(home) };
 
 const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };
 
-/** Shows a generated secret once; without one it redirects to the webhook. */
+/** Shows a generated secret once, or redirects to the webhook if none was generated. */
 export const createWebhookAction = formAction(scope, webhookFields, async ({ person, owner, home, input, from }) => {
   const { signing } = input;
   const asked = signing === "generate" ? ({ generate: true } as const) : signing === "own" ? input.secret : null;
@@ -72,7 +75,10 @@ export const deleteWebhookAction = formAction(scope, {}, async ({ person, owner,
   redirect(`${webhookListPath(home)}?notice=deleted`);
 });
 
-/** How long an action waits for the response, so that the next page already shows it. Later responses arrive by the live tail. */
+/**
+ * How long an action waits for the target's response, so that the next page already shows it. A later response appears through the live
+ * tail.
+ */
 const WAIT_MS = 4_000;
 
 const kind = (form: SubmittedForm) => testKinds.find((each) => each === form.text("kind"));
@@ -89,7 +95,7 @@ export async function sendFirstTestAction(home: OwnerName, data: FormData): Prom
   redirect(webhookPath(home, webhookId));
 }
 
-/** @param query the page's, so that its filters stay */
+/** @param query the query of the page, so that its filters stay */
 export const replayDeliveryAction = formAction(
   scope,
   {},
@@ -109,7 +115,7 @@ export const replaySelectedAction = formAction(
 );
 
 const HOUR_MS = 3_600_000;
-/** The limit for the page's own query, which a form sends back. */
+/** The maximum length of a page's query, which the browser sends back. */
 const QUERY_MAX_CHARACTERS = 2_000;
 
 export const replayFailedAction = formAction(
@@ -135,7 +141,7 @@ export const cancelReplayAction = formAction(scope, {}, async ({ person, owner, 
   redirect(webhookPath(home, webhookId));
 });
 
-/** @param query the filters to save, from the page */
+/** @param query the query of the page, with the filters to save */
 export const saveViewAction = formAction(
   scope,
   { name: text },
@@ -155,7 +161,7 @@ export const deleteViewAction = formAction(
   },
 );
 
-/** @param query from the browser, so that it may be anything: it is encoded again */
+/** @param query from the browser, so it may have any value and is encoded again */
 const withQuery = (query: string): string => `?${new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS))}`;
 
 function deliveryHref(page: string, deliveryId: string, query = ""): string {
@@ -164,21 +170,21 @@ function deliveryHref(page: string, deliveryId: string, query = ""): string {
   return `${page}?${parameters}`;
 }
 
-/** Only people have relays. @param name from the page, which may be an old one */
+/** Only people have relays. @param name from the page, which may be out of date */
 export const closeRelayAction = formAction(personAt(webhookListPath(null)), {}, async ({ person, page, from }, name: string) => {
   await closeRelay(person, person.userId, givenText(name), from);
   redirect(`${page}?notice=relay-closed`);
 });
 
-/** The webhook from the form. Only the chosen target counts; the fields of the other are ignored. */
+/** The webhook from the form. The fields of the target that was not chosen are ignored. */
 function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" | "jobSourceId" | "watched" | "events"> {
   const events = form.all("events");
-  // core reads an empty list as all; a person who unticked every box means none.
+  // For core an empty list means all kinds, but a person who unticked every box means none. So `[""]` is sent, which core refuses.
   const ticked = form.text("hears") === "some" ? (events.length > 0 ? events : [""]) : testKinds;
   return { name: form.text("name"), ...submittedTarget(form), watched: submittedItems(form), events: ticked };
 }
 
-/** Without a chosen job, the current one stays. */
+/** If no job is chosen, the current one stays. */
 function submittedTarget(form: SubmittedForm): Pick<NewWebhook, "url" | "jobSourceId"> {
   if (form.text("target") !== "job") return { url: form.text("url") };
   const jobSourceId = form.optional("jobSourceId");
@@ -187,10 +193,13 @@ function submittedTarget(form: SubmittedForm): Pick<NewWebhook, "url" | "jobSour
 
 const ITEM = new RegExp(`^(${watchTypes.join("|")}):(.+)$`, "s");
 
-/** More than core accepts: a form may have megabytes of them (S137). */
+/** More items than core accepts. A form may have megabytes of items (S137). */
 const ITEMS_MAX = 2_000;
 
-/** The `type:name` of each, from checkboxes and from a text field that may contain several. core refuses items without a known type. */
+/**
+ * The watched items, as `type:name` from checkboxes and from a text field that may contain several. core refuses items without a known
+ * type.
+ */
 function submittedItems(form: SubmittedForm): WatchedItemInput[] {
   const texts = form.all("watched").flatMap((text) => text.split(/[\s,]+/, ITEMS_MAX).filter(Boolean));
   return texts.slice(0, ITEMS_MAX).map((text) => {

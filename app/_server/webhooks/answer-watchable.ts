@@ -34,7 +34,7 @@ async function findWatchable(person: Person, typed: string): Promise<FoundWatcha
     ...owners.map(({ kind, handle, fullName }) => ({ item: `${kind === "user" ? "user" : "org"}:${handle}`, fullName })),
     ...repos,
   ];
-  // Neither kind may fill the whole list.
+  // Neither owners nor repositories may fill the whole list.
   const half = Math.max(FOUND_MAX / 2, FOUND_MAX - repos.length);
   return found.filter((_, index) => index < half || index >= owners.length).slice(0, FOUND_MAX);
 }
@@ -48,7 +48,7 @@ async function reposNamed(person: Person, search: string, type?: "model" | "data
     const { repos } = await listRepos(person, { search, limit: FOUND_MAX, ...(type && { type }) });
     return repos.map((repo) => ({ item: `${repo.type}:${repo.owner.handle}/${repo.name}` }));
   } catch (error) {
-    // Text that cannot be a name finds nothing.
+    // Text that cannot be a name has no results.
     if (isServiceError(error) && error.code === "invalid_request") return [];
     throw error;
   }

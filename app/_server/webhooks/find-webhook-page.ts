@@ -16,8 +16,8 @@ export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
 export type WebhookPage = OwnerPage & Readonly<{ webhook: Webhook; isManager: boolean }>;
 
 /**
- * The webhook that a URL names and the signed-in person, read once per request. 404 for an unknown webhook, somebody else's (S136), and one
- * that the URL's owner does not own.
+ * The webhook that a URL names and the signed-in person, read once per request. 404 if the webhook does not exist, the person may not see
+ * it (S136), or the owner in the URL does not own it.
  */
 export const findWebhookPage = cache(async (home: OwnerName, webhookId: string): Promise<WebhookPage> => {
   const context = await findWebhooksPage(home);

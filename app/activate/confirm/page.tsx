@@ -18,8 +18,8 @@ import { readDevicePage } from "../read-device-page.ts";
 export const metadata: Metadata = { title: "Is this your device?" };
 
 /**
- * Asks, before anything is granted (S64), whether the request is the person's own. An attacker who sends people the code of the attacker's
- * own device relies on them not reading this page (RFC 8628 §5.4).
+ * Asks, before anything is granted (S64), whether the request is the person's own. An attacker may send people the code of the attacker's
+ * own device; this page warns them (RFC 8628 §5.4).
  */
 export default async function ConfirmPage() {
   const page = await readDevicePage();

@@ -171,7 +171,7 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
 
 type ActionProps = Omit<AppRowProps, "isRecent">;
 
-/** Actions that increase trust: the verified mark, or the end of a block. Apps that come with the service need no mark. */
+/** The button to unblock an app, or to set or remove the verified mark. Apps that come with the service need no mark. */
 function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActionProps) {
   if (isFirstParty && !blockedAt) return null;
   const [action, label] = blockedAt
@@ -185,7 +185,10 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
   );
 }
 
-/** Token exchange lets the holder of the app's secret act for every member of the organization, so both actions ask first. */
+/**
+ * Token exchange lets the holder of the app's secret act for every member of the organization, so allowing and revoking it ask for
+ * confirmation.
+ */
 function Privilege({ app: { id, name, boundOrgId, boundTo, privileges }, returnTo }: ActionProps) {
   if (!boundTo) return null;
   const isGranted = privileges.includes(TOKEN_EXCHANGE);

@@ -98,7 +98,7 @@ function DocumentRow({ document }: Readonly<{ document: ListedClientDocument }>)
   );
 }
 
-/** Whether apps of this host are accepted now, and what decides it if the host has no rule of its own. */
+/** Whether apps of this host are accepted now, and the rule that decides it if the host has no rule of its own. */
 function HostState({ hostDecision, hostname }: Pick<ListedClientDocument, "hostDecision" | "hostname">) {
   const { isAllowed, rule, policy } = hostDecision;
   const by = rule && rule.host !== hostname ? ` by the rule for ${rule.host}` : "";
@@ -112,7 +112,7 @@ const RULES_PAGE_SIZE = 10;
 
 export async function RulesSection({ operator, query }: Readonly<{ operator: Person; query: HostsQuery }>) {
   const { items, page, pageSize, total } = await listHostRules(operator, { page: query.rules, pageSize: RULES_PAGE_SIZE });
-  // The last rule of the last page was removed, or the page number is made up.
+  // Redirects to the last page if the last rule of the requested page was removed or the page number is invalid.
   if (items.length === 0 && total > 0) redirect(hostsPath({ ...query, rules: Math.ceil(total / pageSize) }));
   return (
     <div id={RULES} className="scroll-mt-5">

@@ -28,7 +28,7 @@ export const addProviderAction = formAction(
   },
 );
 
-/** Stays on the page and shows the provider's response. */
+/** Shows the provider's response on the same page. */
 export const testProviderAction = formAction(scope, {}, async ({ operator }, providerId: string) => {
   const tested = await testProvider(operator, providerId);
   if (!tested.isReached) throw new ServiceError("upstream_error", tested.problem);

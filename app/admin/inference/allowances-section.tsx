@@ -8,7 +8,7 @@ import { removeAllowanceAction, setAllowanceAction } from "./actions.ts";
 
 type AllowancesSectionProps = Readonly<{ allowances: readonly AllowanceRow[]; isRecent: boolean }>;
 
-/** The monthly allowance: for everybody, and the exceptions. */
+/** The general monthly allowance, and the exceptions. */
 export function AllowancesSection({ allowances, isRecent }: AllowancesSectionProps) {
   return (
     <SectionCard

@@ -8,7 +8,7 @@ import { type PageQuery, textOf } from "../../_server/page-query.ts";
 
 export const metadata: Metadata = { title: "Reset your password" };
 
-/** The same for every address, so that nobody learns which ones have an account (S115). */
+/** The page is the same for every address, so that nobody learns which addresses have an account (S115). */
 export default async function ForgotPasswordSentPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const email = readEmailAddress(textOf((await searchParams).email))?.address;
   if (!email) redirect("/forgot-password");

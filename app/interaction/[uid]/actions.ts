@@ -34,7 +34,7 @@ async function decideConsent({ uid, decision, ticked }: Input<typeof fields>, fr
   return grantConsent(at, session, ticked, from);
 }
 
-/** The second press of a double click redirects to the same URL as the first; a replay after that is a bad request (S25). */
+/** The second press of a double click redirects to the same URL as the first; a later replay gets a 400 (S25). */
 async function refuseReplay(uid: string): Promise<void> {
   const url = await findAnsweredUrl(await interactionCookies(uid));
   if (url) redirect(url);

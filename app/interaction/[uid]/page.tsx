@@ -27,7 +27,7 @@ export default async function InteractionPage({ params }: Props) {
     return <Expired />;
   }
   if (page.step === "go") {
-    // The page explains a refused answer: a redirect would make the browser submit the form again.
+    // The page must explain why an answer was refused. A redirect would make the browser submit the form again.
     if (isPageRefused()) return <AnotherAccount uid={uid} />;
     redirect(page.url);
   }
@@ -50,7 +50,7 @@ export default async function InteractionPage({ params }: Props) {
   );
 }
 
-/** The page belongs to one account and the browser is now signed in with another: nothing was granted (S25, S34). */
+/** Shown if the page belongs to one account and the browser is now signed in with another. Nothing was granted (S25, S34). */
 function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
   return (
     <Gone
@@ -66,7 +66,7 @@ function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
   );
 }
 
-/** The question was answered, has expired, belongs to another browser, or never existed. All of these look the same. */
+/** Shown if the question was answered, has expired, belongs to another browser, or never existed. All of these cases look the same. */
 function Expired() {
   return (
     <Gone

@@ -8,7 +8,7 @@ import { currentSession, type SiteSession } from "../../_server/session.ts";
 
 type ConsentPage =
   | { step: "ask"; request: ConsentRequest; session: SiteSession }
-  /** There is nothing to ask, or not yet: the browser is redirected to `url`. */
+  /** There is no question, or another step comes first: the browser is redirected to `url`. */
   | { step: "go"; url: string }
   | { step: "gone" };
 
@@ -30,7 +30,7 @@ export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> =
   }
 });
 
-/** The engine recognizes an interaction by a signed cookie, whose path is the page's own. */
+/** The engine recognizes an interaction by a signed cookie, whose path is the path of the page. */
 export async function interactionCookies(uid: string): Promise<InteractionCookies> {
   return { uid, cookie: (await headers()).get("cookie") ?? "" };
 }

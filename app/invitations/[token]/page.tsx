@@ -96,7 +96,7 @@ function AlreadyMember({ invitation: { organization, state } }: Readonly<{ invit
   );
 }
 
-/** Why the link no longer works, and how to continue. */
+/** Says why the link no longer works, and how to continue. */
 function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | undefined; isSignedIn: boolean }>) {
   const action = isSignedIn ? (
     <ButtonLink href="/organizations">Your organizations</ButtonLink>

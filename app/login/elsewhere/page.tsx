@@ -35,7 +35,7 @@ export default async function ElsewherePage() {
   );
 }
 
-/** The account at the provider, on a line of its own: the one thing to check before agreeing. */
+/** The account at the provider, on a line of its own, because the person should check it before they agree. */
 function ProviderAccount({ pending }: Readonly<{ pending: PendingIdentity }>) {
   return (
     <p className="rounded-control border border-line bg-sunken px-3 py-2.5">

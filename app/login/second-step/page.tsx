@@ -63,7 +63,7 @@ function PasskeyForm({ next }: Readonly<{ next: string }>) {
   );
 }
 
-/** @param isPrimary whether it is the main form of the page: only one button of a page is prominent */
+/** @param isPrimary whether this is the main form of the page, whose button is prominent */
 function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boolean }>) {
   return (
     <ActionForm action={finishWithCodeAction} label="Authenticator app">
@@ -84,7 +84,7 @@ function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boole
   );
 }
 
-/** Collapsed if there is another method, because each code works only once. It stays open after a refusal. */
+/** Collapsed if the person has another method, because each recovery code works only once. The form stays open after a refusal. */
 function RecoveryCodeForm({ next, isOnlyWay }: Readonly<{ next: string; isOnlyWay: boolean }>) {
   const form = { action: finishWithRecoveryCodeAction, label: "Recovery code" };
   const content = (

@@ -193,7 +193,7 @@ function accessRequests(repos: Awaited<ReturnType<typeof listReposWithRequests>>
   }));
 }
 
-/** Everything else that waits for the administrators, most urgent first. */
+/** Other matters that wait for the administrators, most urgent first. */
 function attentionTo(
   org: string,
   { openInvitations, expiredInvitations, appRequests, restrictedMembers }: AttentionProps["waiting"],

@@ -6,9 +6,9 @@ type Part = Readonly<{
   page: OrganizationPageName;
   label: string;
   isExact?: boolean;
-  /** For every member; the others are for administrators. */
+  /** Whether every member may open the page. Other pages are only for administrators. */
   isForMembers?: boolean;
-  /** For members from this role upwards, and for nobody else. */
+  /** Limits the page to members with this role or a higher one. */
   least?: OrganizationRole;
 }>;
 
@@ -32,7 +32,7 @@ const settings: readonly Part[] = [
   { page: "settings/ownership", label: "Ownership" },
 ];
 
-/** The signed-in person: an operator is a manager, possibly without a role. */
+/** The rights of the signed-in person. An operator is a manager, possibly without a role. */
 type Viewer = Readonly<{ isManager: boolean; role: OrganizationRole | undefined }>;
 
 /** The pages that the person may open. */

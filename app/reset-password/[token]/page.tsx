@@ -28,7 +28,7 @@ export default async function ResetPasswordPage({ params }: Readonly<{ params: P
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={resetPasswordAction}>
           <input type="hidden" name="token" value={token} />
-          {/* Tells password managers whose password this becomes. */}
+          {/* Tells password managers to which account the new password belongs. */}
           <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />
           <NewPasswordField name="password" label="New password" />
           <SubmitButton isWide>Change password</SubmitButton>

@@ -11,12 +11,12 @@ export type Membership = Readonly<{ id: string; name: string; fullName: string }
 
 type ChangeAccessProps = Readonly<{
   app: ConnectedApp;
-  /** The page of the list, to return to. */
+  /** The number of the list's page, to which the person returns. */
   page: number;
   memberships: readonly Membership[];
 }>;
 
-/** Reduces what an app may do. Renders nothing if the app has only the scopes that a sign-in needs. */
+/** A form that reduces what an app may do. Renders nothing if the app has only the scopes that a sign-in needs. */
 export function ChangeAccess({ app, page, memberships }: ChangeAccessProps) {
   const scopes = app.scopes.filter((scope) => !requiredScopes.includes(scope));
   const organizations = app.isAllOrgs ? memberships : app.organizations;

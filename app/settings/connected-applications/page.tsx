@@ -68,8 +68,8 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
 }
 
 /**
- * The tokens that the person's organizations have issued in their name (token exchange). They were not asked for consent, so this page
- * informs them.
+ * The tokens that the person's organizations have issued in their name (token exchange). The person was not asked for consent, so this
+ * section informs the person.
  */
 function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>) {
   if (apps.length === 0) return null;
@@ -107,9 +107,9 @@ function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>)
 
 type ConnectedAppRowProps = Readonly<{
   app: ConnectedApp;
-  /** The page of the list, to return to. */
+  /** The number of the list's page, to which the person returns. */
   page: number;
-  /** What it created, which stops when its access ends. */
+  /** The webhooks, schedules, relays and jobs that the app created, which stop when its access ends. */
   delegated: Delegated | undefined;
   /** The organizations that the user is in. */
   memberships: readonly Membership[];
@@ -140,7 +140,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
       actions={
         <>
           <ChangeAccess
-            // Closes it after a change.
+            // A new key closes the form after a change.
             key={[...app.scopes, app.isAllOrgs, ...app.organizations.map(({ id }) => id)].join()}
             app={app}
             page={page}
@@ -199,7 +199,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
   );
 }
 
-/** The website that an unregistered app comes from, which is all that is known about it. */
+/** The host of an unregistered app's metadata document, which is the only known fact about the app. */
 function DocumentHost({ clientId, host }: Readonly<{ clientId: string; host: string }>) {
   return (
     <span className="block" title={clientId}>

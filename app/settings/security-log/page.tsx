@@ -7,7 +7,7 @@ export const metadata: Metadata = { title: "Security log" };
 
 const BASE = "/settings/security-log";
 
-/** What a person has done here, and what was done to their account. */
+/** The actions of a person, and the actions of others on the person's account. */
 export default async function SecurityLogPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const person = await requirePerson(BASE);
   return (

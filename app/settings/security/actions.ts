@@ -29,9 +29,7 @@ export const changePasswordAction = formAction(
   },
 );
 
-/**
- * The last authentication was recent when the page was rendered, and may be too old by now. Then the person must first authenticate again.
- */
+/** Redirects to authenticate again if the last authentication, which was recent when the page was rendered, is too old by now. */
 export async function askForNewPasskeyAction(): Promise<PasskeyOptions> {
   return passkeyOptions(async () => {
     const person = await requirePerson(PAGE);

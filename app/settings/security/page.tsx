@@ -36,7 +36,7 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
   ]);
   const { passkeys, authenticatorSince, recoveryCodesLeft, hasPassword } = secondStep;
   const isOn = passkeys.length > 0 || authenticatorSince !== null;
-  // Removing the last second step ends access to these organizations. The form names them, and core checks that it did.
+  // Removing the last second step ends access to these organizations. The form names them, and core checks that the person saw all of them.
   const closing = passkeys.length + (authenticatorSince ? 1 : 0) === 1 ? asking : [];
   const notice = noticeOf(securityNotices, (await searchParams).notice);
   return (

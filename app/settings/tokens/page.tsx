@@ -48,7 +48,7 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
   );
 }
 
-/** How to give git a token: as the password, never in a URL, which would end up in logs and shell histories. */
+/** Explains how to give git a token: as the password, never in a URL, because URLs end up in logs and shell histories. */
 function GitHelp({ username }: Readonly<{ username: string }>) {
   const { ORIGIN } = env();
   return (

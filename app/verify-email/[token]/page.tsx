@@ -58,7 +58,10 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
   );
 }
 
-/** Only the account's owner can confirm the change, so that nobody adds their address to somebody else's account by mistake (S142). */
+/**
+ * Only the account's user can confirm the change, so that nobody who gets the email by mistake adds their own address to somebody else's
+ * account (S142).
+ */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
   const [user, session] = await Promise.all([findUser(userId), currentSession()]);
   const login = { next: `/verify-email/${encodeURIComponent(token)}`, login_hint: user?.username ?? "", switch: "1" };

@@ -6,13 +6,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Kind } from "./healthy.ts";
 import type { Stage } from "./stage.ts";
 
-/** One attempt to deny service to everybody else. */
+/** One attempt to deny the service to all other users. */
 export type Attack = {
-  /** Its number in the security review, or a word if the review does not have it. */
+  /** The attack's number in the security review, or a word if the review does not have it. */
   id: string;
-  /** What the attacker does, for the table. */
+  /** A description of the attack, for the table. */
   name: string;
-  /** Creates the accounts and repositories that it needs. Not measured. */
+  /** Creates the accounts and repositories that the attack needs. This is not measured. */
   prepare(stage: Stage, attackers: Attackers): Promise<Strike>;
 };
 
@@ -21,7 +21,7 @@ export type Strike = {
   run(signal: AbortSignal): Promise<void>;
   /** Healthy clients in addition to the four of every attack. */
   healthy?: Kind[];
-  /** What the attacker got, in addition to the number of requests. */
+  /** The attacker's results, in addition to the number of requests. */
   got?(): Promise<string[]> | string[];
   /** How much memory the jobs and Spaces of this attack may have together, in MiB. Not checked if absent. */
   tasksMaxMiB?: number;
@@ -31,7 +31,7 @@ export type Tally = {
   answered: number;
   /** Refused with 4xx or 503. */
   refused: number;
-  /** A 5xx response other than 503, or no response on an open connection. */
+  /** A 5xx response except 503, or no response on an open connection. */
   failed: number;
   sentBytes: number;
   receivedBytes: number;
@@ -44,7 +44,7 @@ export type Request = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** The index of the attacker's IP address; by default each in turn. */
+  /** The index of the attacker's IP address. By default all addresses take turns. */
   from?: number;
 };
 
@@ -93,7 +93,7 @@ export class Attackers {
       const [res] = (await once(req, "response")) as [IncomingMessage];
       const kept: Buffer[] = [];
       let length = 0;
-      // Reads data events: an iterator would cost the attacker a quarter of a core, which would count as the service's.
+      // Reads data events, because an iterator would cost the attacker a quarter of a core, which would slow the service.
       res.on("data", (chunk: Buffer) => {
         if (length < ANSWER_KEPT_BYTES) kept.push(chunk);
         length += chunk.length;
@@ -117,7 +117,7 @@ export class Attackers {
   }
 
   /**
-   * Opens a connection and writes to it, for requests that a client library would not send. It is closed when the attack ends.
+   * Opens a connection and writes to it, for requests that a client library would not send. The connection is closed when the attack ends.
    */
   open(head: string, from?: number): Socket {
     const socket = connect({ host: "127.0.0.1", port: Number(this.#origin.port), localAddress: this.#address(from) });
@@ -153,7 +153,7 @@ export async function lanes(
   await Promise.all(Array.from({ length: count }, lane));
 }
 
-/** Connections are opened no faster than this, so that the effect measured is holding them, not opening them. */
+/** Connections are opened no faster than this, so that the benchmark measures the effect of holding them, not of opening them. */
 const OPENED_AT_ONCE = 10;
 const OPEN_EVERY_MS = 200;
 

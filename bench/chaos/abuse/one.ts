@@ -7,8 +7,8 @@ import { setStage, untilCalm } from "./stage.ts";
 import { type Usage, watchService } from "./watch.ts";
 
 /**
- * One attack on a separate service, in a separate process: state left by another attack, in memory or in counters, would
- * count against this one. `run.ts` starts it with the attack's id and the seconds, and receives the result.
+ * Runs one attack on its own service in its own process, because state that another attack left in memory or in counters would affect the
+ * result. `run.ts` starts it with the attack's id and the seconds, and receives the result.
  */
 export type Result = {
   id: string;
@@ -18,12 +18,12 @@ export type Result = {
   usage: Usage;
   tally: Tally;
   got: string[];
-  /** Until the service answered quickly again after the attack. */
+  /** The time until the service responded quickly again after the attack. */
   calmAfterSeconds: number;
   faults: string[];
 };
 
-/** Milliseconds; `failed` counts failures by their outcome. */
+/** Response times in milliseconds. `failed` counts failures by their outcome. */
 export type Times = { count: number; p50: number; p99: number; failed: Record<string, number> };
 
 const WARM_UP_SECONDS = 5;
@@ -50,7 +50,7 @@ try {
   const strike = await attack.prepare(stage, attackers);
   const kinds = [...stage.healthy, ...(strike.healthy ?? [])];
   const healthy = startHealthy(stage.origin, kinds);
-  // Code that has not run yet, and pages that were not loaded, would distort the measurement.
+  // Warms the service up, because code that has not run yet and pages that were not loaded yet would distort the measurement.
   await healthy.run(WARM_UP_SECONDS);
   await untilCalm(stage.origin, CALM_SECONDS);
   Object.assign(attackers.tally, { answered: 0, refused: 0, failed: 0, sentBytes: 0, receivedBytes: 0, statuses: {} });
@@ -65,7 +65,7 @@ try {
   await delay(HEAD_START_MS);
   const during = await healthy.run(seconds);
   const usage = await watch.stop();
-  // Read before the attack ends, which would release what it holds.
+  // Read before the attack ends, because then it releases what it holds.
   const got = (await strike.got?.()) ?? [];
   ending.abort();
   attackers.end();

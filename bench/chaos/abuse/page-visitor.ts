@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 
 const SESSION_COOKIE = /^(__Host-)?session(-\d+)?$/;
 
-/** A browser without scripts on a chosen IP address: it keeps cookies, and submits the forms of pages as they are. */
+/** A browser without scripts on a chosen IP address: it keeps cookies, and submits the forms of pages. */
 export class PageVisitor {
   readonly #origin: URL;
   readonly #localAddress: string;
@@ -15,8 +15,8 @@ export class PageVisitor {
   }
 
   /**
-   * Submits the sign-in form, signed out.
-   * @returns 303 on success
+   * Signs out, then submits the sign-in form.
+   * @returns the status, which is 303 on success
    */
   async signIn(login: string, password: string, signal: AbortSignal): Promise<number> {
     for (const name of this.#cookies.keys()) if (SESSION_COOKIE.test(name)) this.#cookies.delete(name);

@@ -63,7 +63,7 @@ async function runOne(id: string, seconds: number): Promise<Result | undefined> 
   });
   let result: Result | undefined;
   child.on("message", (message) => (result = message as Result));
-  // A signal for this process also ends the attack, which then ends its service.
+  // A signal to this process is passed to the attack's process, which then ends its service.
   const stop = () => child.kill("SIGTERM");
   process.once("exit", stop);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

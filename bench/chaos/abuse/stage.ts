@@ -15,7 +15,7 @@ import type { Kind } from "./healthy.ts";
 export type Stage = {
   service: ChaosService;
   origin: string;
-  /** Everything that the service writes is in these two. */
+  /** The two directories that contain everything that the service writes. */
   directories: string[];
   healthy: Kind[];
   /** An account with a token that has every scope of a personal access token. */
@@ -28,7 +28,7 @@ export type Stage = {
 export async function setStage(): Promise<Stage> {
   let temporary = "";
   const service = await startChaosService((directory) => {
-    // Its own temporary directory, so that the service's files can be distinguished from others. Sandboxes enter it as other
+    // The service gets its own temporary directory, so that its files can be distinguished from other files. Sandboxes enter it as other
     // users.
     temporary = join(directory, "tmp");
     mkdirSync(temporary);
@@ -78,7 +78,7 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
     { name: "git clone", perSecond: 2, does: "clone", path: `/${repo.fullName}.git` },
     {
       ...{ name: "repository page", perSecond: 4, does: "get", headers: { accept: "text/html" }, contains: "<em>tide</em>" },
-      // The front page, which is cached, alternating with a folder that nobody has requested yet.
+      // The repository's overview, which is cached, alternates with a folder that nobody has requested yet.
       paths: Array.from({ length: NOTES * 2 }, (_, at) => `/${repo.fullName}${at % 2 ? `/tree/main/notes/${at >> 1}` : ""}`),
     },
   ];
@@ -86,7 +86,7 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
 
 const NOTES = 300;
 
-/** A typical small project: a README with a card, code, and folders with READMEs of their own. */
+/** A typical small project: a README with front matter, code, and folders with their own READMEs. */
 function projectFiles(): Record<string, string> {
   const text = "Heights of the *tide*, by hour.\n\n```js\nexport const a = 1;\n```\n";
   const files: Record<string, string> = { "README.md": `---\nlicense: mit\ntags: [tides]\n---\n# Tides\n\n${text}` };
@@ -99,7 +99,7 @@ const CALM_MS = 300;
 
 /**
  * Returns once the service answers quickly again, or after a timeout.
- * @returns how long that took, in seconds
+ * @returns the time that this took, in seconds
  */
 export async function untilCalm(origin: string, seconds: number): Promise<number> {
   const startedAt = performance.now();

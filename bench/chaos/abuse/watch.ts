@@ -9,13 +9,16 @@ import type { RunningService } from "#core/testing/running-service.ts";
 export type Usage = {
   /** Processes of the service that ended and were restarted. */
   restarts: number;
-  /** Consecutive liveness probes, ten seconds apart, without a response within five. After three, the service is restarted. */
+  /**
+   * The most consecutive liveness probes, ten seconds apart, without a response within five seconds. In production the service would be
+   * restarted after three.
+   */
   missedProbes: number;
-  /** The web process alone, and with the git processes that it started: the chart limits them together. */
+  /** The memory of the web process alone, and together with the git processes that it started. The chart limits the sum. */
   webMiB: number;
   webTreeMiB: number;
   workerMiB: number;
-  /** The processes that the worker runs for users: jobs, Spaces and git. */
+  /** The memory of the processes that the worker runs for users: jobs, Spaces and git. */
   tasksMiB: number;
   processes: number;
   diskMiB: number;
@@ -109,7 +112,7 @@ function findPid(running: RunningService, role: (typeof roles)[number]): number 
   try {
     return running.pidOf(role);
   } catch {
-    return undefined; // it is restarting
+    return undefined; // the process is restarting
   }
 }
 
@@ -120,7 +123,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
       res.resume();
       resolve(res.statusCode === 200);
     });
-    // A probe that was cut off when the watch ended was not missed.
+    // A probe that was cut off when the watch ended does not count as missed.
     req.once("error", () => resolve(signal.aborted));
     req.end();
   });
@@ -128,7 +131,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
 
 type Process = { pid: number; parent: number; cpuTicks: number };
 
-/** A process with all its descendants. The CPU time of ended ones counts with their parents. */
+/** A process with all its descendants. The CPU time of a process that has ended counts for its parent. */
 export function processTree(root: number): Process[] {
   const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []));
   return [...all.filter(({ pid }) => pid === root), ...below(all, root)];
@@ -150,18 +153,18 @@ function below(all: readonly Process[], root: number | undefined): Process[] {
 
 function readProcess(pid: number): Process[] {
   try {
-    // The name is in parentheses and may contain anything.
+    // The name is in parentheses and may contain any characters.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
     const cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
     return [{ pid, parent: Number(fields[1]), cpuTicks }];
   } catch {
-    return []; // it has ended
+    return []; // the process has ended
   }
 }
 
 const residentMiB = (pid: number | undefined): number => statusMiB(pid, ["VmRSS"]);
 
-/** Memory without the page cache of files, which processes of one program share. */
+/** The memory of a process without the page cache of files, which processes of one program share. */
 const ownMiB = (pid: number): number => statusMiB(pid, ["RssAnon", "RssShmem"]);
 
 function statusMiB(pid: number | undefined, names: string[]): number {
@@ -177,7 +180,7 @@ function statusMiB(pid: number | undefined, names: string[]): number {
 const run = promisify(execFile);
 
 async function diskMiB(directories: string[]): Promise<number> {
-  // It exits with 1 if a file disappeared before it was counted; the rest is counted.
+  // `du` exits with 1 if a file disappeared before it was counted, but it has counted all other files.
   const { stdout } = await run("du", ["-skx", ...directories]).catch((error: { stdout?: string }) => ({
     stdout: error.stdout ?? "",
   }));

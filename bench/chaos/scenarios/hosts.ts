@@ -12,7 +12,7 @@ import { startReceiver } from "../receiver.ts";
 import { latencyNote, type Scenario, startTarget } from "../scenario.ts";
 import { memoryOf } from "../service.ts";
 
-/** Accepts connections and lets a function handle each. */
+/** Starts a server that lets a function handle each connection. */
 async function rawServer(serve: (socket: Socket) => void): Promise<{ port: number; server: Server }> {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -23,13 +23,13 @@ async function rawServer(serve: (socket: Socket) => void): Promise<{ port: numbe
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-/** Each event has 31 deliveries. More than this is too much for a busy machine, whatever the hosts do. */
+/** Each event has 31 deliveries. A higher rate would be too much for a busy machine even with healthy hosts. */
 const [PER_SECOND, SECONDS] = [10, 20];
-/** Per kind of bad host. */
+/** The number of bad hosts of each kind. */
 const HOSTS = 10;
 const web = createWebServer((req, res) => void req.resume().once("end", () => res.end()));
 const ok = (socket: Socket) => void web.emit("connection", socket);
-/** The handshake is never answered, like that of a machine that is gone. */
+/** Never answers the TLS handshake, like a machine that does not respond. */
 const dead = () => undefined;
 const drip = (socket: Socket) => {
   socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
@@ -39,8 +39,9 @@ const drip = (socket: Socket) => {
 const silent = (socket: Socket) => void socket.resume();
 
 /**
- * Ten hosts whose connections are never established, ten that send a byte a second, ten that never respond; and one healthy host. It is
- * measured twice with the same events and webhooks, first beside thirty hosts that respond, so that only these differ.
+ * Ten hosts whose connections are never established, ten that send a byte a second, ten that never respond; and one healthy host. The
+ * healthy host is measured twice with the same events and webhooks, the first time beside thirty hosts that respond, so that only the other
+ * hosts differ.
  */
 export const badHosts: Scenario = {
   name: "10 dead hosts, 10 that drip, 10 that never end",
@@ -84,14 +85,14 @@ export const badHosts: Scenario = {
       faults: [
         ...(counts.lost + counts.duplicates > 0 ? ["lost or duplicates"] : []),
         ...(isSettled ? [] : ["the healthy queue did not empty"]),
-        // Allows for one tick of the load and of the machine's scheduler.
+        // At least 50 ms, because one tick of the load and the machine's scheduler may delay a delivery that long.
         ...(troubled.p99 > Math.max(1.5 * calm.p99, 50) ? ["healthy p99 grew by more than half"] : []),
       ],
     };
   },
 };
 
-/** Their deliveries would be retried for two days. */
+/** Removes the webhooks, because their deliveries would be retried for two days. */
 async function removeWebhooks(ids: string[]): Promise<void> {
   await db().webhook.deleteMany({ where: { id: { in: ids } } });
   await db().deliveryQueue.deleteMany({ where: { webhookId: { in: ids } } });
@@ -101,7 +102,8 @@ const chunk = Buffer.alloc(64 * 1024, ".");
 const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
 
 /**
- * Responses of 200 with endless bodies, and 256 MiB of zeros in 260 KB of gzip: the worker reads 64 KiB of each and stays small.
+ * Responses of 200 with endless bodies, and with 256 MiB of zeros in 260 KB of gzip. The worker reads only 64 KiB of each, so its memory
+ * stays small.
  */
 export const endlessBodies: Scenario = {
   name: "endless and compressed-bomb bodies",
@@ -146,7 +148,7 @@ export const endlessBodies: Scenario = {
   },
 };
 
-/** A redirect to an internal address is a failed attempt, and nothing more. */
+/** A redirect to an internal address is a failed attempt, and is not followed. */
 export const redirects: Scenario = {
   name: "302 to loopback",
   async run(service) {
@@ -173,7 +175,7 @@ export const redirects: Scenario = {
   },
 };
 
-/** A first attempt with a response counts as delivered to the receiver; none of them is a success. */
+/** Counts each delivery whose attempt got a redirect, and the attempts that succeeded, of which there must be none. */
 async function attemptsOf(service: Parameters<Scenario["run"]>[0], webhookId: string, eventIds: ReadonlySet<string>) {
   const [row] = await ask<{ rejected: number; delivered: number }>(
     service,

@@ -13,7 +13,7 @@ import type { ChaosService } from "../service.ts";
 const kill = (service: ChaosService, what: "worker/index.ts" | "server.ts" | "database", signal: NodeJS.Signals = "SIGKILL") =>
   process.kill(service.running.pidOf(what), signal);
 
-/** No faults: the baseline for the others. */
+/** No faults: the baseline for the other scenarios. */
 export const baseline: Scenario = {
   name: "nothing",
   run: (service) =>
@@ -26,7 +26,7 @@ export const baseline: Scenario = {
     }),
 };
 
-/** The receiver responds, and the worker is killed at the same moment, before it can record the response: three times. */
+/** Three times, the receiver responds and the worker is killed at the same moment, before it can record the response. */
 export const workerBetweenAnswerAndCommit: Scenario = {
   name: "worker killed between response and commit, 3 times",
   run: (service) =>
@@ -54,7 +54,7 @@ export const workerBetweenAnswerAndCommit: Scenario = {
     }),
 };
 
-/** Events arrive through the API, and only those that it confirmed count. */
+/** Events arrive through the API, and only events that it has confirmed count. */
 export const web: Scenario = {
   name: "web process killed, events by its API",
   async run(service) {
@@ -86,7 +86,7 @@ export const web: Scenario = {
   },
 };
 
-/** A sender repeats an event until it is confirmed; by its ID, an event counts once. */
+/** Sends events repeatedly until they are confirmed. Because of its ID, each event counts once. */
 async function sendEvents(service: ChaosService, token: string, events: unknown[]): Promise<string[]> {
   for (let tries = 0; tries < 60; tries++) {
     try {
@@ -118,7 +118,7 @@ export const postgresKilled: Scenario = {
     }),
 };
 
-/** Restarts Postgres under connections that LISTEN: afterwards, notifications must arrive at once again, not with the next poll. */
+/** Restarts Postgres while connections LISTEN. Afterwards notifications must arrive immediately again, and not only with the next poll. */
 export const postgresRestarted: Scenario = {
   name: "Postgres restarted under LISTEN",
   run: (service) =>

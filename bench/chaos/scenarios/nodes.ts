@@ -12,7 +12,7 @@ import { prepareTraffic } from "../traffic.ts";
 
 const EVERY_MS = 20_000;
 const AFTER_SECONDS = 5;
-/** Web processes and workers in turn. */
+/** The nodes to kill: web processes and workers alternate. */
 const VICTIMS = ["anna", "dora", "bela", "elsa"];
 
 /** Nodes are killed one after another, under events, sign-ins, refreshes, token exchanges, pushes, uploads and live views. */
@@ -46,7 +46,7 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
               const from = Date.now();
               await kill(node);
               kills.push({ from, to: Date.now() });
-              // What it had claimed stays claimed for a while.
+              // The killed worker's deliveries stay claimed for a while.
               if (node.kind === "worker") inFlight += await claimedNow(service);
               await Promise.all([start(node), delay(EVERY_MS)]);
             }

@@ -49,14 +49,17 @@ export const replay: Scenario = {
   },
 };
 
-/** The seconds until something arrived again. Requests in flight at the kill still arrive within half a second. */
+/**
+ * The seconds until a delivery arrived again. The first half second is skipped, because requests that were in flight at the kill still
+ * arrive then.
+ */
 function firstAfter(arrivals: readonly { at: number }[], killedAt: number): number {
   const next = arrivals.find(({ at }) => at > killedAt + 500);
   return Math.round(((next?.at ?? killedAt) - killedAt) / 100) / 10;
 }
 
 /**
- * Failed deliveries, as a worker leaves them.
+ * Inserts failed deliveries as a worker records them.
  * @returns the IDs of their events
  */
 async function insertFailed(ownerId: string, repoId: string, webhookId: string): Promise<Set<string>> {
@@ -76,7 +79,7 @@ async function insertFailed(ownerId: string, repoId: string, webhookId: string):
   return new Set(ids);
 }
 
-/** A new secret every second. The receiver adopts each half a second later, and refuses nothing in between. */
+/** A new secret every second. The receiver uses each new secret half a second later, and must refuse no delivery in between. */
 export const rotation: Scenario = {
   name: "secret rotated every second",
   run: (service) =>
@@ -97,7 +100,7 @@ export const rotation: Scenario = {
     }),
 };
 
-/** A payload of 360 KB, too large for the variable: the run has the file, and its log says why there is no variable. */
+/** A payload of 360 KB is too large for the environment variable: the run gets it as a file, and its log says why there is no variable. */
 export const largePayload: Scenario = {
   name: "payload over the environment limit to a job",
   async run(service): Promise<Outcome> {
@@ -140,7 +143,10 @@ export const largePayload: Scenario = {
   },
 };
 
-/** The clocks of web and worker jump an hour forward, back, and another hour back, while Postgres keeps the time. */
+/**
+ * The clocks of the web process and the worker jump an hour forward, back, and another hour back, while the clock of Postgres does not
+ * change.
+ */
 export const clock: Scenario = {
   name: "clock of the service jumps an hour forward and back",
   run: async (service) => {
@@ -155,7 +161,7 @@ export const clock: Scenario = {
         return {};
       },
     });
-    // Receivers refuse signatures of another hour, as they should; then the operator has to correct the machine's clock.
+    // Receivers refuse signatures of another hour, as they should, until the operator corrects the machine's clock.
     const faults = outcome.faults.filter((fault) => !fault.includes("signatures"));
     return { ...outcome, faults, note: "signatures carry the wrong hour meanwhile" };
   },

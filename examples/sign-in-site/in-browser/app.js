@@ -13,7 +13,7 @@ const usualScopes = ["email", "read-repos"];
 /** Plain http only for an issuer on this machine. */
 const options = { [oauth.allowInsecureRequests]: isInsecureAllowed };
 
-/** The tokens are in this variable and nowhere else: any script on this origin could read a store. */
+/** The tokens are in this variable and nowhere else: any script on this origin could read the browser's storage. */
 let signedIn;
 
 /** Discovery happens once; if the issuer was unavailable, the next request tries again. */

@@ -6,8 +6,8 @@ import { secureHeaders } from "hono/secure-headers";
 import { isLoopback, type Settings } from "../settings.ts";
 
 /**
- * Serves the files of a site that signs users in in the browser. Any static host would do: there is nothing to store, and nothing
- * to compute except the settings. The site itself is `app.js`.
+ * Serves the files of a site that signs users in in the browser. Any static host would be enough, because the server stores nothing and
+ * computes only the settings. The site itself is `app.js`.
  */
 export function inBrowserSite(
   { issuer, issuerName, knownOrganizations }: Settings,
@@ -16,7 +16,7 @@ export function inBrowserSite(
   const site = new Hono();
   site.use(
     secureHeaders({
-      // The page holds tokens: it runs only its own script, and connects only to the issuer.
+      // The page has tokens, so it runs only its own script and connects only to the issuer.
       contentSecurityPolicy: {
         defaultSrc: ["'none'"],
         scriptSrc: ["'self'"],
@@ -31,7 +31,7 @@ export function inBrowserSite(
     }),
   );
 
-  // The issuer without a trailing slash: it is compared with the one in the ID token.
+  // The issuer without a trailing slash, because it is compared with the issuer in the ID token.
   const settings = {
     issuer: issuer.href.replace(/\/$/, ""),
     issuerName,

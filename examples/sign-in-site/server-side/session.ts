@@ -2,21 +2,21 @@ import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 
-/** A sign-in that went to the issuer and has not returned yet. */
+/** A sign-in for which the browser was sent to the issuer and has not returned yet. */
 export type Pending = { codeVerifier: string; nonce: string; scope: string };
 
-/** Who is signed in here, and what they let this site do. */
+/** The signed-in user, and the access that the user has given this site. */
 export type SignedIn = {
   accessToken: string;
   refreshToken: string | undefined;
-  /** Kept for the sign-out, which sends it to the issuer. */
+  /** Kept because the sign-out sends it to the issuer. */
   idToken: string | undefined;
   expiresAt: Date | undefined;
   scopes: string[];
   profile: Profile;
 };
 
-/** The part of the userinfo response that this site reads; all but `sub` depends on the granted scopes. */
+/** The part of the userinfo response that this site reads; all fields except `sub` depend on the granted scopes. */
 export type Profile = {
   sub: string;
   name?: string;
@@ -27,7 +27,7 @@ export type Profile = {
 };
 
 export type Session = {
-  /** By `state`, so that sign-ins in two tabs do not overwrite each other. */
+  /** The pending sign-ins by `state`, so that sign-ins in two tabs do not overwrite each other. */
   pending: Map<string, Pending>;
   signedIn?: SignedIn;
   expiresAt: number;
@@ -37,7 +37,7 @@ const LIFETIME_SECONDS = 8 * 60 * 60;
 const PENDING_MAX = 10;
 const COOKIE = "paper_lantern";
 
-// A real site keeps its sessions in a database; everything else here can stay.
+// A real site keeps its sessions in a database. Everything else in this file can stay.
 const sessions = new Map<string, Session>();
 
 export function findSession(c: Context): Session | undefined {
@@ -52,7 +52,7 @@ export function rememberPending(c: Context, state: string, pending: Pending): vo
   if (session.pending.size > PENDING_MAX && oldest) session.pending.delete(oldest);
 }
 
-/** Returns a pending sign-in once: a repeated callback finds nothing. */
+/** Returns a pending sign-in and forgets it, so that a repeated callback finds nothing. */
 export function takePending(c: Context, state: string): Pending | undefined {
   const { pending } = findSession(c) ?? {};
   const found = pending?.get(state);
@@ -77,7 +77,7 @@ function startSession(c: Context, content: Omit<Session, "expiresAt">): Session 
   const id = randomBytes(32).toString("base64url");
   const session = { ...content, expiresAt: Date.now() + LIFETIME_SECONDS * 1000 };
   sessions.set(id, session);
-  // Lax: the browser sends the cookie when the issuer redirects the user back, but not with other sites' posts.
+  // Lax: the browser sends the cookie when the issuer redirects the user back, but not with POST requests from other sites.
   setCookie(c, COOKIE, id, {
     httpOnly: true,
     sameSite: "Lax",

@@ -43,7 +43,7 @@ export function serverSideSite(
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
       .discovery(issuer, clientId, undefined, client.ClientSecretBasic(clientSecret), {
-        // Also verifies the ID token's signature, although the token comes straight from the issuer.
+        // Also verifies the ID token's signature, although the token comes directly from the issuer.
         execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
       })
       .catch((error) => {
@@ -56,7 +56,8 @@ export function serverSideSite(
   site.get("/", (c) => c.html(homePage(look, findSession(c)?.signedIn)));
   for (const root of ["..", "../../look"]) site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, root) }));
 
-  // 1. Go to the issuer. State, nonce and verifier stay in this browser's session: only this browser can return with the code.
+  // 1. Redirect the browser to the issuer. State, nonce and verifier stay in this browser's session, so only this browser can return with
+  // the code.
   site.get("/sign-in", async (c) => {
     const asked = c.req.queries("scope")?.filter((scope) => SCOPES.includes(scope)) ?? USUAL_SCOPES;
     const prompt = PROMPTS.find((word) => word === c.req.query("prompt"));
@@ -81,7 +82,7 @@ export function serverSideSite(
     return c.redirect(url.href);
   });
 
-  // 2. Come back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  // 2. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
   site.get("/callback", async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);
@@ -119,7 +120,7 @@ export function serverSideSite(
     const config = await configuration();
     const tokens = await client.refreshTokenGrant(config, signedIn.refreshToken);
     const renewed = await readSignedIn(config, tokens, { sub: signedIn.profile.sub, scope: signedIn.scopes.join(" ") });
-    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token: the old ones stay valid.
+    // An issuer that does not rotate refresh tokens sends no new one, and seldom a new ID token. Then the old tokens stay valid.
     signIn(c, {
       ...renewed,
       refreshToken: renewed.refreshToken ?? signedIn.refreshToken,
@@ -128,7 +129,7 @@ export function serverSideSite(
     return c.redirect("/", 303);
   });
 
-  // 4. Sign out: first of this site, then, through the browser, of the issuer, which sends the user back here.
+  // 4. Sign out of this site, and then of the issuer: the browser is redirected to the issuer, which sends the user back here.
   site.post("/sign-out", async (c) => {
     const idToken = findSession(c)?.signedIn?.idToken;
     endSession(c);
@@ -138,7 +139,7 @@ export function serverSideSite(
   });
 
   site.onError((error, c) => {
-    // The log has the issuer's message; the user reads this site's own words.
+    // The log has the issuer's message. The user reads a sentence of this site.
     console.error(error);
     if (error instanceof client.AuthorizationResponseError) return c.html(errorPage(look, error.error), 403);
     if (error instanceof client.ResponseBodyError) return c.html(errorPage(look, error.error), 502);

@@ -49,7 +49,7 @@ describe("keyhook apps", () => {
     expect((await keyhook(token, ["apps", "info", id])).code).toBe(1);
   });
 
-  test("errors name what is missing: a kind of token, a scope, a redirect URI", async () => {
+  test("an error names the missing kind of token, scope or redirect URI", async () => {
     const reader = await someCaller("webhooks");
     expect((await keyhook(reader.accessToken, ["apps", "ls"])).stderr).toContain("manage-repos");
     const own = await someCaller("manage-repos");
@@ -98,7 +98,7 @@ describe("keyhook orgs and audit", () => {
 });
 
 describe("keyhook jobs", () => {
-  /** Ends a run as a worker does, without running anything. */
+  /** Records the end of a run as a worker does. */
   async function end(runId: string, exitCode: number): Promise<void> {
     const stage = exitCode === 0 ? "COMPLETED" : "ERROR";
     await db().jobRun.update({ where: { id: runId }, data: { stage, exitCode, startedAt: new Date(), finishedAt: new Date() } });
@@ -177,7 +177,7 @@ describe("keyhook jobs", () => {
     expect(cancelled.stdout).toBe(`Job cancelled\nid: ${JSON.parse(third).id}\n`);
   });
 
-  test("bad input ends with 2", async () => {
+  test("invalid input exits with 2", async () => {
     const { accessToken: token } = await someCaller("jobs");
     for (const argv of [
       ["run"],

@@ -8,12 +8,12 @@ import { ask, type Spinner, startSpinner } from "./output/interaction.ts";
 import { chosenFormat, createPrinter, type FormatOptions, type Printer } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Read instead of imported: older versions of Node print a warning about JSON modules on every run. */
+/** Read and not imported, because older versions of Node print a warning about JSON modules on every run. */
 export const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
 
 export type CommonOptions = FormatOptions & { token?: string; truncate?: boolean };
 
-/** What a command gets. */
+/** The context that a command gets. */
 export type Context = {
   terminal: Terminal;
   print: Printer;
@@ -22,7 +22,7 @@ export type Context = {
   baseUrl: () => Promise<string>;
   /** A client with the user's token. */
   client: () => Promise<Client>;
-  /** Shows that something takes a while. */
+  /** Shows that work is in progress. */
   spin: (text: string) => Spinner;
   /**
    * Asks for confirmation of an action that cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody can be asked.
@@ -30,7 +30,7 @@ export type Context = {
   confirm: (question: string, options: { yes?: boolean | undefined }) => Promise<void>;
 };
 
-/** Commands whose `--url` is not the service's. */
+/** Commands whose `--url` is not the URL of the service. */
 const ownUrl = new WeakSet<Command>();
 export const withOwnUrl = (command: Command): Command => {
   ownUrl.add(command);

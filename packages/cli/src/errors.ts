@@ -3,7 +3,7 @@ export class BadInput extends Error {
   override readonly name = "BadInput";
 }
 
-/** The request was not carried out; the message says what to do: exit code 1. */
+/** The request was not carried out, and the message says what to do: exit code 1. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }

@@ -34,7 +34,7 @@ function listen(argv: string[]) {
   return { seen, says, stop, running };
 }
 
-test("with --watch it creates a webhook, forwards deliveries, reports the results, and leaves nothing behind", async () => {
+test("with --watch the command creates a webhook, forwards deliveries, reports the results, and leaves nothing behind", async () => {
   let status = 202;
   const receiver = await startReceiver(() => status);
   await startDeliveries();
@@ -64,7 +64,7 @@ test("with --watch and --name, the relay is not deleted at the end", async () =>
   expect((await fetch(`${world.origin}/api/settings/relays/mine`, { headers })).status).toBe(200);
 });
 
-test("with --webhook it redirects a webhook here after confirmation, and says how to undo that", async () => {
+test("with --webhook the command points a webhook to this machine after confirmation, and says how to undo that", async () => {
   const receiver = await startReceiver();
   const HOOK = "https://hooks.example.com/events";
   const made = await keyhook(["create", "--url", HOOK, "--watch", `user:${ada.username}`, "-q"]);
@@ -77,14 +77,14 @@ test("with --webhook it redirects a webhook here after confirmation, and says ho
   const { url } = JSON.parse((await keyhook(["info", id])).stdout);
   expect(url).toContain(`${world.origin}/relay/`);
   expect((await session.stop()).code).toBe(0);
-  // The next run has the same address, so nothing is asked.
+  // The relay's URL is the same in the next run, so the command asks nothing.
   const again = listen(["--forward-to", receiver.url, "--webhook", id]);
   await again.says(/Listening: /);
   expect((await again.stop()).code).toBe(0);
   expect((await keyhook(["delete", id, "-y"])).code).toBe(0);
 });
 
-test("a webhook with a secret can be redirected here, and back, only with that secret", async () => {
+test("a webhook with a secret can be pointed to this machine and back only with that secret", async () => {
   const receiver = await startReceiver();
   const watched = ["--watch", `user:${ada.username}`, "--secret", "shared"];
   const id = (await keyhook(["create", "--url", "https://hooks.example.com/", ...watched, "-q"])).stdout.trim();
@@ -99,7 +99,7 @@ test("a webhook with a secret can be redirected here, and back, only with that s
   expect((await session.stop()).code).toBe(0);
 });
 
-test("reports wrong input, and that no server responds on this machine", async () => {
+test("refuses wrong options and an invalid relay name", async () => {
   const bad = [[], ["--forward-to", "localhost:3000"], ["--forward-to", "http://x", "--webhook", "a", "--watch", "user:a"]];
   for (const argv of bad) expect((await keyhook(["listen", ...argv])).code).toBe(2);
   const refused = await keyhook(["listen", "--forward-to", "http://127.0.0.1:9/", "--name", "NO SUCH NAME"]);

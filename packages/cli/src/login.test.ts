@@ -20,7 +20,7 @@ const fileIn = (dir: string) => JSON.parse(readFileSync(join(dir, "credentials.j
 async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv: string[] = [], options: RunOptions = {}) {
   const dir = options.env?.KEYHOOK_CONFIG_DIR ?? newConfigDir();
   let seen = "";
-  // The service asks for five seconds between two polls: the next one comes once the person has answered.
+  // The service asks for five seconds between two polls. Here the next poll is sent as soon as the person has answered.
   const answered = Promise.withResolvers<void>();
   options.signal?.addEventListener("abort", () => answered.reject(new Error("interrupted")));
   const running = runCli(["login", world.origin, ...argv], {
@@ -122,7 +122,7 @@ test("stores a given token once the service has confirmed its user", async () =>
   expect(await runCli(["login", "--token"], { env, stdin: `${ada.accessToken}\n` })).toMatchObject({ code: 0 });
   expect(fileIn(env.KEYHOOK_CONFIG_DIR)).toEqual({ [world.origin]: { accessToken: ada.accessToken } });
   expect((await runCli(["webhooks", "ls"], { env })).code).toBe(0);
-  // It may be in use elsewhere: forgetting it here does not end it.
+  // `logout` only forgets the token, which is still valid, because it may be in use elsewhere.
   expect((await runCli(["logout"], { env })).code).toBe(0);
   expect((await runCli(["whoami", "--token", ada.accessToken], { env })).code).toBe(0);
 });
@@ -147,7 +147,7 @@ test("renews its token by itself, once for many simultaneous commands, and asks 
   expect(over).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("keyhook login") });
 });
 
-test("S113 an old sign-in cannot take over apps: the refusal says how to continue", async () => {
+test("S113 an old sign-in cannot take over apps, and the refusal says how to continue", async () => {
   const ada = await signedInPerson();
   const { allow, env } = await signedIn(ada);
   await allow();
@@ -163,7 +163,7 @@ test("S113 an old sign-in cannot take over apps: the refusal says how to continu
   expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("Sign in again from the command line") });
 });
 
-test("a broken file is reported before the user is sent to a browser", async () => {
+test("a damaged file is reported before the user is sent to a browser", async () => {
   const dir = newConfigDir();
   writeFileSync(join(dir, "credentials.json"), "{");
   const { code, stdout, stderr } = await runCli(["login", world.origin], { env: { KEYHOOK_CONFIG_DIR: dir } });

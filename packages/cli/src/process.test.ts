@@ -6,7 +6,7 @@ import { type Caller, someCaller } from "../../../api/testing/hub-caller.ts";
 import { startCliWorld } from "../testing/cli-world.ts";
 import { newConfigDir } from "../testing/run-cli.ts";
 
-/** The program in its own process: exit codes, pipes and signals. */
+/** Tests the program in its own process: exit codes, pipes and signals. */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ function start(argv: string[]) {
   return { ...ran, ran, exited: once(child, "close").then(([code, signal]) => ({ ...ran, code, signal })) };
 }
 
-test("its exit code shows the outcome, and its standard output has only the result", async () => {
+test("the exit code shows the outcome, and standard output has only the result", async () => {
   const [version, fine, refused, wrong, helped] = await Promise.all(
     [
       ["--version"],
@@ -58,7 +58,7 @@ test("a closed pipe is not a failure, and Ctrl-C prints no stack trace", async (
   expect(await exited).toMatchObject({ code: 130, stderr: "" });
 });
 
-test("completes commands, options and their values, for three shells", async () => {
+test("commands, options and their values are completed, for three shells", async () => {
   const [commands, options, values, ...scripts] = await Promise.all(
     [
       ["complete", "--", "webhooks", "re"],

@@ -11,7 +11,7 @@ import { webAddress } from "./options.ts";
 import { formats } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Makes the tree of commands. */
+/** Creates the tree of commands. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("keyhook")
     .description("Sign in to a Keyhook service; manage webhooks, jobs, apps and organizations there")
@@ -36,13 +36,13 @@ export function createProgram(terminal: Terminal): Command {
   addOrgsCommands(program, terminal);
   addAuditCommands(program, terminal);
   addCommonOptions(program);
-  // Last, because it reads the other commands.
+  // Added last, because it reads the other commands.
   addCompletionCommand(program);
   return program;
 }
 
 /**
- * Adds the common options to the program and to each command, so that they may also stand at the end of a line. For a command with a `--url`
+ * Adds the common options to the program and to each command, so that they can also be at the end of a line. For a command with a `--url`
  * of its own (a webhook's), write the service's `--url` before the command: `keyhook --url … webhooks create --url …`.
  */
 function addCommonOptions(command: Command): void {
@@ -72,7 +72,7 @@ function commonOptions(): Option[] {
 
 /**
  * `completion <shell>` prints the script, which runs `complete -- …` at each press of Tab. Both read the tree of commands, so that a new
- * command or option needs nothing here. They write to the process's own output.
+ * command or option needs no change here. They write directly to the process's output.
  */
 function addCompletionCommand(program: Command): void {
   tab(program, { completionCommandName: "completion" });

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 
 type MaybeTty = { isTTY?: boolean };
 
-/** What a run of the program reads and writes: the process's own streams, or a test's. */
+/** The streams and the environment of a run of the program, which are those of the process or of a test. */
 export type Terminal = {
   stdin: Readable & MaybeTty;
   stdout: Writable & MaybeTty & { columns?: number };
@@ -12,7 +12,7 @@ export type Terminal = {
   signal: AbortSignal;
   /** Replaces the timer between two polls. */
   wait?: (seconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Opens a URL in the user's browser. False if there is none. */
+  /** Opens a URL in the user's browser. Returns false if there is no browser. */
   openBrowser: (url: string) => Promise<boolean>;
 };
 
@@ -22,10 +22,10 @@ export const isInteractive = ({ stdin, stderr }: Terminal): boolean => Boolean(s
 /** The process's own terminal. Nothing else in this package reads the environment. */
 export function processTerminal(): Terminal {
   const interrupted = new AbortController();
-  // Once: a second Ctrl-C ends the process at once, without cleaning up.
+  // Handled only once, so that a second Ctrl-C ends the process at once, without cleaning up.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort(new Error(name)));
   for (const stream of [process.stdout, process.stderr]) {
-    // The reader of a pipe, such as `| head`, has read enough: that is not a failure.
+    // It is not a failure that the reader of a pipe, such as `| head`, has read enough.
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
       throw error;
@@ -43,7 +43,7 @@ export function processTerminal(): Terminal {
 
 async function openBrowser(url: string): Promise<boolean> {
   const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION } = process.env;
-  // On a machine without a screen, the opener starts nothing, or a browser in the terminal.
+  // On a machine without a screen, `open` would start nothing, or a browser in the terminal.
   if (process.platform === "linux" && !DISPLAY && !WAYLAND_DISPLAY) return false;
   if (SSH_CONNECTION) return false;
   try {

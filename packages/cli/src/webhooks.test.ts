@@ -8,8 +8,8 @@ import { startCliWorld, startDeliveries, startReceiver } from "../testing/cli-wo
 import { type RunOptions, runCli } from "../testing/run-cli.ts";
 
 /**
- * `keyhook webhooks`: its output is compared with that of existing tools (docs/specification/existing-clients.md#the-command-lines-output),
- * against the real service.
+ * Runs `keyhook webhooks` with the real service, and compares its output with the output of existing tools
+ * (docs/specification/existing-clients.md#the-command-lines-output).
  */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
@@ -62,7 +62,7 @@ describe("commands that change something", () => {
     expect((await keyhook(ada, ["info", id])).code).toBe(1);
   });
 
-  test("an update changes only the given fields; the service's URL comes before the command", async () => {
+  test("update changes only the given fields; the service's URL comes before the command", async () => {
     const id = await created(ada, "--domain", "discussions");
     const url = ["--url", world.origin];
     const updated = await runCli([...url, "--token", ada.accessToken, "webhooks", "update", id, "--url", `${HOOK}/2`, "--json"]);
@@ -91,7 +91,7 @@ describe("commands that change something", () => {
     expect((await keyhook(ada, ["info", quiet.stdout.trim()])).stdout).not.toContain("whsec_");
   });
 
-  test("deleting asks for confirmation, accepts a no, and stops if nobody can be asked", async () => {
+  test("delete asks for confirmation, and deletes nothing if the answer is no or nobody can be asked", async () => {
     const id = await created(ada);
     const refused = await keyhook(ada, ["delete", id]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
@@ -216,7 +216,7 @@ describe("errors", () => {
 });
 
 describe("commands for deliveries", () => {
-  test("list them, show one, and send one again; the exit code shows failures", async () => {
+  test("list deliveries, show one, and send one again; the exit code shows failures", async () => {
     let status = 500;
     const receiver = await startReceiver(() => status);
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
@@ -256,7 +256,7 @@ describe("commands for deliveries", () => {
     });
   });
 
-  test("all deliveries that have failed since a time are sent again, and the result is printed at the end", async () => {
+  test("send all deliveries again that have failed since a given time, and print the result at the end", async () => {
     const receiver = await startReceiver(() => 200);
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
     const id = made.stdout.trim();
@@ -273,7 +273,7 @@ describe("commands for deliveries", () => {
     expect(again).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("activity --follow runs until Ctrl-C, which is not a failure", async () => {
+  test("run with `activity --follow` until Ctrl-C, which is not a failure", async () => {
     const receiver = await startReceiver();
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
     const id = made.stdout.trim();

@@ -13,7 +13,7 @@ import { DeliveryEngine } from "../../../core/webhooks/delivery/delivery-engine.
 import { DELIVERY_CHANNEL } from "../../../core/webhooks/vocabulary.ts";
 import { startReplays } from "../../../worker/deliveries.ts";
 
-/** The service over real HTTP, which may send deliveries to this machine. */
+/** Starts the service over real HTTP. It may send deliveries to this machine. */
 export async function startCliWorld() {
   const world = await startApiWorld();
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
@@ -33,7 +33,7 @@ export async function startDeliveries(): Promise<void> {
   });
 }
 
-/** A server on this machine that answers everything with one status. */
+/** Starts a server on this machine that responds to every request with the same status. */
 export async function startReceiver(
   status: () => number = () => 200,
 ): Promise<{ url: string; received: { body: string; headers: IncomingMessage["headers"] }[] }> {

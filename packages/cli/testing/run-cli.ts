@@ -5,10 +5,10 @@ import { PassThrough, Readable, type Writable } from "node:stream";
 import { run } from "../src/run.ts";
 
 export type RunOptions = {
-  /** Added to the test's own directory for settings. */
+  /** Environment variables, in addition to the test's own directory for settings. */
   env?: Record<string, string>;
   stdin?: string | Readable;
-  /** Whether its streams are a terminal. */
+  /** Whether the program's streams are a terminal. */
   isTerminal?: boolean;
   columns?: number;
   signal?: AbortSignal;

@@ -66,11 +66,11 @@ export class Receiver {
     return this;
   }
 
-  /** Starts a server with this receiver alone. */
+  /** Starts a server that has only this receiver. */
   launch(options: LaunchOptions = {}): Promise<Launched> {
     if (this.#launched) throw new Error("This receiver has already been launched.");
     if (this.#isClosing) throw new Error("This receiver was closed. Create another one.");
-    // Loaded here, because only Node can start a server, while the rest also works elsewhere.
+    // Loaded only here, because only Node can start a server, and everything else also works in other runtimes.
     const launching = import("./serve/launch.ts").then(({ launch }) => launch(this, options));
     this.#launched = launching;
     launching.catch(() => {
@@ -89,7 +89,7 @@ export class Receiver {
   readonly handler = (request: FrameworkRequest | IncomingMessage, response: FrameworkResponse | ServerResponse): Promise<void> =>
     answerNode(this, request, response);
 
-  /** Forgets a delivery that `deduplicate` remembers: when it arrives again, its handler runs again. */
+  /** Forgets a delivery that `deduplicate` remembers, so that its handler runs again when it arrives again. */
   async forget(deliveryId: string): Promise<void> {
     for (const { name } of this.handlers.values()) await this.reception.store.delete(`${name}\n${deliveryId}`);
   }
@@ -130,7 +130,7 @@ export class Receiver {
     return answerLanding(this, incoming, path);
   }
 
-  /** @param isOwnTest a test from the landing page; a request from outside cannot set this */
+  /** @param isOwnTest whether it is a test from the landing page; a request from outside cannot set this */
   async receive(incoming: IncomingRequest, handler: RegisteredHandler, isOwnTest = false): Promise<Answer> {
     if (this.#isClosing)
       return json(503, { error: "The receiver is stopping. Try again later." }, { "retry-after": "10", connection: "close" });

@@ -5,8 +5,8 @@ import type { DeliveryContext } from "./delivery/registered-handler.ts";
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /**
- * The response is the handler's result as JSON, or `null` without one; a `Response` is sent unchanged (`410` disables the webhook). If the
- * handler throws, the response is 500, and the service retries the delivery later.
+ * The response is the handler's result as JSON, or `null` if it has none. A `Response` is sent unchanged (`410` disables the webhook). If
+ * the handler throws, the response is 500, and the service retries the delivery later.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing
 export type HandlerResult = Json | Response | void;
@@ -19,7 +19,7 @@ export type HandlerOptions = {
   concurrency?: number;
   /** When to abort the handler's `signal`, in milliseconds. Default: 14,000 with `wait`, since the service waits for 15 seconds; 10 minutes with `queue`. */
   timeoutMs?: number;
-  /** How many deliveries may wait. Default: 1,000. More are answered with 503 and `Retry-After`. */
+  /** How many deliveries may wait. Default: 1,000. Further deliveries get 503 and `Retry-After`. */
   maxQueued?: number;
   /** `false` runs the handler for each request, even if its `Webhook-Id` arrived before. */
   deduplicate?: boolean;
@@ -36,7 +36,7 @@ export type ReceiverOptions = {
    * accepted in `X-Webhook-Secret`. If a request has a signature, it must be valid in any case.
    */
   requireSignature?: boolean;
-  /** How far the sender's clock may be off, in seconds. Default: 300. */
+  /** The maximum difference between the sender's clock and this machine's, in seconds. Default: 300. */
   toleranceSeconds?: number;
   /** The largest body, in bytes. Default: 1 MiB. */
   maxBodyBytes?: number;
@@ -46,11 +46,11 @@ export type ReceiverOptions = {
   store?: DeliveryStore;
   /** Defaults of every handler. */
   handlers?: HandlerOptions;
-  /** Called with each error. Default: prints it. */
+  /** Called with each error. Default: prints the error. */
   onError?: (error: unknown, source: ErrorSource) => void;
   /** Replaces the landing page: HTML, or a function that returns the response. `false`: no page. */
   page?: string | false | ((request: Request) => Response | Promise<Response>);
-  /** The path before `/webhooks/…` and `/` where the receiver is mounted, such as `/api`. */
+  /** The path at which the receiver is mounted, before `/webhooks/…` and `/`, such as `/api`. */
   basePath?: string;
   /**
    * Who may see recent deliveries and send tests on the landing page. Default: a user who opens it on this machine, at a loopback address

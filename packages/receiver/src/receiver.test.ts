@@ -57,7 +57,7 @@ describe("registering", () => {
   });
 });
 
-it("S140 answers as the table in docs/specification/webhooks.md#the-receiver says", async () => {
+it("S140 responds as the table in docs/specification/webhooks.md#the-receiver specifies", async () => {
   const { url, post } = await start({ secret: PLAIN }, (receiver) => {
     receiver.on("nothing", () => undefined).on("json", async ({ repo }) => ({ name: repo.name }));
   });
@@ -73,7 +73,7 @@ it("S140 answers as the table in docs/specification/webhooks.md#the-receiver say
   for (const body of ["{}", "[]", "null", "not json", "\0", '{"event":{"scope":"repo"}}']) {
     expect(await told(await post("/webhooks/json", { headers: secret, body }))).toEqual([422, { detail: expect.any(Array) }]);
   }
-  // The secret is checked first.
+  // The secret is checked before the body.
   expect((await post("/webhooks/json", { body: "not json" })).status).toBe(401);
   expect(await told(await post("/webhooks/json", { headers: { ...secret, "content-type": "text/plain" } }))).toEqual([
     422,
@@ -100,7 +100,7 @@ describe("senders", () => {
     expect(await status(signed("5", { at: new Date(Date.now() - 301_000) }))).toBe(403);
     expect(await status(signed("6", { at: new Date(Date.now() + 400_000) }))).toBe(403);
     expect(await status({ "x-webhook-secret": SIGNING })).toBe(401);
-    // A correct secret does not make up for a wrong signature.
+    // A wrong signature is refused even with a correct secret.
     expect(await status({ ...signed("7"), "webhook-signature": "v1,AAAA", "x-webhook-secret": SIGNING })).toBe(403);
   });
   it("S140 never get 5xx or 2xx for invented headers", async () => {
@@ -129,7 +129,7 @@ describe("senders", () => {
       expect([401, 403], JSON.stringify(headers)).toContain(status);
     }
   });
-  it("S140 are not checked without a secret: the receiver prints at its start whether one is set", async () => {
+  it("S140 are not checked without a secret; at its start the receiver prints whether a secret is set", async () => {
     const closed = await start({ secret: PLAIN, serviceUrl: "https://hub.example.com" }, (receiver) =>
       receiver.on("a", () => undefined),
     );
@@ -144,7 +144,7 @@ describe("senders", () => {
 });
 
 describe("handlers", () => {
-  it("get the payload by its scope, the bytes, the headers and the time", async () => {
+  it("get the payload, typed by its scope, the bytes, the headers and the time", async () => {
     let seen: DeliveryContext | undefined;
     let refs: string[] = [];
     const { post } = await start({ secret: SIGNING }, (receiver) =>
@@ -162,7 +162,7 @@ describe("handlers", () => {
     expect(await seen?.request.text()).toBe(payload);
     expect(seen?.signal.aborted).toBe(false);
   });
-  it("that throw or run too long are 500 without details, and the error is reported", async () => {
+  it("that throw or run too long cause a 500 without details, and the error is reported", async () => {
     const errors: unknown[] = [];
     let aborted = false;
     const { post } = await start(
@@ -188,7 +188,7 @@ describe("handlers", () => {
       expect.stringContaining("slow: Error: Handler"),
     ]);
   });
-  it("with a queue respond at once, run a limited number at a time, and tell others to retry", async () => {
+  it("with a queue respond at once and run a limited number of times at once; when the queue is full, deliveries must be retried", async () => {
     const errors: unknown[] = [];
     let running = 0;
     let most = 0;
@@ -215,14 +215,14 @@ describe("handlers", () => {
     release();
     await expect.poll(() => errors.length).toBe(4);
     expect([most, errors[0]]).toEqual([2, "Error: work failed"]);
-    // What failed may run again.
+    // A delivery that failed may run again.
     await post("/webhooks/work", { headers: { "webhook-id": "1" } });
     await expect.poll(() => errors.length).toBe(5);
   });
 });
 
 describe("deduplication", () => {
-  it("runs parallel copies once, and accepted ones not again; failed ones may run again", async () => {
+  it("runs parallel copies once, does not run accepted deliveries again, and lets failed deliveries run again", async () => {
     let runs = 0;
     let isBroken = true;
     const { post } = await start({ secret: SIGNING, onError: () => undefined }, (receiver) =>
@@ -241,7 +241,7 @@ describe("deduplication", () => {
     expect(await (await send()).text()).toBe('{"runs":2}');
     expect(runs).toBe(2);
   });
-  it("lets a requested replay run again, but not a copied request with the same header", async () => {
+  it("lets a requested replay run again, but not a copy of an earlier request to which that header was added", async () => {
     let runs = 0;
     const { post, receiver } = await start({ secret: SIGNING }, (each) => each.on("a", () => ({ runs: ++runs })));
     const now = Date.now();
@@ -309,7 +309,7 @@ describe("bodies", () => {
   });
 });
 
-it("answers 503 while it stops, and waits for running handlers", async () => {
+it("responds with 503 while it stops, and waits for running handlers", async () => {
   let finish: () => void = () => undefined;
   const { receiver, post } = await start({ secret: [] }, (each) =>
     each.on("a", async () => {

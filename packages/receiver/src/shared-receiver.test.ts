@@ -37,7 +37,7 @@ it.concurrent("starts although something else keeps the process alive", async ({
   expect((await post(`${script.url()}/webhooks/onPush`)).status).toBe(200);
 });
 
-it.concurrent("does not start by itself if it is mounted or launched by hand", async ({ expect }) => {
+it.concurrent("does not start by itself if it is mounted or launched explicitly", async ({ expect }) => {
   await using mounted = runScript(`
     import { sharedReceiver, webhook } from "@keyhook/receiver";
     webhook(function onPush() {});

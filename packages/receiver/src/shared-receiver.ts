@@ -4,9 +4,9 @@ import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
 /**
- * The one server of a script. It starts by itself at the end of the script: when nothing else keeps the process alive (`beforeExit`, after
- * top-level `await` too), or else one second after the last handler was registered. It does not start by itself if it was mounted into
- * another server or launched by hand, or if a test runner has imported it.
+ * The one server of a script. It starts by itself at the end of the script: when nothing else keeps the process alive (`beforeExit`, also
+ * after top-level `await`), or one second after the last handler was registered. It does not start by itself if it was mounted into another
+ * server or launched explicitly, or if a test runner has imported the script.
  */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;

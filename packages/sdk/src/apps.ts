@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { scopes } from "./scopes.ts";
 
-/** The requirements for an app: its own, or the FAPI 2.0 Security Profile. @group OAuth apps */
+/** The security requirements for an app: only the app's own settings, or the FAPI 2.0 Security Profile. @group OAuth apps */
 export const securityProfiles = ["standard", "fapi2"] as const;
 export type SecurityProfile = (typeof securityProfiles)[number];
 
@@ -16,7 +16,7 @@ export const oauthAppSchema = z.object({
   redirectUris: z.array(z.string()),
   postLogoutRedirectUris: z.array(z.string()),
   scopes: z.array(z.enum(scopes)),
-  /** Whether it authenticates, by a secret or by keys. An app that does not is public. */
+  /** Whether the app authenticates, by a secret or by keys. An app that does not is public. */
   isConfidential: z.boolean(),
   isPkceRequired: z.boolean(),
   isRefreshAllowed: z.boolean(),
@@ -31,7 +31,7 @@ export const oauthAppSchema = z.object({
   owner: z.object({ name: z.string(), type: z.enum(["user", "org"]) }).nullable(),
   /** The organization whose administrators decide about its secret and scopes, for token exchange. */
   boundOrganization: z.string().nullable(),
-  /** Facts about its secrets: the current one first, then earlier ones that still work after a rotation. */
+  /** Facts about the app's secrets: the current secret first, then earlier secrets that still work after a rotation. */
   secrets: z.array(
     z.object({
       last4: z.string(),
@@ -40,7 +40,7 @@ export const oauthAppSchema = z.object({
       expiresAt: z.string().nullable(),
     }),
   ),
-  /** The number of users who currently allow it. */
+  /** The number of users who currently allow the app. */
   userCount: z.int().nonnegative(),
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -67,21 +67,21 @@ const appSettings = {
   isDpopRequired: z.boolean(),
   /** Whether each refresh replaces the refresh token. Always true for a public app whose token is not bound to a key. */
   isRefreshRotated: z.boolean(),
-  /** `fapi2` needs keys, and switches on PKCE, pushed requests and proof of possession. */
+  /** `fapi2` needs keys, and turns on PKCE, pushed requests and proof of possession. */
   securityProfile: z.enum(securityProfiles),
   backchannelLogoutUri: z.string().max(2_000).nullish(),
 };
 
-/** Absent fields stay as they are. @group OAuth apps */
+/** Changes of an app. Absent fields keep their values. @group OAuth apps */
 export const oauthAppChangesSchema = z.object(appSettings).partial();
 export type OAuthAppChanges = z.input<typeof oauthAppChangesSchema>;
 
 export const newOAuthAppSchema = oauthAppChangesSchema.extend({
   name: appSettings.name,
   redirectUris: uris.default([]),
-  /** Default: `openid` and `profile`. */
+  /** The default is `openid` and `profile`. */
   scopes: appSettings.scopes.default(["openid", "profile"]),
-  /** Whether it starts with a secret. Only this one answer contains it. */
+  /** Whether the app gets a secret. Only the response to this request contains the secret. */
   isConfidential: z.boolean().default(false),
   /** Whether an organization's app is bound to the organization from the start, for token exchange. */
   isBound: z.boolean().default(false),

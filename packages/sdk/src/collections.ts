@@ -18,7 +18,11 @@ export const collectionItemSchema = z.object({
 });
 export type CollectionItemJson = z.infer<typeof collectionItemSchema>;
 
-/** A collection in a list. Without `position`: existing clients add their own, and fail on a second one. @group Collections */
+/**
+ * A collection in a list. It has no `position`, because existing clients add their own and fail if there is one already.
+ *
+ * @group Collections
+ */
 export const listedCollectionSchema = z.object({
   slug: z.string().meta({ description: "`owner/slug-id`, as in URLs." }),
   title: z.string(),
@@ -47,7 +51,7 @@ export const newCollectionSchema = z.object({
   theme: z.string().nullish(),
 });
 
-/** Absent fields stay as they are. @group Collections */
+/** Changes of a collection. Absent fields keep their values. @group Collections */
 export const collectionChangesSchema = z.object({
   title: z.string().nullish(),
   description: z.string().nullish(),

@@ -45,7 +45,7 @@ export const commentSchema = z
   .meta({ description: "`raw` is Markdown. It is empty if the comment is hidden." });
 export type CommentJson = z.infer<typeof commentSchema>;
 
-/** What happened in a discussion. @group Discussions */
+/** An event of a discussion's timeline. @group Discussions */
 export const timelineEventSchema = z.union([
   commentSchema,
   z.object({ ...base, type: z.literal("status-change"), data: z.object({ status: z.enum(statuses) }) }),

@@ -10,7 +10,7 @@ const text = (max: number) =>
     .refine((value) => !value.includes("\0"), "must not contain NUL characters")
     .refine((value) => !/\p{Surrogate}/u.test(value), "must not contain incomplete characters");
 
-/** The number of variables, of secrets, and of labels. */
+/** The maximum number of variables, of secrets and of labels. */
 const ENTRIES_MAX = 1_000;
 const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
   entries
@@ -22,7 +22,7 @@ export const JOB_TIMEOUT_SECONDS = 30 * 60;
 export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * What a job runs (an image or a Space, and a command), and with which environment and resources
+ * The spec of a job: what it runs (an image or a Space, and a command), with which environment and resources
  * (docs/specification/jobs-and-spaces.md#a-jobs-body).
  *
  * @group Jobs
@@ -42,7 +42,7 @@ export const jobSpecSchema = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
     .default("cpu-basic"),
-  /** Whether it has network access, if the operator allows it for jobs (JOBS_NETWORK). */
+  /** Whether the job has network access, if the operator allows that for jobs (JOBS_NETWORK). */
   network: z.boolean().default(false),
   timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).optional(),
   labels: atMost(
@@ -57,9 +57,7 @@ export const jobSecretsSchema = atMost(ENTRIES_MAX, z.record(variable, text(32_7
 
 // ---- the HTTP API (docs/specification/jobs-and-spaces.md#jobs) -------------------------------------------------------------
 
-/**
- * Options of the public hub that this service does not have. They are accepted if they are absent or empty, and otherwise refused by name.
- */
+/** Options of the public hub that this service does not have. They may be absent or empty, and are otherwise refused by name. */
 const absent = (what: string) =>
   z
     .unknown()
@@ -69,12 +67,13 @@ const absent = (what: string) =>
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;
   if (typeof value !== "object") return false;
-  // `{enabled: false}`, `{ports: []}`, `[]`.
+  // Values such as `{enabled: false}`, `{ports: []}` and `[]` count as empty.
   return Object.values(value).every(isEmpty);
 }
 
 /**
- * The body of `POST /api/jobs/{namespace}`, and of the job that a schedule repeats. `flavor` is required. In all other fields, null means absent.
+ * The body of `POST /api/jobs/{namespace}`, and the job in the body of a schedule. `flavor` is required. In all other fields, null means
+ * absent.
  *
  * @group Jobs
  */
@@ -87,11 +86,11 @@ export const jobBodySchema = z
     environment: atMost(ENTRIES_MAX, z.record(variable, text(32_768))).nullish(),
     secrets: jobSecretsSchema.nullish(),
     flavor: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be the name of a flavor"),
-    /** Only in this service: whether it has network access, if the operator allows it for jobs. */
+    /** Exists only in this service: whether the job has network access, if the operator allows that for jobs. */
     network: z.boolean().nullish(),
     timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).nullish(),
     labels: jobSpecSchema.shape.labels.unwrap().nullish(),
-    /** How often the public hub attempts a run that fails. This service attempts it once. */
+    /** How many times the public hub attempts a run that fails. This service makes one attempt. */
     attempts: z.literal(1, "must be 1: runs are not retried automatically").nullish(),
     volumes: absent("volumes"),
     expose: absent("expose"),
@@ -105,7 +104,7 @@ export const jobBodySchema = z
   });
 export type JobBody = z.infer<typeof jobBodySchema>;
 
-/** Splits the body into the spec, which is stored as it is, and the secrets, which are encrypted. @group Jobs */
+/** Splits the body into the spec, which is stored unencrypted, and the secrets, which are encrypted. @group Jobs */
 export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<string, string> } {
   const { dockerImage, spaceId, timeoutSeconds, flavor } = body;
   return {
@@ -127,23 +126,23 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
 /**
- * Who created something that acts later: a person on the pages, an app with the person's permission, or a personal access token. It has no
- * more rights than the app or the token, and ends with their access.
+ * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's permission, or
+ * a personal access token. What an app or a token created has no more rights than the app or the token, and stops when their access ends.
  *
  * @group Jobs
  */
 export const createdBySchema = z.object({
   type: z.enum(["user", "app", "token"]),
-  /** The user for whom it acts; null if the account was deleted. */
+  /** The user in whose name it acts; null if the account was deleted. */
   userId: z.string().nullable(),
-  /** The app's client ID. An app does not learn which other app it was. */
+  /** The app's client ID. It is not shown to another app. */
   clientId: z.string().optional(),
-  /** The name of an app or a token that still exists. An app learns only its own. */
+  /** The name of the app or token, if it still exists. An app sees only its own name. */
   name: z.string().optional(),
 });
 export type CreatedBy = z.infer<typeof createdBySchema>;
 
-/** A spec in an answer. It contains only the names of secrets (S134). @group Jobs */
+/** A spec in a response. It contains only the names of secrets (S134). @group Jobs */
 export const jobSpecAnswerSchema = z.object({
   dockerImage: z.string().optional(),
   spaceId: z.string().optional(),
@@ -163,7 +162,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
   type: z.literal("job"),
   /** Absent in lists. */
   secrets: z.array(z.string()).optional(),
-  /** A run is attempted once. */
+  /** Always 1, because this service makes one attempt. */
   attempts: z.literal(1),
   id: z.string(),
   createdAt: z.string(),
@@ -173,7 +172,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
     stage: z.string(),
     message: z.string().nullable(),
     failureCount: z.number(),
-    /** Only in this service: the exit code of the command, once it has ended. */
+    /** Exists only in this service: the exit code of the command, once it has ended. */
     exitCode: z.number().nullable(),
   }),
   durations: z.object({
@@ -187,7 +186,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
 });
 export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 
-/** `PUT …/labels`: all labels. They replace the previous ones. @group Jobs */
+/** `PUT …/labels`: all labels, which replace the previous labels. @group Jobs */
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
 /** A cron line of five fields or one of `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly`, in an IANA time zone. */
@@ -221,7 +220,7 @@ export const scheduledJobAnswerSchema = z.object({
   status: z.object({
     lastJob: z.object({ id: z.string(), at: z.string() }).nullable(),
     nextJobRunAt: z.string().nullable(),
-    /** Why it did not run when it was due, or why the service suspended it. */
+    /** The reason why the schedule did not run when it was due, or why the service suspended it. */
     message: z.string().nullable(),
   }),
   owner: named,

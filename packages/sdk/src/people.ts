@@ -29,7 +29,7 @@ export const organizationOverviewSchema = z.object({
   ...counts,
 });
 
-/** `GET /api/organizations/{name}/members`: one of them. @group Users and organizations */
+/** A member in `GET /api/organizations/{name}/members`. @group Users and organizations */
 export const memberSchema = z.object({
   _id: z.string(),
   type: z.literal("user"),

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** The service's responses to another platform that reports its own repositories and their changes. */
 
-/** One refused item of a batch. It equals the response's body for a request with this item alone. */
+/** One refused item of a batch. It equals the body of the response to a request with only this item. */
 const refusalSchema = z.object({
   error: z.string().optional(),
   code: z.string().optional(),

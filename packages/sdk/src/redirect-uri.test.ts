@@ -71,7 +71,7 @@ describe("S6 plain http is refused off this machine", () => {
   });
 });
 
-describe("S20 an address of our own is refused", () => {
+describe("S20 a URL of the service itself is refused", () => {
   test.each([
     "https://keyhook.example.com/login",
     "https://KEYHOOK.example.com/login",
@@ -82,7 +82,7 @@ describe("S20 an address of our own is refused", () => {
     expect(explainRedirectUri(uri, { ownOrigin })).toMatch(/of this service/);
   });
 
-  test("under every name of this machine, on our port only", () => {
+  test("under every name of this machine, but only on the service's port", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
       expect(explainRedirectUri(`http://${host}:3000/cb`, local)).toMatch(/of this service/);
@@ -90,13 +90,13 @@ describe("S20 an address of our own is refused", () => {
     }
   });
 
-  test("also when the free port of a registered loopback address would lead there", () => {
+  test("also if the free port of a registered loopback URL would lead to the service", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3001/login", local)).toBe(true);
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3000/login", local)).toBe(false);
   });
 
-  test("a sub-domain is another site", () => {
+  test("but not a subdomain, which is another site", () => {
     expect(explainRedirectUri("https://apps.keyhook.example.com/cb", { ownOrigin })).toBeUndefined();
   });
 });
@@ -136,7 +136,7 @@ describe("an invalid URL is refused with advice", () => {
   });
 });
 
-describe("S2 a requested address must be a registered one, byte for byte", () => {
+describe("S2 a requested redirect URI must be a registered one, byte for byte", () => {
   const registered = ["https://app.example.com/callback?tenant=a", "com.example.app:/cb", "https://127.0.0.1/cb"];
 
   test.each(registered)("%s itself is", (uri) => {
@@ -192,7 +192,7 @@ describe("S4 a loopback http address matches on any port", () => {
   });
 });
 
-test("a list is bounded, and its first bad address is named", () => {
+test("a list has a maximum length, and the error names its first invalid URI", () => {
   expect(explainRedirectUris(["https://a.example/", "https://b.example/#x"])).toMatch(
     /^https:\/\/b\.example\/#x: Remove the fragment/,
   );
@@ -202,7 +202,7 @@ test("a list is bounded, and its first bad address is named", () => {
   expect(explainRedirectUris(["https://a.example/\u202e\0"])).not.toMatch(/[\0\u202e]/);
 });
 
-test("addresses are typed one per line", () => {
+test("a text has one redirect URI on each line", () => {
   expect(splitRedirectUris(" https://a.example/ \r\n\n  \nhttps://b.example/\nhttps://a.example/")).toEqual([
     "https://a.example/",
     "https://b.example/",

@@ -1,8 +1,8 @@
 /**
- * Which redirect URIs an OAuth app may have, and which registered one a request matches. Shared by the service, which decides, and by the
- * form that warns while the user types. The rules: any `https`, `http` on this machine only (RFC 8252 §7.3), or a private-use scheme (RFC
- * 8252 §7.1); compared as plain strings (RFC 9700 §2.1) except for the port of a loopback address. Post-logout redirect URIs follow the
- * same rules.
+ * Which redirect URIs an OAuth app may have, and which registered one a request matches. Both the service, which decides, and the form,
+ * which warns while the user types, use this module. The rules: any `https` URL, `http` only on this machine (RFC 8252 §7.3), or a
+ * private-use scheme (RFC 8252 §7.1). URIs are compared as plain strings (RFC 9700 §2.1) except for the port of a loopback address.
+ * Post-logout redirect URIs follow the same rules.
  */
 
 /** @group Redirect URIs */
@@ -11,12 +11,12 @@ export const REDIRECT_URI_MAX_CHARACTERS = 2000;
 export const REDIRECT_URI_MAX_COUNT = 50;
 
 /**
- * What the rules depend on.
+ * The context on which the rules depend.
  *
  * @group Redirect URIs
  */
 export type RedirectUriContext = {
-  /** The service's own origin. An app may not redirect there, which would make the service an open redirector (S20). */
+  /** The service's own origin. An app may not redirect to it, because that would make the service an open redirector (S20). */
   ownOrigin?: string;
 };
 
@@ -26,7 +26,7 @@ const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
-// Schemes that run script, read files, open another program's documents or are web addresses in disguise (S5).
+// Schemes that run scripts, read files, open documents in another program, or stand for web addresses (S5).
 const FORBIDDEN_SCHEMES = new Set(
   `about acap blob cap cid chrome chrome-extension chrome-search chrome-untrusted content data devtools dns edge feed file
   filesystem ftp ftps geo git gopher imap intent irc ircs jar javascript jdbc ldap ldaps livescript mailto magnet mhtml mid mocha
@@ -36,9 +36,9 @@ const FORBIDDEN_SCHEMES = new Set(
 const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
 
 /**
- * Checks whether an app may have a redirect URI: any `https` address, `http` on this machine only, or a private-use scheme.
+ * Checks whether an app may have a redirect URI: any `https` URL, `http` only on this machine, or a private-use scheme.
  *
- * @param uri The URI as it was typed.
+ * @param uri The URI that was typed.
  * @param context The service's own origin, if it is known.
  * @returns `undefined` if it can be used, or a sentence that says what to change.
  * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7) and
@@ -80,11 +80,11 @@ function explainHttp(uri: string, ownOrigin: string | undefined): string | undef
   return undefined;
 }
 
-/** The parsed address, or a sentence that says what is wrong with it. */
+/** The parsed URL, or a sentence that says what is wrong with it. */
 function parseWebAddress(uri: string): URL | string {
   const url = /^https?:\/\/[^/?]/.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
   if (!url) return "Enter a full URL with a host and a valid port, such as https://app.example.com/callback.";
-  // With userinfo, a URL seems to lead to another host.
+  // A URL with userinfo can look as if it led to another host.
   if (/^https?:\/\/[^/?]*@/.test(uri)) return "Remove the username and password before the @.";
   return url;
 }
@@ -100,18 +100,18 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
 }
 
 /**
- * Checks whether a URL leads to the service itself, where any user may have published what it returns.
+ * Checks whether a URL leads to the service itself, where any user may have published the content.
  *
  * @param url The URL.
  * @param ownOrigin The service's own origin.
- * @returns Whether its host is the service's own; on loopback, whether its port is too.
+ * @returns Whether the URL has the host of the service. On a loopback host, the port must be the same too.
  *
  * @group Redirect URIs
  */
 export function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
-  // On this machine another port is another program, under any of the machine's names.
+  // On this machine, all its names count as the same host, and another port is another program.
   if (LOOPBACK_HOSTS.includes(own.hostname)) return LOOPBACK_HOSTS.includes(host) && portOf(url) === portOf(own);
   return host === own.hostname.replace(/\.$/, "");
 }
@@ -122,9 +122,9 @@ function portOf(url: URL): string {
 
 /**
  * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an `http`
- * loopback address, which a native app picks when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` do not stand for one another. The
- * rules of {@link explainRedirectUri} apply again, so that an address that was registered under older rules is refused (S5), and the free
- * port cannot lead to the service itself (S20).
+ * loopback address, which a native app picks when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules of
+ * {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and the free port cannot
+ * lead to the service itself (S20).
  *
  * @param registered The app's redirect URIs.
  * @param requested The `redirect_uri` of the authorization request.
@@ -154,7 +154,7 @@ function withoutLoopbackPort(uri: string): string | undefined {
  * Splits a text with one redirect URI on each line.
  *
  * @param text The text of a form field.
- * @returns The URIs in their order, without blank lines and repetitions. Next, {@link explainRedirectUris} checks them.
+ * @returns The URIs in their order, without blank lines and duplicates. Next, {@link explainRedirectUris} checks them.
  *
  * @group Redirect URIs
  */
@@ -181,7 +181,7 @@ export function explainRedirectUris(uris: readonly string[], context: RedirectUr
 }
 
 function shorten(uri: string): string {
-  // The address is shown again, without characters that are invisible or reverse the text.
+  // The URI is shown in an error, so characters that are invisible or reverse the text are replaced.
   const printable = uri.replace(/[^\x20-\x7e]/g, "\u{fffd}");
   return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { runtimeSchema } from "./spaces.ts";
 
-/** What a repository can be (docs/specification/repositories-and-git.md). @group Repositories */
+/** The types of repositories (docs/specification/repositories-and-git.md). @group Repositories */
 export const repoTypes = ["model", "dataset", "space"] as const;
 export type RepoType = (typeof repoTypes)[number];
 
@@ -10,7 +10,7 @@ export function isRepoType(text: unknown): text is RepoType {
   return (repoTypes as readonly unknown[]).includes(text);
 }
 
-/** The word for a type in addresses of the API: `/api/models/…`. @group Repositories */
+/** The segment for a type in URLs of the API: `/api/models/…`. @group Repositories */
 export const apiSegments = { model: "models", dataset: "datasets", space: "spaces" } as const satisfies Record<RepoType, string>;
 
 /** The type of a segment of an API path, such as `models`. @group Repositories */
@@ -29,7 +29,7 @@ export function repoApiPath(type: RepoType, fullName: string): string {
 }
 
 /**
- * Who may read the content of a public repository: everybody, everybody who requests access, or those who were admitted.
+ * Who may read the content of a public repository: everybody, everybody who requests access, or users who were accepted.
  *
  * @group Repositories
  */
@@ -86,13 +86,13 @@ export const repoInfoSchema = repoSchema.extend({
 });
 export type RepoInfoJson = z.infer<typeof repoInfoSchema>;
 
-/** `type` in a body; none means a model. @group Repositories */
+/** The field `type` of a body. If it is absent, it means a model. @group Repositories */
 export const repoTypeFieldSchema = z
   .enum(repoTypes, { error: "choose model, dataset or space; this service has no other types" })
   .nullish()
   .meta({ description: "Default: model." });
 
-/** The address of a repository that was created or moved. @group Repositories */
+/** The URL, name and ID of a repository that was created or moved. @group Repositories */
 export const repoPlaceSchema = z.object({ url: z.string(), name: z.string(), id: z.string() });
 
 const organization = z
@@ -107,7 +107,7 @@ export const newFileSchema = z.object({
   encoding: z.enum(["utf-8", "base64"]).nullish(),
 });
 
-/** `POST /api/repos/create`; the service also takes `files`, of `newFileSchema`. @group Repositories */
+/** `POST /api/repos/create`. The service also accepts `files`, of `newFileSchema`. @group Repositories */
 export const newRepoSchema = z.object({
   name: z.string(),
   organization,
@@ -148,7 +148,10 @@ export const duplicatedRepoSchema = z.object({
   variables: environmentSchema.meta({ description: "For a Space: variables of the copy." }),
 });
 
-/** `PUT …/settings`. Named as in events (`updatedConfig`); newer clients send `visibility` instead of `private`. @group Repositories */
+/**
+ * `PUT …/settings`. The fields have the names that events use (`updatedConfig`). Newer clients send `visibility` instead of `private`.
+ * @group Repositories
+ */
 export const repoSettingsSchema = z.object({
   visibility: z.enum(["public", "private"]).optional(),
   private: z.boolean().optional(),
@@ -162,7 +165,7 @@ export const repoSettingsSchema = z.object({
   discussionsDisabled: z.boolean().optional(),
 });
 
-/** What is at a path of a repository. `unknown` is a submodule. @group Repositories */
+/** An entry at a path of a repository. `unknown` is a submodule. @group Repositories */
 export const treeEntrySchema = z.object({
   type: z.enum(["file", "directory", "unknown"]),
   oid: z.string(),
@@ -226,7 +229,7 @@ export const newTagSchema = z.object({
     .meta({ description: "The message of an annotated tag. Without it, the tag is a lightweight one." }),
 });
 
-/** A branch or a tag that a request made, and the commit that it points to. @group Repositories */
+/** A branch or a tag that a request created, and the commit to which it points. @group Repositories */
 export const madeRefSchema = z.object({ ref: z.string(), commitOid: z.string() });
 
 /** `POST …/commit/{rev}` @group Repositories */
@@ -253,13 +256,13 @@ export const uploadPlanSchema = z.object({
   ),
 });
 
-/** A line of `GET /api/users/{name}/likes` @group Repositories */
+/** An item of `GET /api/users/{name}/likes` @group Repositories */
 export const likeSchema = z.object({
   createdAt: z.string(),
   repo: z.object({ name: z.string(), type: z.enum(repoTypes) }),
 });
 
-/** A line of `GET …/likers` @group Repositories */
+/** An item of `GET …/likers` @group Repositories */
 export const likerSchema = z.object({ user: z.string(), fullname: z.string(), avatarUrl: z.url() });
 
 /** `POST /api/validate-yaml` @group Repositories */

@@ -2,14 +2,14 @@
 export const organizationRoles = ["read", "contributor", "write", "admin"] as const;
 export type OrganizationRole = (typeof organizationRoles)[number];
 
-/** Whether `role` includes everything that `least` may do. @group Users and organizations */
+/** Whether `role` allows everything that `least` allows. @group Users and organizations */
 export function isRoleAtLeast(role: OrganizationRole, least: OrganizationRole): boolean {
   return organizationRoles.indexOf(role) >= organizationRoles.indexOf(least);
 }
 
 /**
- * Why a member has no access to an organization's resources (docs/specification/oauth.md#userinfo): a second step or a sign-in with its
- * issuer is missing, or its administrators have revoked this token's access.
+ * Why a member has no access to an organization's resources (docs/specification/oauth.md#userinfo): a second step or a sign-in with the
+ * organization's issuer is missing, or its administrators have revoked this token's access.
  *
  * @group Users and organizations
  */

@@ -7,13 +7,13 @@
 export type ScopeGroup = "identity" | "read" | "write" | "act";
 
 export type ScopeDescription = {
-  /** A sentence after "It will be able to". */
+  /** The text after "It will be able to". */
   sentence: string;
-  /** What the person should also know. */
+  /** Further information for the person. */
   note?: string;
   group: ScopeGroup;
   isDangerous?: boolean;
-  /** Whether a granted organization's resources are covered as well (docs/specification/oauth.md#scopes). */
+  /** Whether the scope also covers resources of a granted organization (docs/specification/oauth.md#scopes). */
   coversOrganizations?: boolean;
 };
 
@@ -84,7 +84,7 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(scopeDescriptions, text);
 }
 
-/** Widened view of a scope's description, for code that reads the optional properties. @group Scopes */
+/** A scope's description, typed for code that reads the optional properties. @group Scopes */
 export function describeScope(scope: Scope): ScopeDescription {
   return scopeDescriptions[scope];
 }

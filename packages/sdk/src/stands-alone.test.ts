@@ -13,7 +13,7 @@ async function sources(): Promise<string[]> {
   return names.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
 }
 
-test("imports its three dependencies and its own files, and nothing else", async () => {
+test("the SDK imports only its three dependencies and its own files", async () => {
   const names = await sources();
   expect(names.length).toBeGreaterThan(40);
   for (const name of names) {
@@ -24,7 +24,7 @@ test("imports its three dependencies and its own files, and nothing else", async
   }
 });
 
-/** What the README's examples take for granted. */
+/** Declarations of the names that the README's examples use without defining them. */
 const AROUND = `
   declare const client: import("@keyhook/sdk").Client;
   declare const request: Request;
@@ -34,7 +34,7 @@ const AROUND = `
   declare function withFileLock<T>(work: () => Promise<T>): Promise<T>;
 `;
 
-test("runs where only browser APIs exist, as its README says: both compile without Node's types", async () => {
+test("the SDK and the examples of its README compile without Node's types, with only browser APIs", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sdk-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const readme = await readFile(join(here, "../README.md"), "utf8");

@@ -7,16 +7,16 @@ const time = z.string();
 const milliseconds = z.int().nonnegative();
 
 export const deliverySchema = z.object({
-  /** Also the `webhook-id` header of each of its requests. */
+  /** The delivery's ID, which is also the `webhook-id` header of each of its requests. */
   id,
   kind: z.enum(["event", "test"]),
   event: z.object({ id, scope: z.string(), action: z.string() }),
-  /** The repository with its name at that time. */
+  /** The repository, with its name at the time of the event. */
   repo: z.object({ id, type: z.string(), name: z.string() }),
   state: z.enum(["waiting", "delivered", "failed", "rate_limited", "withheld"]),
   attempts: z.int().nonnegative(),
   lastOutcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]).nullable(),
-  /** The HTTP status of the latest attempt that was answered. */
+  /** The HTTP status of the latest attempt that got a response. */
   lastStatus: z.int().nullable(),
   lastDurationMs: milliseconds.nullable(),
   createdAt: time,
@@ -43,30 +43,30 @@ export type DeliveryPageJson = z.infer<typeof deliveryPageSchema>;
 const content = z.object({
   /** The body, if it is text. */
   text: z.string().nullable(),
-  /** Its bytes, if it is not text. */
+  /** The bytes of the body, if it is not text. */
   base64: z.string().nullable(),
   /** The size of the stored part. */
   bytes: z.int().nonnegative(),
-  /** Whether it was longer than what is stored (64 KiB). */
+  /** Whether the body was longer than the stored part (64 KiB). */
   isCut: z.boolean(),
 });
 
 export const attemptSchema = z.object({
   id,
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   number: z.int().positive(),
-  /** `relay`: the handler's answer to a delivery that a relay had stored. */
+  /** `relay`: the handler's response to a delivery that a relay had kept. */
   kind: z.enum(["first", "retry", "replay", "test", "relay"]),
   startedAt: time,
   outcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]),
-  /** Why it failed, as part of a sentence. */
+  /** The reason for the failure, as part of a sentence. */
   reason: z.string().nullable(),
   /** The request without its body, which is the same in each attempt; null if nothing was sent, and for a job. */
   request: z.object({ method: z.literal("POST"), url: z.string(), headers: z.record(z.string(), z.string()) }).nullable(),
   status: z.int().nullable(),
   /** Header names in lower case. Values that grant access are masked. */
   response: z.object({ headers: z.record(z.string(), z.string()), body: content }).nullable(),
-  /** The first three are absent if the connection was already open. */
+  /** The first three phases are absent if the connection was already open. */
   timings: z.object({
     isReused: z.boolean(),
     dnsMs: milliseconds.nullable(),
@@ -77,7 +77,7 @@ export const attemptSchema = z.object({
     bodyMs: milliseconds.nullable(),
     totalMs: milliseconds,
   }),
-  /** When the next attempt was due, at the time when this one was recorded. */
+  /** The time of the next attempt, as planned when this attempt was recorded. */
   nextDueAt: time.nullable(),
   /** The run of this attempt, for a webhook with a job. */
   jobRunId: z.string().nullable(),
@@ -89,11 +89,11 @@ export const deliveryDetailSchema = deliverySchema.extend({
   body: z.object({ text: z.string(), bytes: z.int().nonnegative() }).nullable(),
   /** Why there is no body. `access`: it was never sent, and the webhook's owner may no longer read the repository. */
   bodyMissing: z.enum(["access", "expired"]).nullable(),
-  /** The latest first. */
+  /** The attempts, latest first. */
   attemptLog: z.array(attemptSchema),
   /** The `attemptsBefore` of earlier attempts; null if there are none. */
   olderAttempts: z.string().nullable(),
-  /** Whether it can be queued, or queued again. */
+  /** Whether a replay can put the delivery into the queue. */
   canReplay: z.boolean(),
 });
 export type DeliveryDetailJson = z.infer<typeof deliveryDetailSchema>;
@@ -105,7 +105,7 @@ export const webhookChartSchema = z.object({
   range: z.enum(chartRanges),
   from: time,
   to: time,
-  /** Attempts by outcome, and deliveries that the limit held back. The oldest come first. */
+  /** Attempts by outcome, and deliveries that the limit prevented, oldest first. */
   bars: z.array(
     z.object({
       from: time,
@@ -121,20 +121,20 @@ export const webhookChartSchema = z.object({
   delivered: z.int(),
   failed: z.int(),
   rateLimited: z.int(),
-  /** The share of the attempts, from 0 to 1; null if there were none. */
+  /** The share of attempts that succeeded, from 0 to 1; null if there were none. */
   deliveredShare: z.number().nullable(),
   medianMs: milliseconds.nullable(),
   p99Ms: milliseconds.nullable(),
   /** Deliveries that failed and will be attempted again, counted up to 10,000. */
   waitingToRetry: z.int(),
-  /** How often it was triggered in the last 24 hours, and the limit. */
+  /** How often the webhook was triggered in the last 24 hours, and the limit. */
   triggers: z.object({ count: z.int(), limit: z.int() }),
 });
 export type WebhookChartJson = z.infer<typeof webhookChartSchema>;
 
 /** The outcome of a replay or a test, if it has ended. @group Webhooks */
 export const replayAnswerSchema = z.object({
-  /** The HTTP status of the target's answer; null if there was none. */
+  /** The HTTP status of the target's response; null if there was none. */
   status: z.int().nullable(),
   outcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]),
   reason: z.string().nullable(),
@@ -151,7 +151,7 @@ export const webhookReplaySchema = z.object({
   since: time.nullable(),
   until: time.nullable(),
   state: z.enum(["running", "cancelled", "finished"]),
-  /** The number of deliveries, how many of them were queued, and their outcomes. */
+  /** The number of deliveries, how many were put into the queue, and their outcomes. */
   total: z.int(),
   queued: z.int(),
   delivered: z.int(),
@@ -186,7 +186,7 @@ export const deliveryFilterSchema = z.object({
   action: z.enum(eventActions).optional(),
   /** `owner/name`, or the repository's id. */
   repo: z.string().max(200).optional(),
-  /** Searches in the repository's name, the event's kind, and IDs. */
+  /** Text to find in the repository's name, the kind of the event, and IDs. */
   text: z.string().max(200).optional(),
   since: z.iso.datetime({ offset: true }).optional(),
   until: z.iso.datetime({ offset: true }).optional(),

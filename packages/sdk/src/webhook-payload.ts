@@ -7,7 +7,7 @@ const sha = z.string().regex(/^[0-9a-f]{40}$/);
 const url = z.url({ protocol: /^https?$/ });
 const owner = z.object({ id });
 
-/** The repository, as it is when the event is recorded. */
+/** The repository at the time when the event was recorded. */
 const repo = z.object({
   type: z.enum(repoTypes),
   /** `owner/name` */
@@ -16,9 +16,9 @@ const repo = z.object({
   private: z.boolean(),
   url: z.object({ web: url, api: url }),
   owner,
-  /** The commit of the default branch. Only if the scope begins with `repo`, and absent for an empty repository. */
+  /** The commit of the default branch. Exists only if the scope begins with `repo`; absent for an empty repository. */
   headSha: sha.optional(),
-  /** Of a Space. */
+  /** Only for a Space. */
   subdomain: z.string().optional(),
   tags: z.array(z.string()).optional(),
 });
@@ -26,13 +26,13 @@ const repo = z.object({
 const discussion = z.object({
   id,
   title: z.string(),
-  /** A bot answers by posting a comment to `api` + `/comment`. */
+  /** A bot replies by posting a comment to `api` + `/comment`. */
   url: z.object({ web: url, api: url }),
   status: z.enum(["draft", "open", "closed", "merged"]),
   author: z.object({ id }),
   num: z.int().positive(),
   isPullRequest: z.boolean(),
-  /** Of a pull request. */
+  /** Only for a pull request. */
   changes: z.object({ base: z.string(), mergeCommitId: sha.optional() }).optional(),
   pinned: z.boolean().optional(),
 });
@@ -46,15 +46,15 @@ const comment = z.object({
   url: z.object({ web: url }),
 });
 
-/** A ref that a push changed. `null`: the push created or deleted it. */
+/** A ref that a push changed. `oldSha` is null if the push created it, `newSha` if the push deleted it. */
 const updatedRef = z.object({ ref: z.string(), oldSha: sha.nullable(), newSha: sha.nullable() });
 
 const event = <Scope extends string, Action extends string>(scope: Scope, ...actions: [Action, ...Action[]]) =>
   z.object({ scope: z.literal(scope), action: z.enum(actions) });
 
 /**
- * The kinds of events, distinguished by `event.scope` (webhook payload version 3). More specific scopes may be added: treat an unknown one
- * as an `update` of the broader scope before its dot.
+ * The kinds of events, distinguished by `event.scope` (webhook payload version 3). More specific scopes may be added: treat an unknown
+ * scope as an `update` of the broader scope before its last dot.
  */
 const kinds = [
   z.object({ event: event("repo", "create", "delete", "update"), repo }),
@@ -67,7 +67,7 @@ const kinds = [
   z.object({ event: event("discussion.comment", "create", "update", "delete"), repo, discussion, comment }),
 ] as const;
 
-/** An event as it is recorded: a webhook payload without `webhook`. @group Webhooks that arrive */
+/** A recorded event: a webhook payload without `webhook`. @group Webhooks that arrive */
 export const eventPayloadSchema = z.union(kinds);
 export type EventPayload = z.infer<typeof eventPayloadSchema>;
 
@@ -96,8 +96,8 @@ type KindOf<Payload, Scope, Action> = Payload extends { event: { scope: Scope; a
   : never;
 
 /**
- * Whether the event is of this kind, and so has the fields of such events. TypeScript does not narrow the union by a comparison of
- * `payload.event.scope`, because that is not one of its own properties.
+ * Whether the event is of this kind. Then it has the fields of such events. TypeScript does not narrow the union by a comparison of
+ * `payload.event.scope`, because that is a nested property.
  *
  * @group Webhooks that arrive
  */

@@ -19,7 +19,7 @@ const payload = {
 const body = JSON.stringify(payload);
 const now = () => Math.floor(Date.now() / 1000);
 
-/** As the published library signs it. */
+/** Signs a body with the published library. */
 function signedByLibrary(text = body, { at = new Date(), key = secret } = {}): Record<string, string> {
   return {
     "webhook-id": "msg_1",
@@ -46,9 +46,9 @@ describe("a signature", () => {
   });
 
   test.each(["plain text", "whsec_", "whsec_not base64", "whsec_abc", "whsec_abcde", "é"])(
-    "with the secret %j is that of its bytes",
+    "with the secret %j is made with the bytes of the secret",
     async (plain) => {
-      // As the service makes it, by Node's own functions.
+      // Creates the signature as the service does, with Node's own functions.
       const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(plain)?.[1];
       const key = encoded === undefined ? Buffer.from(plain) : Buffer.from(encoded, "base64");
       const timestamp = String(now());
@@ -94,12 +94,12 @@ describe("a signature", () => {
         "malformed_signature",
       );
     }
-    // A right secret beside a wrong signature: somebody has seen the secret, or changed the body.
+    // A correct secret beside a wrong signature is refused, because somebody may have seen the secret or changed the body.
     const both = { ...headers, "webhook-id": "msg_2", "x-webhook-secret": secret };
     expect(await codeOf(verifyWebhook({ body, headers: both, secret }))).toBe("wrong_signature");
   });
 
-  test("is valid for five minutes, by either clock", async () => {
+  test("is valid for five minutes, in the past or in the future", async () => {
     const at = (seconds: number) => signedByLibrary(body, { at: new Date(Date.now() + seconds * 1000) });
     for (const seconds of [-290, 290]) await verifyWebhook({ body, headers: at(seconds), secret });
     expect(await codeOf(verifyWebhook({ body, headers: at(-310), secret }))).toBe("timestamp_too_old");
@@ -120,7 +120,7 @@ describe("a signature", () => {
 });
 
 describe("the secret alone", () => {
-  test("is accepted for unsigned deliveries, and no other secret is", async () => {
+  test("is accepted for unsigned deliveries only if it is correct", async () => {
     for (const known of ["a long secret", ["other", "a long secret"]]) {
       expect(await verifyWebhook({ body, headers: { "X-Webhook-Secret": "a long secret" }, secret: known })).toEqual(payload);
     }
@@ -153,7 +153,7 @@ test.each([
   expect(await codeOf(verifyWebhook({ body: bytes, headers: signed, secret }))).toBe("malformed_payload");
 });
 
-test("kinds of events can be distinguished, also by scope or action alone", () => {
+test("kinds of events can be distinguished by scope alone, or by scope and action", () => {
   const move = { event: { action: "move", scope: "repo" }, repo: {}, movedTo: { name: "ada/kite" } } as unknown as WebhookPayload;
   expect(isEvent(move, "repo") && isEvent(move, "repo", "move") && move.movedTo.name).toBe("ada/kite");
   expect([isEvent(move, "repo", "create"), isEvent(move, "repo.content"), isEvent(move, "repo.content", "update")]).toEqual([
@@ -162,7 +162,7 @@ test("kinds of events can be distinguished, also by scope or action alone", () =
     false,
   ]);
   const push = payload as unknown as WebhookPayload;
-  // Compiles only where the kind has the field.
+  // Compiles only if events of this kind have the field.
   expect(isEvent(push, "repo.content") && push.updatedRefs === undefined && push.webhook.version).toBe(3);
 });
 

@@ -1,8 +1,8 @@
 import type { WebhookPayload } from "./webhook-payload.ts";
 
 /**
- * Why a request was refused. Answer `not_signed` (neither a signature nor a secret) with 401, `malformed_payload` with 400, and the others
- * with 403.
+ * The reason why a request was refused. Respond with 401 to `not_signed` (neither a signature nor a secret), with 400 to
+ * `malformed_payload`, and with 403 to all other codes.
  *
  * @group Webhooks that arrive
  */
@@ -46,12 +46,15 @@ export type HeadersLike =
  * @group Webhooks that arrive
  */
 export type SignedWebhook = {
-  /** The bytes as they arrived: JSON that was parsed and written again has another signature. */
+  /** The received bytes. JSON that was parsed and serialized again has another signature. */
   body: Uint8Array | string;
   headers: HeadersLike;
   /** The webhook's secret, or several while one replaces another. */
   secret: string | readonly string[];
-  /** How far the sender's clock may be from this one, in seconds. Default 300. A copied request is accepted for that long. */
+  /**
+   * The maximum difference between the sender's clock and this machine's, in seconds. Default 300. A copied request is accepted for that
+   * long.
+   */
   toleranceSeconds?: number | undefined;
 };
 
@@ -59,15 +62,15 @@ const TOLERANCE_SECONDS = 5 * 60;
 const encoder = new TextEncoder();
 
 /**
- * Checks that a request is a delivery from the service, and parses its payload. A signature by Standard Webhooks must be right and recent. A
- * request with `X-Webhook-Secret` alone, as older senders make it, must have the right secret; nothing then says when it was sent. Secrets and
+ * Checks that a request is a delivery from the service, and parses its payload. A signature by Standard Webhooks must be valid and recent.
+ * A request of an older sender, which has only `X-Webhook-Secret`, must have the correct secret; its age is not known. Secrets and
  * signatures are compared in constant time.
  *
- * An event that this version does not know is accepted: treat it as an `update` of the scope before its dot.
+ * An event of a scope that this version does not know is accepted: treat it as an `update` of the scope before the last dot.
  *
- * @param request The body as it arrived, the headers, and the webhook's secret.
+ * @param request The received body, the headers, and the webhook's secret.
  * @returns The payload. Next, {@link isEvent} tells its kind. A delivery may arrive more than once: remember its `webhook-id`.
- * @throws {@link WebhookVerificationError} `code` says which status to answer with.
+ * @throws {@link WebhookVerificationError} `code` determines the status of your response.
  * @throws TypeError if `secret` is missing or empty, which would let everybody in.
  * @see [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
  *
@@ -86,11 +89,11 @@ export async function verifyWebhook(request: SignedWebhook): Promise<WebhookPayl
 }
 
 /**
- * Checks a request as {@link verifyWebhook} does, without parsing its payload: for a request that is forwarded, or whose JSON something else
- * reads. Next, {@link parseWebhookPayload} parses it.
+ * Checks a request as {@link verifyWebhook} does, without parsing its payload, for example before you forward the request or let another
+ * program parse it. Next, {@link parseWebhookPayload} parses it.
  *
  * @param request The body as it arrived, the headers, and the webhook's secret.
- * @throws {@link WebhookVerificationError} every code but `malformed_payload`.
+ * @throws {@link WebhookVerificationError} with any code except `malformed_payload`.
  * @throws TypeError if `secret` is missing or empty.
  *
  * @group Webhooks that arrive
@@ -116,7 +119,7 @@ export async function verifyWebhookSignature({
         "webhook-signature comes without webhook-id or webhook-timestamp.",
       );
     }
-    // The signature comes before the time: a stranger must not learn how far this clock is off.
+    // The signature is checked before the time, because a stranger must not learn how far this clock is off.
     if (!(await isSignedByAny(secrets, `${id}.${timestamp}.`, body, signatures))) {
       throw new WebhookVerificationError(
         "wrong_signature",
@@ -134,9 +137,9 @@ export async function verifyWebhookSignature({
 /**
  * Parses the payload of a request that was verified.
  *
- * @param body The body as it arrived.
+ * @param body The received body.
  * @returns The payload. Its fields are not checked, because a later version of the service may add some.
- * @throws {@link WebhookVerificationError} `malformed_payload`: it is not JSON, or does not name an event.
+ * @throws {@link WebhookVerificationError} `malformed_payload`: the body is not JSON, or does not name an event.
  *
  * @group Webhooks that arrive
  */
@@ -178,7 +181,7 @@ export async function signWebhook({
   body: Uint8Array | string;
   /** The webhook's secret. */
   secret: string;
-  /** In seconds since 1970. */
+  /** The time of the attempt, in seconds since 1970. */
   timestamp?: number;
 }): Promise<Record<"webhook-id" | "webhook-timestamp" | "webhook-signature" | "x-webhook-secret", string>> {
   const key = await hmacKey(keyOf(secret), "sign");
@@ -217,7 +220,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
     const decoded = one.startsWith("v1,") ? decodeBase64(one.slice(3)) : undefined;
     return decoded?.byteLength === 32 ? [decoded] : [];
   });
-  // A sender has two signatures while one secret replaces another. Hundreds would be an attempt to use up time.
+  // Limited: a sender sends two signatures while one secret replaces another, and hundreds would be an attempt to use up time.
   for (const secret of secrets) {
     const key = await verifyingKey(secret);
     for (const signature of signatures.slice(0, 10)) {
@@ -227,7 +230,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
   return false;
 }
 
-/** Both are hashed with a random key, so that the time of the comparison reveals nothing about either. */
+/** Compares two secrets. Both are hashed with a random key, so that the time of the comparison reveals nothing about either. */
 async function isAnyOf(secrets: string[], sent: string): Promise<boolean> {
   const key = await hmacKey(crypto.getRandomValues(new Uint8Array(32)), "sign", "verify");
   const mac = await crypto.subtle.sign("HMAC", key, headerBytes(sent));
@@ -254,7 +257,7 @@ function keyOf(secret: string): Uint8Array<ArrayBuffer> {
 
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const digits = text.replace(/(?<!=)=+$/, "");
-  // A single last digit encodes nothing.
+  // A single last base64 digit encodes no byte.
   const whole = digits.length % 4 === 1 ? digits.slice(0, -1) : digits;
   try {
     return Uint8Array.from(atob(whole), (character) => character.charCodeAt(0));
@@ -271,7 +274,7 @@ function signedBytes(prefix: string, body: Uint8Array | string): Uint8Array<Arra
   return bytes;
 }
 
-/** Importing a key costs as much as verifying with it, and a receiver uses the same few keys. */
+/** Keeps imported keys, because importing a key costs as much as verifying with it, and a receiver uses only a few keys. */
 const verifyingKeys = new Map<string, Promise<CryptoKey>>();
 const VERIFYING_KEYS_MAX = 32;
 

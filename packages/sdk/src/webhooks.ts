@@ -3,7 +3,11 @@ import { createdBySchema, jobSecretsSchema, jobSpecAnswerSchema, jobSpecSchema }
 import { testKinds } from "./webhook-activity.ts";
 import { type EventDomain, eventDomains } from "./webhook-payload.ts";
 
-/** What a webhook can watch: a repository of a type, or a user or an organization with all its repositories. @group Webhooks */
+/**
+ * The types of items that a webhook can watch: a repository of a type, or a user or an organization with all its repositories.
+ *
+ * @group Webhooks
+ */
 export const watchTypes = ["dataset", "model", "space", "user", "org"] as const;
 export type WatchType = (typeof watchTypes)[number];
 
@@ -14,7 +18,7 @@ export const WEBHOOK_NAME_MAX_CHARACTERS = 80;
 export const WEBHOOK_URL_MAX_CHARACTERS = 2_000;
 export const WEBHOOK_SECRET_MAX_CHARACTERS = 500;
 
-/** A watched item as it is sent: `name` is `owner/name` of a repository, and a handle otherwise. @group Webhooks */
+/** A watched item in a request. `name` is `owner/name` for a repository, and otherwise a handle. @group Webhooks */
 export const watchedItemSchema = z.object({
   type: z.enum(watchTypes, `use one of ${watchTypes.join(", ")}: nothing else can be watched here`),
   name: z.string().min(1).max(300),
@@ -31,13 +35,13 @@ const domains = z.array(webhookDomainSchema).max(10);
 /** Only these kinds of events, instead of all of the domains. */
 const events = z.array(z.enum(testKinds)).max(testKinds.length);
 const name = z.string().max(WEBHOOK_NAME_MAX_CHARACTERS);
-/** `^[\x20-\x7F]*$`; the service explains violations in sentences. Empty: no secret. */
+/** The service accepts only `^[\x20-\x7F]*$`, and explains violations in its own words. An empty text means no secret. */
 const secret = z.string().max(WEBHOOK_SECRET_MAX_CHARACTERS);
 
 /** The spec of a job to run at each event, with secrets, which are stored encrypted. @group Webhooks */
 export const webhookJobSchema = jobSpecSchema.extend({ secrets: jobSecretsSchema.nullish() });
 
-/** Where events go: exactly one of `url`, `job` and `jobSourceId` (or `job_id`, which means the same). */
+/** The target of the events: exactly one of `url`, `job` and `jobSourceId` (or `job_id`, which means the same). */
 const target = {
   url: z.string().nullish(),
   job: webhookJobSchema.nullish(),
@@ -52,11 +56,14 @@ export const newWebhookSchema = z.object({
   domains: domains.nullish(),
   events: events.nullish(),
   secret: secret.nullish(),
-  /** Instead of `secret`: the service generates one. Only this one answer contains it. */
+  /** Instead of `secret`: the service generates a secret, which only the response to this request contains. */
   generateSecret: z.boolean().nullish(),
 });
 
-/** Fields that are absent, null or an empty list stay as they are. An empty secret or name removes it. @group Webhooks */
+/**
+ * Changes of a webhook. Fields that are absent, null or an empty list keep their values. An empty secret or name removes the current one.
+ * @group Webhooks
+ */
 export const webhookChangesSchema = z.object({
   ...target,
   name: name.nullish(),
@@ -74,26 +81,26 @@ export const webhookSchema = z.object({
   url: z.string().optional(),
   job: jobSpecAnswerSchema.optional(),
   jobSourceId: z.string().optional(),
-  /** `suspended-after-failure`: by the service, after days of failed attempts or because the target answered 410. */
+  /** `suspended-after-failure`: the service disabled it, after days of failed attempts or because the target responded with 410. */
   disabled: z.union([z.boolean(), z.literal("suspended-after-failure")]),
   status: z.enum(["enabled", "disabled"]),
   watched: z.array(
     z.object({
       type: z.enum(watchTypes),
-      /** Its current name; its ID if it was deleted or may no longer be read. */
+      /** The item's current name; its ID if it was deleted or may no longer be read. */
       name: z.string(),
       avatarUrl: z.string().optional(),
-      /** Only if it was deleted or may no longer be read. */
+      /** Exists only if the item was deleted or may no longer be read. */
       unavailable: z.literal(true).optional(),
     }),
   ),
   domains: z.array(z.enum(eventDomains)),
-  /** Only if it does not receive all events of its domains. */
+  /** Exists only if the webhook does not receive all events of its domains. */
   events: z.array(z.enum(testKinds)).optional(),
   hasSecret: z.boolean(),
   lastTriggerAt: z.string().optional(),
   owner: z.object({ id: z.string(), name: z.string(), type: z.enum(["user", "org"]) }),
-  /** Who created it or last changed it. */
+  /** The creator of the webhook, or whoever last changed it. */
   createdBy: createdBySchema,
   createdAt: z.string(),
   updatedAt: z.string(),

@@ -10,8 +10,8 @@ export const errorBodySchema = z.object({
   /** The scope that a token lacks (RFC 6750 §3.1). */
   scope: z.string().optional(),
   /**
-   * What else the caller would need: a role, a requirement that an organization has for its members, or access to the organization with
-   * this ID.
+   * A further requirement that the caller does not meet: a role, a requirement that an organization has for its members, or access to the
+   * organization with this ID.
    */
   requires: z
     .object({
@@ -22,7 +22,7 @@ export const errorBodySchema = z.object({
     .optional(),
 });
 
-/** One organization in the answer of `GET /api/whoami-v2`. @group Users and organizations */
+/** One organization in the response of `GET /api/whoami-v2`. @group Users and organizations */
 export const whoamiOrganizationSchema = z.object({
   type: z.literal("org"),
   id: z.string(),
@@ -39,7 +39,7 @@ export const whoamiOrganizationSchema = z.object({
   resourceGroups: z.array(z.object({ id: z.string(), name: z.string(), role: z.string() })),
 });
 
-/** The answer of `GET /api/whoami-v2`. @group Users and organizations */
+/** The response of `GET /api/whoami-v2`. @group Users and organizations */
 export const whoamiSchema = z.object({
   type: z.literal("user"),
   id: z.string(),
@@ -63,8 +63,8 @@ export const whoamiSchema = z.object({
 export type Whoami = z.infer<typeof whoamiSchema>;
 
 /**
- * The answer of `GET /api/whoami-v2` for the token of a CI job, which belongs to no person. It names the only repository for which the token
- * is valid.
+ * The response of `GET /api/whoami-v2` for the token of a CI job, which belongs to no person. It names the only repository for which the
+ * token is valid.
  *
  * @group Users and organizations
  */
@@ -73,12 +73,12 @@ export const whoamiJobSchema = z.object({
   id: z.string(),
   /** `owner/name` of the repository. */
   name: z.string(),
-  /** The author of its commits. */
+  /** The author of the job's commits. */
   fullname: z.string(),
   periodEnd: z.null(),
   isPro: z.literal(false),
   avatarUrl: z.url(),
-  /** Always empty, because it belongs to no person. */
+  /** Always empty, because the token belongs to no person. */
   orgs: z.array(whoamiOrganizationSchema).max(0),
   auth: z.object({
     type: z.literal("ci_token"),

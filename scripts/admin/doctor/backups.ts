@@ -2,7 +2,7 @@ import { isBackupLate, readLastBackup } from "#core/operations/last-backup.ts";
 import { areBackupsKnown } from "#core/operations/set-up-steps.ts";
 import { type Finding, findings } from "./finding.ts";
 
-/** Whether a backup was made lately, as far as the service can know. */
+/** Whether there is a recent backup, as far as the service can know. */
 export async function checkBackups(): Promise<Finding[]> {
   const backups = findings("backups");
   const last = await readLastBackup();

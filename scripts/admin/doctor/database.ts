@@ -11,7 +11,7 @@ import { type Finding, findings, reason } from "./finding.ts";
 const OLDEST_VERSION = 15;
 const SLOW_MS = 20;
 
-/** The server's version, the time of a round trip, and whether the schema is this version's. */
+/** The server's version, the time of a round trip, and whether the schema belongs to this version. */
 export async function checkDatabase(): Promise<Finding[]> {
   const { rows } = await pool().query<{ version: string }>("SELECT current_setting('server_version') AS version");
   const version = rows[0]?.version ?? "unknown";
@@ -92,12 +92,12 @@ export async function checkAuditLog(): Promise<Finding[]> {
   return [auditLog.ok(`append-only: the role "${role}" can only add entries`)];
 }
 
-// Authorization codes are valid for a minute, and a difference of some seconds between two clocks already shortens that time.
+// The limit is low, because authorization codes are valid for only a minute, and a difference between two clocks shortens that time.
 const NOTICEABLE_SECONDS = 2;
 const HARMFUL_SECONDS = 20;
 const NEWEST_RECORD_TOLERANCE_SECONDS = 60;
 
-/** Compares our clock with the database's and with earlier records, because a time server may not be reachable. */
+/** Compares our clock with the database's clock and with earlier records, because a time server may not be reachable. */
 export async function checkClock(): Promise<Finding[]> {
   const clock = findings("clock");
   const before = Date.now();
@@ -125,7 +125,7 @@ export async function checkClock(): Promise<Finding[]> {
 
 const OLD_DAYS = 365;
 
-/** Whether this SECRET_KEY decrypts the keys that sign ID tokens. Only the one that encrypted them does. */
+/** Whether this SECRET_KEY decrypts the keys that sign ID tokens. Only the SECRET_KEY that encrypted them does. */
 export async function checkKeys(): Promise<Finding[]> {
   const signingKeys = findings("signing keys");
   const newest = await db().signingKey.findFirst({ where: { retiredAt: null }, orderBy: { createdAt: "desc" } });
@@ -143,7 +143,7 @@ export async function checkKeys(): Promise<Finding[]> {
   }
 }
 
-/** Whether a rotation of SECRET_KEY is in progress, and what it still has to do. */
+/** Whether a rotation of SECRET_KEY is in progress, and how much of it remains to be done. */
 export async function checkSecretKey(): Promise<Finding[]> {
   const secretKey = findings("secret key");
   if (!env().SECRET_KEY_PREVIOUS) return [];
@@ -157,7 +157,7 @@ export async function checkSecretKey(): Promise<Finding[]> {
   ];
 }
 
-/** Whether somebody can manage the service on its pages. */
+/** Whether there is an operator who can manage the service on its pages. */
 export async function checkOperators(): Promise<Finding[]> {
   const operator = findings("operator");
   const operators = await db().user.count({ where: { isOperator: true, disabledAt: null } });

@@ -3,7 +3,7 @@ export type Finding = {
   check: string;
   status: "ok" | "warn" | "fail";
   found: string;
-  /** What to do, for everything that is not ok. */
+  /** The advice; absent if the check is ok. */
   advice?: string;
 };
 

@@ -9,7 +9,7 @@ import { type Finding, findings, reason } from "./finding.ts";
 const OTHERS = 0o077;
 const LOW_DISK_BYTES = 1024 ** 3;
 
-/** The directory of keys, outbox and embedded database: ours alone, writable, with free space. */
+/** Checks the directory of keys, outbox and embedded database: only we can access it, we can write to it, and there is free space. */
 export function checkDataDir(): Finding[] {
   const directory = findings("data directory");
   const { DATA_DIR } = env();
@@ -32,7 +32,7 @@ export function checkDataDir(): Finding[] {
   }
 }
 
-/** Secrets that other users of the machine could read: files in the data directory itself, unless it excludes others. */
+/** Finds secrets that other users of the machine could read: files directly in the data directory, unless other users cannot access it. */
 function exposedFiles(directory: string, mode: number): string[] {
   if ((mode & OTHERS) === 0) return [];
   return readdirSync(directory, { withFileTypes: true })

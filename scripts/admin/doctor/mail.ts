@@ -8,7 +8,7 @@ const queue = findings("mail queue");
 const TIMEOUT_MS = 5_000;
 const LATE_MINUTES = 15;
 
-/** Whether emails can be sent: the mail server accepts our name and password. */
+/** Whether emails can be sent, which means that the mail server accepts our name and password. */
 export async function checkMail(): Promise<Finding[]> {
   const { SMTP_URL } = env();
   if (SMTP_URL) return [await checkServer(SMTP_URL)];

@@ -5,7 +5,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { checkSpaces } from "./network.ts";
 
-test("a Space at an address that other machines cannot reach is reported once there are other machines", async () => {
+test("a gateway of Spaces at an address that other machines cannot reach is reported if there are other machines", async () => {
   const { id } = await someRepo(await signedInPerson(), { type: "space" });
   const isAt = (address: string) =>
     pool().query(

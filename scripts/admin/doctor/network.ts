@@ -28,7 +28,7 @@ export function checkOrigin(): Finding[] {
   return [origin.ok(ORIGIN), ...(TRUST_PROXY.length === 0 ? [missing] : checkProxy(TRUST_PROXY))];
 }
 
-/** Whether web processes reach the Spaces that workers on other machines run. */
+/** Whether web processes can reach the Spaces that workers on other machines run. */
 export async function checkSpaces(): Promise<Finding[]> {
   const { rows } = await pool().query<{ machines: number; hidden: number }>(
     `SELECT (SELECT count(DISTINCT host)::int FROM process_heartbeat WHERE seen_at > now() - make_interval(secs => $1)) AS machines,
@@ -72,7 +72,7 @@ function checkProxy(trusted: readonly string[]): Finding[] {
   return trusted.length > 0 ? [proxy.ok(`trusts ${trusted.join(", ")}`)] : [];
 }
 
-/** Whether an entry of an address list is an address, or one with a valid prefix length. */
+/** Whether an entry of an address list is an IP address, or a range with a valid prefix length. */
 function isRange(entry: string): boolean {
   return entry.includes("/") ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry);
 }
@@ -85,7 +85,7 @@ export async function checkOutbound(): Promise<Finding[]> {
 async function checkResolver(): Promise<Finding> {
   const names = findings("name resolution");
   const { hostname } = new URL(env().ORIGIN);
-  // Our own name if we have one; otherwise a name that is reserved for examples and exists (RFC 2606).
+  // Resolves our own host name if we have one; otherwise a name that is reserved for examples and exists (RFC 2606).
   const host = isThisMachine(hostname) || /^[\d.]+$|:/.test(hostname) ? "example.com" : hostname;
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   try {
@@ -121,7 +121,7 @@ function checkAllowList(ranges: readonly string[]): Finding {
   return outbound.ok(ranges.length > 0 ? `public addresses, and ${ranges.join(", ")}` : "public addresses only");
 }
 
-/** Whether the service runs here and reports that it is ready. A stopped service is fine. */
+/** Whether the service runs on this machine and reports that it is ready. A stopped service is not a fault. */
 export async function checkService(): Promise<Finding[]> {
   const service = findings("service");
   const address = `http://127.0.0.1:${env().PORT}/readyz`;
@@ -137,7 +137,7 @@ export async function checkService(): Promise<Finding[]> {
   }
 }
 
-/** Whether a worker runs if the web process does, by the heartbeats of both. */
+/** Whether a worker runs if a web process does, according to the heartbeats of both. */
 export async function checkWorker(): Promise<Finding[]> {
   const workers = findings("worker");
   const { web, worker } = await countAlive();

@@ -13,12 +13,12 @@ type SampleWebhook = Awaited<ReturnType<typeof findWebhooks>>[number];
 const findWebhooks = (ownerIds: string[]) =>
   db().webhook.findMany({ where: { ownerId: { in: ownerIds } }, include: { watched: true } });
 
-/** When a receiver failed, in hours before now, and how. */
+/** The times at which a receiver failed, in hours before now, and the failure. */
 const outages = [
   { from: 17.16 * 24, to: 17 * 24, status: 503, reason: null, body: "upstream connect error\n" },
   { from: 9.26 * 24, to: 9.1 * 24, status: null, reason: "the connection was refused", body: null },
 ] as const;
-/** One event in this many finds a bug of the receiver, which no retry fixes. */
+/** One of this many events triggers a bug of the receiver, which no retry fixes. */
 const BUG_EVERY = 110;
 
 /** The deliveries of past events to the webhooks that watch their repositories, with every attempt and the hourly counts. */

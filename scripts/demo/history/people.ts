@@ -8,7 +8,7 @@ import type { Rows } from "./write-history.ts";
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
-/** Where people work: addresses for documentation (RFC 5737). */
+/** The devices at which people work. The IP addresses are reserved for documentation (RFC 5737). */
 const desks: Record<string, { ip: string; user_agent: string; hour: number }> = {
   mara: { ip: "192.0.2.14", user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0", hour: 7 },
   jonas: {
@@ -115,7 +115,7 @@ function signIns(now: number): Entry[] {
 }
 
 const SCOPES = ["openid", "profile", "read-repos"];
-/** Who still uses which app. Mara authorizes the first one herself, in the tour. */
+/** The consents that exist today. Mara authorizes Paper Lantern herself, in the tour. */
 const consents = [
   { by: "opal", app: "Paper Lantern", daysAgo: 24.3 },
   { by: "aiko", app: "Copper Kite", daysAgo: 21.1 },

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Records a month that the sample people could have had: an event for each commit of their repositories, its deliveries with some failures,
  * sign-ins, changes in organizations, and the use of apps. It writes the rows that the service itself would have written, in few
- * statements. The audit log also keeps today's entries of the seeding itself, because an entry cannot be changed.
+ * statements. Today's entries about the seeding stay in the audit log, because an entry cannot be changed.
  */
 export async function seedHistory(now = Date.now()): Promise<void> {
   const olderThan = Math.floor(now / HOUR_MS) * HOUR_MS;
@@ -36,8 +36,9 @@ export async function seedHistory(now = Date.now()): Promise<void> {
 }
 
 /**
- * Also matched by email address, at a domain that nobody has, since a service may have other users with these names.
- * @throws Error unless they are all there
+ * Finds the sample people and organizations. People must also have the samples' email addresses, at a domain that nobody has, because a
+ * service may have other users with these names.
+ * @throws Error if one of them is missing
  */
 async function findSampleOwners(): Promise<string[]> {
   const select = { id: true };
@@ -58,7 +59,7 @@ async function findSampleOwners(): Promise<string[]> {
 
 export type EventRow = Awaited<ReturnType<typeof eventsOf>>[number];
 
-/** What a push of each commit would have recorded. */
+/** The events that a push of each commit would have recorded. */
 async function eventsOf(repo: Repo, olderThan: number) {
   const commits = [];
   for (let page = 0, isMore = true; isMore; page++) {

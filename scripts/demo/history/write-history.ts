@@ -2,7 +2,7 @@ import type pg from "pg";
 import { withConnection } from "#core/db.ts";
 import { HISTORY_DAYS } from "../sample-commits.ts";
 
-/** Rows by table; their keys are its columns. */
+/** Rows by table. The keys of a row are columns of the table. */
 export type Rows = Readonly<Record<string, readonly object[]>>;
 
 /** The samples are dated this many days before the seeding, so that they exist before their first use. */
@@ -19,14 +19,14 @@ const owned = {
 } as const;
 
 type History = {
-  /** The sample people and organizations. */
+  /** The IDs of the sample people and organizations. */
   ownerIds: readonly string[];
   /** When the content of each repository last changed. */
   changes: ReadonlyArray<{ repoId: string; at: Date }>;
   rows: Rows;
 };
 
-/** All of it or nothing: a run that is cut short leaves nothing for the next one to repeat. */
+/** Writes everything or nothing, so that after an interrupted run the next run can start again. */
 export async function writeHistory({ ownerIds, changes, rows }: History): Promise<void> {
   await withConnection(async (client) => {
     await client.query("BEGIN");

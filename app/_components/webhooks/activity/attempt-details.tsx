@@ -13,9 +13,9 @@ import { ResponseChanges } from "./response-changes.tsx";
 
 type AttemptDetailsProps = Readonly<{
   attempt: ShownAttempt;
-  /** The one before it, if their responses are compared. */
+  /** The previous attempt, if the page compares the responses of both. */
   previous: ShownAttempt | undefined;
-  /** Whether it is the latest attempt; the others are collapsed. */
+  /** Whether this is the latest attempt; earlier attempts are collapsed. */
   isOpen: boolean;
   /** The page of a run. */
   runHref: (runId: string) => string;
@@ -102,12 +102,12 @@ function ResponseDetails({ response: { headers, body }, json, status, number }: 
   );
 }
 
-/** A clause as a sentence. */
+/** Turns a clause into a sentence. */
 const sentence = (clause: string): string =>
   `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}${/[.!?]$/.test(clause) ? "" : "."}`;
 
 type WaterfallProps = Readonly<{
-  /** In milliseconds, each after the previous phase; null for a phase that did not happen. */
+  /** The durations of the phases in milliseconds; null for a phase that did not happen. */
   dns: number | null;
   connect: number | null;
   tls: number | null;
@@ -176,7 +176,7 @@ export function HeaderList({ headers, label }: HeaderListProps) {
 
 type TextBlockProps = Readonly<{
   text: string;
-  /** What it is, for the copy button and for screen readers: "request body". */
+  /** The name of the text, for the copy button and for screen readers: "request body". */
   label: string;
   /** Whether to use syntax colors. */
   isJson?: boolean;

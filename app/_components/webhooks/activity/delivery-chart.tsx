@@ -7,7 +7,7 @@ import { formatMilliseconds } from "./format-milliseconds.ts";
 
 /** One column: the outcomes within a time span, and how fast the responses were. */
 export type ChartColumn = Readonly<{
-  /** When it begins. */
+  /** When the time span begins. */
   at: Date;
   delivered: number;
   failed: number;
@@ -15,9 +15,9 @@ export type ChartColumn = Readonly<{
   /** Milliseconds; null if there was no response. */
   median: number | null;
   p99: number | null;
-  /** The list, filtered to this time. */
+  /** The URL of the list, filtered to this time span. */
   href: string;
-  /** Whether the list is filtered to it. */
+  /** Whether the list is currently filtered to this time span. */
   isChosen: boolean;
 }>;
 
@@ -25,7 +25,7 @@ type DeliveryChartProps = Readonly<{
   columns: readonly ChartColumn[];
   /** `the last 24 hours` */
   span: string;
-  /** How the times below the columns are written. */
+  /** The format of the times below the columns. */
   axis: TimeLook;
 }>;
 
@@ -153,7 +153,7 @@ function Column({ column, highest, slowest, hasResponses, isLate }: ColumnProps)
   );
 }
 
-/** On a logarithmic scale from 1 ms. Otherwise one slow hour would flatten the line of a fast target. */
+/** The scale is logarithmic and starts at 1 ms. On a linear scale one slow hour would flatten the line of a fast target. */
 function ResponseTime({ column: { median, p99 }, slowest }: Pick<ColumnProps, "column" | "slowest">) {
   const height = (ms: number) => Math.log(Math.max(1.5, ms)) / Math.log(slowest);
   return (

@@ -18,7 +18,7 @@ import { NextTry } from "./next-try.client.tsx";
 import { prettyJson } from "./pretty-json.ts";
 import { curlCommand, type SignedRequest, verifySnippets } from "./verify-snippets.ts";
 
-/** The number of latest attempts that are compared with the one before: each comparison takes time (S137). */
+/** The number of latest attempts that are compared with the attempt before. It is limited, because each comparison takes time (S137). */
 const COMPARED = 5;
 
 type DeliveryPanelProps = Readonly<{
@@ -34,8 +34,8 @@ type DeliveryPanelProps = Readonly<{
 }>;
 
 /**
- * One delivery: its payload, every attempt and its response. It is beside the list; on narrower screens it slides over it, from the side or
- * from below.
+ * One delivery: its payload, every attempt and its response. The panel is beside the list; on narrower screens it slides over the list,
+ * from the side or from below.
  */
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
   const { olderAttempts, body } = delivery;

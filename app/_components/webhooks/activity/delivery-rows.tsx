@@ -19,7 +19,7 @@ type DeliveryRowsProps = Readonly<{
   now: Date;
 }>;
 
-/** Deliveries, newest first. Each opens beside the list, and has its own URL. */
+/** Deliveries, newest first. Each delivery opens beside the list, and has its own URL. */
 export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }: DeliveryRowsProps) {
   return (
     <ul aria-label="Deliveries" className="divide-y divide-line">
@@ -96,7 +96,7 @@ type OutcomeChipProps = Readonly<{
   /** The state of the delivery; absent for a single attempt. */
   state?: DeliveryState;
   outcome: AttemptOutcome | null;
-  /** HTTP. */
+  /** The HTTP status. */
   status: number | null;
   /** Whether the target is a job, which has no status. */
   isJob?: boolean;

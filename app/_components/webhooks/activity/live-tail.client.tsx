@@ -16,7 +16,7 @@ type LiveTailProps = Readonly<{
 type State = "off" | "connecting" | "live";
 
 const STORAGE_KEY = "webhook-activity-live";
-/** The page refreshes at most this often, however many events arrive. */
+/** The least time between two refreshes of the page, however many events arrive. */
 const REFRESH_MS = 1_000;
 const BUSY_MS = 2_000;
 const MARKED_MS = 3_000;
@@ -24,7 +24,7 @@ const RETRY_MS = 15_000;
 
 let unmark: ReturnType<typeof setTimeout> | undefined;
 
-/** Rows that appear from now on are marked as new (globals.css). Rows of another page or filter, opened later, are not. */
+/** Marks rows that appear from now on as new (globals.css), but not the rows of another page or filter that is opened later. */
 function markNewRows(): void {
   clearTimeout(unmark);
   document.documentElement.dataset.live = "";
@@ -34,8 +34,8 @@ function markNewRows(): void {
 }
 
 /**
- * Keeps the page up to date while it is visible. It does not render the events itself but refreshes the page, so that filters, the chart
- * and the open delivery stay, and only the server renders rows.
+ * Keeps the page up to date while it is visible. It does not render the events but refreshes the page, so that filters, the chart and the
+ * open delivery stay, and only the server renders rows.
  */
 export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
   const router = useRouter();
@@ -81,7 +81,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       source.onopen = () => setState("live");
       source.onerror = () => {
         setState("connecting");
-        // The browser reopens a lost connection, but not one that was refused.
+        // The browser reopens a lost connection by itself, but not a connection that was refused.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, RETRY_MS);
       };
       source.addEventListener("delivery", refresh);

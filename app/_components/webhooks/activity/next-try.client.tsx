@@ -11,7 +11,7 @@ type NextTryProps = Readonly<{
 
 /** A countdown until something is due: `in 41 s`. */
 export function NextTry({ at, now }: NextTryProps) {
-  // After a refresh it counts from the new time.
+  // After a refresh the countdown starts from the new time.
   return <Countdown key={`${at} ${now}`} at={at} now={now} />;
 }
 

@@ -17,7 +17,7 @@ type ReplayProgressProps = Readonly<{
 /** How long the page shows a finished replay. */
 const SHOWN_MS = 10 * 60_000;
 
-/** The running replays, and those that ended a short while ago. */
+/** The running replays, and replays that ended a short while ago. */
 export function shownReplays(replays: readonly WebhookReplay[], now: Date): WebhookReplay[] {
   return replays.filter(
     ({ state, finishedAt }) => state === "running" || (finishedAt !== null && now.getTime() - finishedAt.getTime() < SHOWN_MS),

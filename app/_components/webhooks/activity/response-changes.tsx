@@ -4,7 +4,10 @@ import type { ShownAttempt } from "./pretty-json.ts";
 
 type ResponseChangesProps = Readonly<{ attempt: ShownAttempt; previous: ShownAttempt | undefined }>;
 
-/** How a response differs from that of the previous attempt: status, headers and body. The request's body never does (S124). */
+/**
+ * The differences between a response and the response of the previous attempt: status, headers and body. The requests' bodies are always
+ * the same (S124).
+ */
 export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   const [before, after] = [previous && textOf(previous), textOf(attempt)];
   if (!previous || before === undefined || after === undefined) return null;

@@ -17,7 +17,7 @@ type SavedViewsProps = Readonly<{
   query: ActivityQuery;
 }>;
 
-/** The person's named filters: one link each. The current filters can be saved under a name, and the view that is shown can be deleted. */
+/** The person's saved views, as links. The person can save the current filters under a name, and delete the view that is shown. */
 export function SavedViews({ views, home, webhookId, path, query }: SavedViewsProps) {
   const current = filtersOf(query);
   const hrefs = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));

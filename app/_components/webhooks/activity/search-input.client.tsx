@@ -16,7 +16,7 @@ export function SearchInput({
 }
 
 type SendOnChangeProps = Readonly<{
-  /** The page; the fields become its query. */
+  /** The URL of the page. The fields become its query. */
   action: string;
   className?: string;
   children: ReactNode;
@@ -24,7 +24,7 @@ type SendOnChangeProps = Readonly<{
 
 const PAUSE_MS = 350;
 
-/** A form of filters that submits itself when one changes, or when typing pauses. Without JavaScript it has a button. */
+/** A form of filters that submits itself when a filter changes, or when typing pauses. Without JavaScript it has a button. */
 export function SendOnChange({ action, className, children }: SendOnChangeProps) {
   const router = useRouter();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -1,4 +1,4 @@
-/** A signed request, as it was sent. */
+/** A signed request that was sent. */
 export type SignedRequest = Readonly<{
   url: string;
   /** In lower case. */

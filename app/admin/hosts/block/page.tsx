@@ -22,7 +22,7 @@ export default async function BlockHostPage({ searchParams }: Readonly<{ searchP
   const [typed, note] = [textOf(query.host), textOf(query.note)];
   const operator = await requireOperator(blockHostPath(typed, note));
   const preview = await previewHostBlock(operator, typed).catch((error: unknown) => {
-    // Somebody typed the URL by hand; the form on the previous page explains what a host is.
+    // The URL has no valid host, so somebody typed it by hand. The form on the previous page explains what a host is.
     if (isServiceError(error) && error.code === "invalid_request") redirect(HOSTS_PATH);
     throw error;
   });

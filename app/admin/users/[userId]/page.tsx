@@ -26,7 +26,7 @@ const notices: Record<string, string> = {
   "no-operator": "This user is no longer an operator.",
 };
 
-/** One account: its owner, what has access to it, and an operator's actions on it. */
+/** One account: its user, everything that has access to it, and an operator's actions on it. */
 export default async function AdminUserPage({
   params,
   searchParams,

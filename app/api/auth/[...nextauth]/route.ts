@@ -10,10 +10,10 @@ import { requestOrigin } from "../../../_server/request-origin.ts";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 
-/** The options depend on the settings of the running service, so they are created for each request and not when the module loads. */
+/** The options depend on the settings of the running service, so they are created for each request instead of when the module loads. */
 async function handle(request: NextRequest, context: Context): Promise<Response> {
-  // Through this path, anybody could write errors into the service's log. It is checked here because Next has decoded it, unlike
-  // server/dispatch.ts.
+  // At this path of next-auth, anybody could write errors into the service's log. It is checked here and not in server/dispatch.ts, because
+  // here Next has decoded the path.
   if ((await context.params).nextauth.includes("_log")) return new Response(null, { status: 404 });
   return NextAuth(request, context, nextAuthOptions()) as Promise<Response>;
 }

@@ -12,8 +12,8 @@ import { currentSession } from "../../../_server/session.ts";
 export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
 /**
- * The data that the pages of a collection read first. Only the ID counts: a former title or another owner in the URL redirects to the
- * current URL. 404 for people who may not see it, whether it exists or not (S136).
+ * The data that the pages of a collection read first. Only the ID in the URL counts: a URL with a former title or another owner redirects
+ * to the current URL. 404 for people who may not see it, whether it exists or not (S136).
  */
 export async function collectionPage(
   params: CollectionParams,

@@ -15,8 +15,8 @@ import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
 /**
- * Sends the browser to a provider. A link to this page on another site does no harm: the response is valid only in this browser, and no
- * account is linked before the person confirms it.
+ * Sends the browser to a provider. A link to this URL on another site does no harm: the provider's response is valid only in this browser,
+ * and no account is linked before the person confirms it.
  *
  * `next`: a path of ours to continue to. `intent`: `link` or `reauthenticate`, for a signed-in user.
  */

@@ -97,7 +97,7 @@ export default async function MembersPage({ params, searchParams }: Props) {
   );
 }
 
-/** The page for a member who has not met the sign-in requirements: they cannot see the list, but they can leave. */
+/** The page for a member who does not meet the sign-in requirements. The member cannot see the list, but can leave the organization. */
 function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organization" | "person">) {
   return (
     <PageColumn title="Members" description="The organization's members and their roles.">
@@ -114,7 +114,7 @@ function titleOf(total: number, isSearched: boolean): string {
 type MemberRowProps = Readonly<{
   member: Member;
   isOneself: boolean;
-  /** The page that changes the role, for people who may. */
+  /** The URL of the page that changes the role; absent for people who may not change it. */
   manageHref: string | undefined;
 }>;
 
@@ -188,7 +188,7 @@ async function LeaveSection({ organization: { name, fullName }, userId }: LeaveS
 type InvitationsSectionProps = Readonly<{
   organization: Organization;
   person: Person;
-  /** The page number of the open invitations. */
+  /** The page number in the list of open invitations. */
   page: number;
 }>;
 

@@ -39,7 +39,7 @@ export default async function AuthenticatorPage() {
   );
 }
 
-/** In groups of four, which are easier to copy. Apps ignore the spaces. */
+/** The secret in groups of four characters, which are easier to copy. Apps ignore the spaces. */
 function grouped(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, "$1 ");
 }
@@ -50,7 +50,7 @@ type QrCodeProps = Readonly<{ value: string /** The text alternative. */; label:
 const QUIET_MODULES = 4;
 
 /**
- * A QR code as one path. It is black on white in both themes, because readers need that. The service renders it itself, so that no other
+ * A QR code as one path. It is black on white in both themes, because scanners need that. The service renders it itself, so that no other
  * service learns its content.
  */
 function QrCode({ value, label }: QrCodeProps) {

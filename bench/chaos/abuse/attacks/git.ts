@@ -36,7 +36,10 @@ function dripping(socket: Socket): Socket {
 const LEVELS = 10;
 const FOLDERS = 10;
 
-/** Anonymous: a few trees that refer to each other expand to 10^10 paths. A program that walks them does not finish. */
+/**
+ * Anonymous: requests about a few trees that refer to each other and so expand to 10^10 paths. A program that visits every path does not
+ * finish.
+ */
 export const treeWalks: Attack = {
   id: "M2",
   name: "walks of a tree of 10^10 paths: 40 expanded listings, 12 commit pages, 12 history pages at a time",
@@ -55,7 +58,7 @@ export const treeWalks: Attack = {
       oid = await write("tree", Buffer.concat(lines));
       mode = "40000";
     }
-    // On a branch of its own, so that the repository itself does not change.
+    // On a separate branch, so that the repository's other pages do not change.
     const signature = "Mallory <mallory@example.test> 1790000000 +0000";
     const sha = await write("commit", `tree ${oid}\nauthor ${signature}\ncommitter ${signature}\n\nUnfold\n`);
     await runGit(directory, ["update-ref", "refs/heads/unfold", sha]);
@@ -75,7 +78,7 @@ export const treeWalks: Attack = {
 const DOWNLOADS = 600;
 
 /**
- * Anonymous: downloads of a file that git sends piece by piece, which the attacker stops reading. Each holds a git process for
+ * Anonymous: downloads of a file that git sends piece by piece, which the attacker stops reading. Each download holds a git process for
  * hours.
  */
 export const slowDownloads: Attack = {

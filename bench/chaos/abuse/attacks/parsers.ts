@@ -2,7 +2,7 @@ import { type Attack, lanes } from "../attack.ts";
 
 const KIB = 1024;
 
-/** Anonymous: front matter with flow collections without separators, for which the parser looks back further and further. */
+/** Anonymous: front matter with flow collections without separators, for which the parser looks back further with each collection. */
 export const yaml: Attack = {
   id: "H3",
   name: "64 KiB of YAML to /api/validate-yaml, 6 at a time",
@@ -18,7 +18,10 @@ export const yaml: Attack = {
 
 const FOLDERS = 40;
 
-/** One account pushes; everybody may request it. A cache by path takes the same text in many folders for new texts. */
+/**
+ * One account pushes the file, and everybody may request its pages. A cache by path would treat the same text in many folders as different
+ * texts.
+ */
 export const readmes: Attack = {
   id: "M3",
   name: `one hostile README in ${FOLDERS} folders, 8 pages at a time`,

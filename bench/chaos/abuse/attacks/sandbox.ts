@@ -6,7 +6,7 @@ import { type Attack, lanes } from "../attack.ts";
 const FILL_FILES = 6;
 const FILL_FILE_MIB = 256;
 
-/** Fills every writable directory with files of an allowed size, and reports the total. */
+/** The app of the Space: fills every writable directory with files of an allowed size, and reports the total. */
 const FILLING_APP = `
 import { createServer } from "node:http";
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
@@ -30,7 +30,7 @@ function fill() {
     if (mib === 0) continue;
     report += place + " took " + mib + " MiB; ";
     console.log("filled", place, mib);
-    // Memory of the sandbox itself is freed, so that its limit does not end this before the next place is tried.
+    // Frees memory of the sandbox, so that its limit does not end this program before the next directory is tried.
     if (place !== "/run/keyhook") for (let file = 0; file < ${FILL_FILES}; file++) try { unlinkSync(place + "/fill" + file); } catch {}
   }
 }
@@ -95,7 +95,7 @@ export const sharedMemory: Attack = {
     });
     return {
       tasksMaxMiB: FLAVOR_MIB,
-      // One at a time: the next starts when the previous one has ended.
+      // One job at a time: the next one starts when the previous one has ended.
       run: (signal) =>
         lanes(1, signal, async () => {
           const made = await attackers.send({ method: "POST", path: `/api/jobs/${person.username}`, headers, body });

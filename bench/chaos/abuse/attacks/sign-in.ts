@@ -23,8 +23,8 @@ export const wrongPasswords: Attack = {
 const ADDRESSES = 16;
 
 /**
- * Anonymous: passwords for accounts that do not exist. Each costs the work of a real one, on threads that everything else uses
- * too.
+ * Anonymous: passwords for accounts that do not exist. Checking each costs as much as for a real account, on threads that everything else
+ * also uses.
  */
 export const passwordFlood: Attack = {
   id: "A5",
@@ -35,7 +35,7 @@ export const passwordFlood: Attack = {
   },
 };
 
-/** Reads the sign-in form once, and sends it with a wrong password at each call. */
+/** Reads the sign-in form once. The returned function sends the form with a wrong password. */
 async function guesser(attackers: Attackers): Promise<(login: string, from: number) => Promise<unknown>> {
   const page = await attackers.send({ path: "/login", headers: { accept: "text/html" } });
   const hidden = fieldsOf(page?.text ?? "", "password");

@@ -36,7 +36,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.jobs.namespace }}
 {{- end -}}
 
-{{/* Invalid values fail before anything is created. */}}
+{{/* Fails on invalid values, before anything is created. */}}
 {{- define "keyhook.check" -}}
 {{- if and .Values.jobs.enabled (or (not .Values.jobs.namespace) (eq .Values.jobs.namespace .Release.Namespace)) -}}
 {{- fail "jobs.namespace must be a separate namespace: anybody who may create pods in a namespace can mount each of its Secrets" -}}
@@ -69,7 +69,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   value: {{ include "keyhook.jobsNamespace" . | quote }}
 {{- end }}
 {{- if .Values.migrations.enabled }}
-# Only the migration job connects as the owner, whatever the source of its URL.
+# Only the migration job connects as the owner, even if the Secret contains DATABASE_OWNER_URL.
 - name: DATABASE_OWNER_URL
   value: ""
 {{- end }}

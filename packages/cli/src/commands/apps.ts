@@ -132,7 +132,7 @@ type SettingsOptions = OrganizationOption & {
   refresh?: boolean;
 };
 
-/** The settings that have options here; the others are on the app's page. */
+/** Adds the options for settings. All other settings are only on the app's page. */
 function withSettings(command: Command): Command {
   return command
     .option("--description <text>", "its description, which users see")

@@ -44,7 +44,7 @@ async function exportAuditLog(at: Context, options: Options, organization: strin
   const chunks = (await at.client()).auditLog.export(organization, { format, ...(q && { q }), signal: at.signal });
   if (output === undefined) return write(at, chunks);
   const spinner = at.spin(`Writing ${output}`);
-  // Writes the whole log or nothing: a log that was cut off looks complete.
+  // Writes the whole log or nothing, because a log that was cut off looks complete.
   const temporary = `${output}.${randomBytes(4).toString("hex")}.part`;
   try {
     await pipeline(Readable.from(chunks), createWriteStream(temporary, { mode: 0o600, flags: "wx" }));
@@ -63,7 +63,7 @@ async function exportAuditLog(at: Context, options: Options, organization: strin
 async function write({ terminal }: Context, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
   for await (const chunk of chunks) {
-    // A program gets the bytes. A terminal would obey escape sequences in names.
+    // A program gets the unchanged bytes. For a terminal they are escaped, because it would obey escape sequences in names.
     const shown = terminal.stdout.isTTY ? visibleLines(decoder.decode(chunk, { stream: true })) : chunk;
     if (!terminal.stdout.write(shown)) await new Promise<void>((drained) => terminal.stdout.once("drain", drained));
   }

@@ -24,7 +24,7 @@ export function addLoginCommand(program: Command, terminal: Terminal): void {
 async function login(at: Context, { token, browser, scope }: Options, address: string | undefined): Promise<void> {
   const baseUrl = address === undefined ? await at.baseUrl() : parseBaseUrl(address);
   if (isPlain(baseUrl)) at.print.always(`Warning: ${baseUrl} is not encrypted. Others on the network can read your token.`);
-  // A broken file fails here, before the user goes to the browser.
+  // Read first, so that a damaged file is reported before the user goes to the browser.
   const before = (await readCredentialsFile(credentialsPath(at.terminal)))[baseUrl];
   const tokens: Tokens = token ? { accessToken: await readToken(at.terminal) } : await byDevice(at, baseUrl, { browser, scope });
   const me = await createClient({ baseUrl, token: tokens.accessToken }).whoami({ signal: at.signal });
@@ -35,7 +35,7 @@ async function login(at: Context, { token, browser, scope }: Options, address: s
 
 const organizationsOf = ({ orgs }: WhoAmI): string[] | undefined => (orgs.length > 0 ? orgs.map(({ name }) => name) : undefined);
 
-/** Ends the sign-in that the new one replaces: nothing else would end it. */
+/** Ends the sign-in that the new one replaces, because nothing else would end it. */
 async function forget(baseUrl: string, token: string): Promise<void> {
   await revokeToken({ baseUrl, clientId: CLI_CLIENT_ID, token, timeoutMs: 5_000 }).catch(() => undefined);
 }
@@ -109,7 +109,7 @@ async function logout(at: Context): Promise<void> {
   const baseUrl = await at.baseUrl();
   const known = (await readCredentialsFile(credentialsPath(at.terminal)))[baseUrl];
   if (!known) throw notSignedIn(baseUrl);
-  // A personal access token may be in use elsewhere, so only its owner revokes it.
+  // A personal access token may be in use elsewhere, so the command line does not revoke it.
   const isEnded = known.refreshToken === undefined || (await end(baseUrl, known.refreshToken, at.signal));
   await storeCredentials(at.terminal, baseUrl, undefined);
   if (!isEnded) {

@@ -7,15 +7,15 @@ import type { Terminal } from "../terminal.ts";
 
 /** A sign-in at one service. `expiresAt` is ISO 8601. A token from `login --token` has neither `expiresAt` nor `refreshToken`. */
 export type Credentials = { accessToken: string; refreshToken?: string; expiresAt?: string };
-/** By the service's origin. */
+/** Credentials by the origin of their service. */
 export type CredentialsByOrigin = Record<string, Credentials>;
 
-/** In the system's folder for settings, or in `KEYHOOK_CONFIG_DIR`. */
+/** The path of the file, in the system's folder for settings or in `KEYHOOK_CONFIG_DIR`. */
 export function credentialsPath({ env }: Pick<Terminal, "env">): string {
   return join(env.KEYHOOK_CONFIG_DIR || envPaths("keyhook", { suffix: "" }).config, "credentials.json");
 }
 
-/** Throws `Refused` if the file is broken: it is never overwritten without the user's decision. */
+/** Throws `Refused` if the file is damaged, because it must not be overwritten without the user's decision. */
 export async function readCredentialsFile(path: string): Promise<CredentialsByOrigin> {
   let text: string;
   try {
@@ -56,7 +56,7 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(temporary, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    // In case the umask or an earlier version left it open to others.
+    // Needed if an earlier version created the folder so that others can read it.
     await chmod(dirname(path), 0o700);
     await rename(temporary, path);
   } catch (error) {
@@ -67,7 +67,7 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   }
 }
 
-/** The service: from `--url`, from `KEYHOOK_URL`, or the only one that the user is signed in to. */
+/** The URL of the service: from `--url`, from `KEYHOOK_URL`, or the only service to which the user is signed in. */
 export async function findBaseUrl(terminal: Terminal, given: string | undefined): Promise<string> {
   const named = given ?? terminal.env.KEYHOOK_URL;
   if (named) return parseBaseUrl(named);
@@ -78,7 +78,7 @@ export async function findBaseUrl(terminal: Terminal, given: string | undefined)
   throw new BadInput(`You are signed in to ${known.join(", ")}. Choose one ${example}.`);
 }
 
-/** Returns the origin: tokens are stored under it, and the discovery document is there. */
+/** Returns the origin, under which tokens are stored and where the discovery document is. */
 export function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {

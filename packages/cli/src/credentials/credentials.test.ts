@@ -19,7 +19,7 @@ describe("the file of credentials", () => {
     await writeCredentialsFile(path, sample);
     expect([mode(dir), mode(path)]).toEqual(["700", "600"]);
     expect(await readCredentialsFile(path)).toEqual(sample);
-    // Permissions that somebody loosened are restricted again.
+    // Looser permissions are restricted again.
     chmodSync(path, 0o644);
     await writeCredentialsFile(path, sample);
     expect([mode(path), readdirSync(dir)]).toEqual(["600", ["credentials.json"]]);
@@ -30,7 +30,7 @@ describe("the file of credentials", () => {
     expect(credentialsPath({ env: {} })).toMatch(/keyhook.credentials\.json$/);
   });
 
-  test("is named when it is broken, and left unchanged", async () => {
+  test("is named in the error and left unchanged if it is damaged", async () => {
     const path = join(newConfigDir(), "credentials.json");
     for (const text of ["", "{", "[]", "null", '{"https://x": {"accessToken": 1}}', '{"https://x": "y"}']) {
       writeFileSync(path, text);
@@ -73,7 +73,7 @@ describe("the lock", () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test("does not wait for a process that is gone", async () => {
+  test("does not wait for a process that has ended", async () => {
     const path = join(newConfigDir(), "credentials.json");
     const child = spawn(process.execPath, ["-e", ""]);
     await new Promise((ended) => child.on("exit", ended));
@@ -81,7 +81,7 @@ describe("the lock", () => {
     expect(await withFileLock(path, async () => "done")).toBe("done");
   });
 
-  test("is released when the work fails, and waiting for it ends with Ctrl-C", async () => {
+  test("is released when the work fails; Ctrl-C ends the wait for it", async () => {
     const path = join(newConfigDir(), "deeper", "credentials.json");
     await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     const interrupt = new AbortController();

@@ -6,13 +6,16 @@ import { Refused } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
 
-/** The command line's own client, which every service has (C8 in docs/specification/existing-clients.md). */
+/** The client ID of the command line, which every service has (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/** Its tokens live for 30 days. Renewed a day before they expire, they do not end while a long command runs. */
+/**
+ * The command line's tokens are valid for 30 days. They are renewed a day before they expire, so that they do not expire while a long
+ * command runs.
+ */
 const REFRESH_BEFORE_SECONDS = 24 * 60 * 60;
 
-/** The stored token for a service. The first command that finds it about to expire renews it. */
+/** The stored token for a service. The first command that runs shortly before the token expires renews it. */
 export function storedToken(terminal: Terminal, origin: string): TokenSource {
   const path = credentialsPath(terminal);
   return keepTokens({
@@ -54,13 +57,13 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
 }
 
-/** Longer than a renewal takes with all its attempts. */
+/** After this time a lock counts as abandoned. A renewal with all its attempts takes less. */
 const STALE_MS = 60_000;
 const WAIT_MS = 90_000;
 
 /**
- * Runs `work` in one process of this user at a time. The lock is a file that only one process can create. A refresh token can be used once.
- * Two commands that renew at the same time would look like a theft, and the service would end the sign-in.
+ * Runs `work` in one process of this user at a time. The lock is a file that only one process can create. A refresh token can be used only
+ * once: if two commands renewed at the same time, that would look like a theft, and the service would end the sign-in.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const lock = `${path}.lock`;
@@ -92,7 +95,7 @@ async function take(lock: string, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Whether the lock's process is gone, or the lock is older than any work takes. */
+/** Whether the process of the lock has ended, or the lock is so old that it counts as abandoned. */
 async function isLeftBehind(lock: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(lock), readFile(lock, "utf8")]);

@@ -28,7 +28,7 @@ describe("a table", () => {
     expect(isCut).toBe(true);
     expect(lines[1]).toBe("abc  https://hooks.example.com…  repo");
     expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(40);
-    // Headers stay whole however narrow it is.
+    // Headers stay whole, however narrow the table is.
     expect(table(["id", "url", "domains"], rows, 5).lines[0]).toBe("ID   URL   DOMAINS");
   });
 
@@ -55,7 +55,7 @@ test("control characters in JSON are escaped, and its values stay unchanged", ()
   expect(JSON.parse(shown)).toEqual(others);
 });
 
-test("a service's own codes, URLs and errors are escaped too", async () => {
+test("codes, URLs and errors from a service are escaped too", async () => {
   const title = "\u001b]0;gone\u0007";
   const server = createServer((req, res) => {
     const origin = `http://${req.headers.host}`;

@@ -7,7 +7,7 @@ export type Row = Record<string, Cell>;
 
 const TERMINAL_WIDTH = 80;
 
-/** Prints in the chosen format: results to stdout, remarks about them to stderr. */
+/** Prints in the chosen format: results to stdout, remarks to stderr. */
 export type Printer = ReturnType<typeof createPrinter>;
 
 export function createPrinter(
@@ -27,13 +27,13 @@ export function createPrinter(
 
   return {
     format,
-    /** A remark for people, beside the answer. */
+    /** Prints a remark for people, beside the result. */
     note(text: string): void {
       if (format !== "quiet") note(text);
     },
-    /** Something that must be seen in every format, such as a secret that is shown only once. */
+    /** Prints a text that must be seen in every format, such as a secret that is shown only once. */
     always: note,
-    /** A remark for people, dimmed where colors are wanted. */
+    /** Prints a remark for people, dimmed if colors are enabled. */
     hint(text: string): void {
       if (format === "human") stderr.write(hasColour ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
@@ -71,7 +71,7 @@ export function createPrinter(
       else json(withoutNulls(value));
     },
 
-    /** Prints what was done, with `facts` about it. `quiet` prints only the first fact. */
+    /** Prints that something was done, with `facts` about it. `quiet` prints only the first fact. */
     done(message: string, facts: Row): void {
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
@@ -119,7 +119,7 @@ export type FormatOptions = { format?: string; json?: boolean; quiet?: boolean }
 
 /** `auto` is `human` on a terminal, and `agent` for a program that reads a pipe. */
 export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }: Pick<Terminal, "stdout">): Format {
-  // `audit export --format jsonl` names the format of a file.
+  // Other values are ignored: `audit export --format jsonl` names the format of a file.
   const named = formats.find((one) => one === format);
   const asked = new Set([...(named ? [named] : []), ...(json ? ["json" as const] : []), ...(quiet ? ["quiet" as const] : [])]);
   if (asked.size > 1) throw new BadInput(`Choose one output format, not ${[...asked].join(" and ")}.`);
@@ -173,7 +173,7 @@ export function table(
   return { lines: [titles, ...rows].map(line), isCut };
 }
 
-/** Cut between characters, never within one. */
+/** Cuts text to a width, never within a character. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let shown = "";
@@ -186,7 +186,7 @@ export function cut(text: string, width: number): string {
   return `${shown}…`;
 }
 
-/** Characters that a terminal would obey (escape sequences, carriage returns), or that hide text, are printed as their codes. */
+/** Characters that a terminal would obey (escape sequences, carriage returns) or that hide text. They are printed as codes. */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 /** Makes text visible for a field of a row, on one line. */
 export function visible(text: string): string {

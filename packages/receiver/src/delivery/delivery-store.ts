@@ -1,11 +1,12 @@
 import type { Answer } from "./incoming-request.ts";
 
-/** The last answer, and the `Webhook-Timestamp` of each attempt that arrived. Plain JSON. */
+/** The latest response to a delivery, and the `Webhook-Timestamp` of each attempt that arrived. It is plain JSON. */
 export type StoredAnswer = Answer & { timestamps: string[] };
 
 /**
- * Remembers the answers of accepted deliveries. With a store of your own (Redis, a table), several processes share it, and it survives a
- * restart. Keep entries for three days, as long as the service makes attempts. A delivery in progress is known to its own process only.
+ * Remembers the responses to accepted deliveries. Your own store (Redis, a table) can be shared by several processes and survives a
+ * restart. Keep entries for three days, because the service makes attempts that long. Only its own process knows a delivery that is still
+ * in progress.
  */
 export interface DeliveryStore {
   get(key: string): StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
@@ -13,7 +14,7 @@ export interface DeliveryStore {
   delete(key: string): void | Promise<void>;
 }
 
-/** Keeps the newest answers in memory, limited in number and in size. */
+/** Keeps the newest responses in memory, limited in number and size. */
 export function memoryStore({ maxEntries = 10_000, maxBytes = 16 * 1024 * 1024 } = {}): DeliveryStore {
   const answers = new Map<string, StoredAnswer>();
   let bytes = 0;
@@ -38,7 +39,7 @@ export function memoryStore({ maxEntries = 10_000, maxBytes = 16 * 1024 * 1024 }
   };
 }
 
-/** A delivery as the landing page lists it. A refused one has no event, because its content is not trusted. */
+/** A delivery as the landing page lists it. A refused delivery has no event, because its content is not trusted. */
 export type RecentDelivery = {
   at: Date;
   handler: string;

@@ -1,15 +1,15 @@
 import type { EventScope, WebhookPayload } from "@keyhook/sdk";
 
-/** A request from any kind of server. Making a `Request` of each would cost more than everything else. */
+/** A request from any kind of server. Creating a `Request` for each would cost more than all other work. */
 export type IncomingRequest = {
   method: string;
   /** The complete URL. */
   url: string;
-  /** Still encoded, without the query. */
+  /** The path, still encoded, without the query. */
   path: string;
   header(name: string): string | undefined;
   headers(): Headers;
-  /** @throws RefusedError 413 when it is larger, 408 when it takes longer */
+  /** @throws RefusedError 413 if the body is larger, 408 if it takes longer */
   body(limits: { maxBytes: number; timeoutMs: number }): Promise<Uint8Array>;
   /** The visitor's IP address, if the server knows it. */
   remoteAddress?: string | undefined;
@@ -25,7 +25,7 @@ export const json = (status: number, value: unknown, headers: Record<string, str
   headers: { "content-type": "application/json", ...headers },
 });
 
-/** A request that is refused, with its answer. */
+/** A request that is refused, with its response. */
 export class RefusedError extends Error {
   readonly answer: Answer;
   constructor(status: number, sentence: string, headers: Record<string, string> = {}) {
@@ -35,8 +35,8 @@ export class RefusedError extends Error {
 }
 
 /**
- * Reads a body in pieces and stops at the limit: `Content-Length` may be wrong, and a chunked body has none. A body that arrives too slowly
- * (slow loris) is refused.
+ * Reads a body in pieces and stops at the limit: `Content-Length` may be wrong, and a chunked body does not have it. A body that arrives
+ * too slowly (slow loris) is refused.
  * @throws RefusedError 413, 408
  */
 export async function readBody(
@@ -81,7 +81,7 @@ export const tooLarge = (maxBytes: number) =>
 
 type Problem = { loc: string[]; msg: string; type: string };
 
-/** The payload, or a 422 that says what is wrong with it. Scopes and fields that this version does not know are accepted. */
+/** The payload, or a 422 that names its errors. Scopes and fields that this version does not know are accepted. */
 export function parsePayload(
   contentType: string | undefined,
   body: Uint8Array,
@@ -124,10 +124,10 @@ function at(value: unknown, path: string): unknown {
   return found;
 }
 
-/** The payloads of one scope. TypeScript does not narrow a union by a field of a field; `isEvent` does. */
+/** The payloads of one scope. TypeScript does not narrow a union by a nested field; `isEvent` does. */
 export type PayloadOf<Scope extends EventScope> = Extract<WebhookPayload, { event: { scope: Scope } }>;
 
-/** Whether a payload has this scope, and with it the scope's fields: `if (isEvent(payload, "repo.content")) payload.updatedRefs`. */
+/** Whether a payload has this scope. Then it has the scope's fields: `if (isEvent(payload, "repo.content")) payload.updatedRefs`. */
 export function isEvent<Scope extends EventScope>(payload: WebhookPayload, scope: Scope): payload is PayloadOf<Scope> {
   return payload.event.scope === scope;
 }

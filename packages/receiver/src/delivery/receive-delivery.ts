@@ -10,14 +10,14 @@ export type Reception = {
   store: DeliveryStore;
   /** Deliveries in progress, by handler and ID. */
   inProgress: Map<string, Promise<Answer>>;
-  /** Everything that runs, to be awaited at the end. */
+  /** All running work, which is awaited when the receiver stops. */
   running: Set<Promise<unknown>>;
-  /** Aborted when running handlers are no longer awaited. */
+  /** Aborted when the receiver stops waiting for running handlers. */
   ending: AbortSignal;
   onError(error: unknown, source: ErrorSource): void;
 };
 
-/** What the list of recent deliveries shows about one. */
+/** The facts about a delivery that the list of recent deliveries shows. */
 export type Received = { answer: Answer; id: string | undefined; payload: WebhookPayload | undefined; isRepeated: boolean };
 
 const ID_MAX_CHARACTERS = 256;
@@ -51,7 +51,7 @@ export async function receiveDelivery(
 
 type Work = { id: string; rawBody: Uint8Array; payload: WebhookPayload };
 
-/** Starts the work. In `queue` mode, the answer does not wait for it. */
+/** Starts the handler. In `queue` mode, the response does not wait for it. */
 async function start(incoming: IncomingRequest, handler: RegisteredHandler, reception: Reception, work: Work): Promise<Answer> {
   if (handler.queue.isFull)
     return json(503, { error: "Too many deliveries are waiting. Try again later." }, { "retry-after": "30" });
@@ -67,7 +67,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
   reception.running.add(tracked);
   void tracked.then(() => reception.running.delete(tracked));
   if (handler.mode === "queue") {
-    // From now on the ID counts as accepted, unless the work fails: then a replay may run it.
+    // From now on the ID counts as accepted. If the handler fails, it no longer does, so that a replay runs the handler again.
     return Object.defineProperty(json(202, { queued: true }), WORK, { value: run }) as Answer;
   }
   return run.catch((): Answer => ({ status: 500, body: "Internal Server Error\n", headers: { "content-type": "text/plain" } }));
@@ -76,10 +76,11 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
 const WORK = Symbol("the work behind a 202");
 
 /**
- * Runs each delivery once: one in progress is awaited, an accepted one is answered as before, and a failed one may run again. A requested
- * replay (`X-Webhook-Replay`) runs again. That header is not signed, but the attempt's timestamp is: a copy of an intercepted request has a
- * timestamp that arrived before, and is answered from memory, regardless of its other headers. A failed replay is remembered as a replay,
- * because the service attempts it again without that header.
+ * Runs the handler once for each delivery. If the same delivery is in progress, this waits for it; if it was accepted, the response is the
+ * same as before; if it failed, the handler may run again. A requested replay (`X-Webhook-Replay`) runs the handler again. That header is
+ * not signed, but the attempt's timestamp is: a copy of an intercepted request has a timestamp that arrived before, and so gets the earlier
+ * response, whatever its other headers are. A failed replay is remembered as a replay, because the service attempts it again without that
+ * header.
  */
 async function once(
   incoming: IncomingRequest,
@@ -145,8 +146,8 @@ async function once(
 type SenderRules = { secrets: readonly string[]; requireSignature: boolean | undefined; toleranceSeconds: number };
 
 /**
- * Authenticates the sender (S140). It does so before the body is read, as far as the headers allow. A signature must always be right, even
- * beside a right `X-Webhook-Secret`. A `whsec_` secret, which is made for signing, requires one: otherwise anybody who intercepted one
+ * Authenticates the sender (S140), before the body is read as far as the headers allow. A signature must always be valid, even beside a
+ * correct `X-Webhook-Secret`. A `whsec_` secret, which is made for signing, requires a signature: otherwise anybody who intercepted one
  * request could send others forever.
  * @throws RefusedError 401, 403
  */

@@ -32,7 +32,7 @@ export function registerHandler(given: string, handle: WebhookHandler, options: 
   return { name, handle, mode, timeoutMs, deduplicate, queue: new WorkQueue({ concurrency, maxQueued }) };
 }
 
-/** Runs a handler up to its time limit. Then its signal is aborted, and the delivery has failed, whatever the handler does afterwards. */
+/** Runs a handler. At the time limit its signal is aborted, and the delivery has failed, whatever the handler does afterwards. */
 export async function runHandler(
   handler: RegisteredHandler,
   payload: WebhookPayload,
@@ -88,7 +88,7 @@ class WorkQueue {
     try {
       return await work();
     } finally {
-      // The slot goes directly to the next in line, so that nobody overtakes it.
+      // The slot goes directly to the next delivery in the queue, so that no new delivery overtakes it.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running--;
@@ -96,17 +96,17 @@ class WorkQueue {
   }
 }
 
-/** What a handler gets besides the payload. */
+/** The context that a handler gets besides the payload. */
 export class DeliveryContext {
   /** `Webhook-Id`: the same in each attempt and replay. Random if the sender gives none. */
   readonly id: string;
-  /** The bytes as they arrived. */
+  /** The received bytes. */
   readonly rawBody: Uint8Array;
   /** Aborted when the handler has run for too long, or when the receiver stops. */
   readonly signal: AbortSignal;
-  /** When the attempt was sent. */
+  /** The time when the attempt was sent. */
   readonly timestamp: Date | undefined;
-  /** A sample event from "Send a test", on the receiver's own page or in the service. */
+  /** Whether it is a sample event from "Send a test", on the receiver's own page or in the service. */
   readonly isTest: boolean;
   readonly #incoming: IncomingRequest;
   #headers: Headers | undefined;
@@ -122,7 +122,7 @@ export class DeliveryContext {
     this.isTest = incoming.header("x-webhook-test") === "true";
   }
 
-  // Both are costly to make, and few handlers use them.
+  // Headers and request are created only when needed, because they are costly and few handlers use them.
   get headers(): Headers {
     this.#headers ??= this.#incoming.headers();
     return this.#headers;

@@ -5,10 +5,10 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** A random value in the form of each test button: another site can post a form to this address, but does not know the value. */
+/** A random value in the form of each test button. Another site can post a form to this URL, but does not know the value. */
 const formToken = crypto.randomUUID();
 
-/** Answers `/` and the buttons on it. */
+/** Responds to requests for `/` and to the buttons on that page. */
 export async function answerLanding(receiver: Receiver, incoming: IncomingRequest, path: string): Promise<Answer> {
   const { page } = receiver.options;
   if (path === "/" && (incoming.method === "GET" || incoming.method === "HEAD") && page !== false) {
@@ -30,7 +30,7 @@ export async function answerLanding(receiver: Receiver, incoming: IncomingReques
 async function answerTestButton(receiver: Receiver, incoming: IncomingRequest): Promise<Answer> {
   const forbidden = json(403, { error: "Tests can only be sent from the receiver's own page, on its own machine (mayManage)." });
   if (!(await mayManage(receiver, incoming))) return forbidden;
-  // A form on another site.
+  // Refuses a form on another site.
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== new URL(incoming.url).origin) return forbidden;
   if ((incoming.header("sec-fetch-site") ?? "same-origin") !== "same-origin") return forbidden;
@@ -69,8 +69,9 @@ const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
 /**
- * Whether the visitor may see recent deliveries and send tests: a user at this machine. A proxy or tunnel on it connects from a loopback
- * address too, but adds headers; and a page elsewhere whose name points to this machine (DNS rebinding) has another `Host`.
+ * Whether the visitor may see recent deliveries and send tests. Only a user at this machine may. A proxy or tunnel on this machine also
+ * connects from a loopback address, but adds headers; a page of another site whose name points to this machine (DNS rebinding) has another
+ * `Host`.
  */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());

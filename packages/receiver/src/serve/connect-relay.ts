@@ -51,7 +51,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
         moving.push(followMove(state, options.updateWebhooks).catch((error) => receiver.reportError(error, { during: "relay" })));
     },
   });
-  // An error means that another attempt would fail in the same way. Before the relay is open, it is an error of the start.
+  // An error means that another attempt would fail in the same way. If it occurs before the relay is open, the start fails.
   listening.then(
     (reason) => reason !== "aborted" && print(ENDED[reason]),
     (error) => receiver.reportError(error, { during: "relay" }),
@@ -83,7 +83,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
     }
     for (const webhook of staleWebhooks) {
       if (!webhook.url.startsWith(previousUrl)) continue;
-      // For another URL, the service requires the secret again.
+      // The service requires the secret again to change the URL.
       const { hasSecret } = await client.webhooks.get(webhook.id);
       const secret = hasSecret ? receiver.secrets[0] : undefined;
       await client.webhooks.update(webhook.id, {
@@ -120,7 +120,7 @@ async function ask(question: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Handled without a socket: the sender is not on this machine, and may not manage anything. */
+/** Handles a relayed request. It has no socket, so its sender does not count as a user at this machine. */
 async function handleRelayed(receiver: Receiver, request: RelayedRequest): Promise<RelayAnswer> {
   const { status, headers = {}, body } = await receiver.answer(fromRelay(request));
   const { connection: _, ...rest } = headers;
@@ -135,7 +135,7 @@ function fromRelay({ method, path, headers, body }: RelayedRequest): IncomingReq
       try {
         made.append(name, value);
       } catch {
-        // The Fetch API does not accept this header's name or value.
+        // A header whose name or value the Fetch API does not accept is left out.
       }
     }
     return made;
@@ -156,7 +156,7 @@ async function* chunk(body: Uint8Array): AsyncGenerator<Uint8Array> {
   yield body;
 }
 
-/** Reads the credentials of `keyhook login` by origin, from the system's folder for settings. They are never written here. */
+/** Reads the credentials of `keyhook login` by origin, from the system's folder for settings. This package never writes them. */
 async function readCredentials(): Promise<Record<string, { accessToken: string }>> {
   try {
     return JSON.parse(await readFile(join(configFolder(), "credentials.json"), "utf8"));

@@ -10,9 +10,9 @@ export type LaunchOptions = {
   port?: number;
   /** Default: `HOST`, or else `127.0.0.1`, this machine only. `0.0.0.0` listens on all addresses. */
   host?: string;
-  /** Whether SIGTERM and SIGINT stop it, after running handlers have ended. Default: true. */
+  /** Whether SIGTERM and SIGINT stop the server, after running handlers have ended. Default: true. */
   handleSignals?: boolean;
-  /** Makes it reachable at a URL of the service. `true`: with the name `receiver`. */
+  /** Makes the receiver reachable at a URL of the service. `true`: with the name `receiver`. */
   relay?: boolean | RelayOptions;
   /** Replaces standard output. */
   print?: (line: string) => void;
@@ -63,7 +63,7 @@ export async function launch(receiver: Receiver, options: LaunchOptions): Promis
       const closed = once(server, "close");
       server.close();
       server.closeIdleConnections();
-      // Clients get time to read their answers.
+      // Clients get time to read their responses.
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       await closed;
       clearTimeout(timer);

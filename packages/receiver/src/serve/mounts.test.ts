@@ -73,7 +73,7 @@ it("mounts into Express, before a body parser and after one that keeps the bytes
   );
 });
 
-it("says what to do if a parser has discarded the bytes", async () => {
+it("reports what to do if a body parser has discarded the bytes", async () => {
   const onError = vi.fn();
   const url = await listen(createServer(express().use(express.json()).use(make({ onError }).handler)));
   expect((await fetch(`${url}/webhooks/onPush`, delivery())).status).toBe(500);
@@ -102,6 +102,6 @@ it("mounts into Hono, and works as a route handler of Next", async () => {
     expect((await answer(new Request("https://own.example/api/webhooks/onPush"))).status).toBe(405);
   }
   expect((await receiver.fetch(new Request("https://own.example/webhooks/onPush", delivery()))).status).toBe(404);
-  // The visitor may be anyone, so the page has no tests and no deliveries.
+  // The visitor may be anyone, so the page has no test buttons and no deliveries.
   expect(await (await receiver.fetch(new Request("http://localhost/api"))).text()).not.toMatch(/Recent deliveries|name="token"/);
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../create-receiver.ts";
 import { type Answer, type IncomingRequest, RefusedError, readBody, tooLarge, tooSlow } from "../delivery/incoming-request.ts";
 
-/** Express adds to Node's own objects; Fastify wraps them, together with the body that its parsers have read. */
+/** Express adds properties to Node's own objects. Fastify wraps these objects, together with the body that its parsers have read. */
 export type FrameworkRequest = { raw?: IncomingMessage; body?: unknown; rawBody?: unknown };
 export type FrameworkResponse = { raw?: ServerResponse; hijack?: () => unknown };
 
@@ -35,7 +35,7 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
         try {
           all.append(request.rawHeaders[at] as string, request.rawHeaders[at + 1] as string);
         } catch {
-          // Node accepts headers that the Fetch API does not.
+          // A header that Node accepts and the Fetch API does not is left out.
         }
       }
       return all;
@@ -45,7 +45,8 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
       return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
-    // No browser uses HTTP/1.0, but nginx does by default: it connects from this machine, without naming the visitor.
+    // No browser uses HTTP/1.0, but nginx does by default. It connects from this machine without naming the visitor, so the address is not
+    // known.
     remoteAddress: request.httpVersion === "1.0" ? undefined : request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };
@@ -67,12 +68,12 @@ function readStream(
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
-    // The client has gone, and nobody reads the answer.
+    // The client has disconnected, so nobody reads this response.
     const onGone = () => settle(() => reject(new RefusedError(400, "The body was cut off.", { connection: "close" })));
     const timer = setTimeout(() => settle(() => reject(tooSlow())), timeoutMs);
     function settle(how: () => void) {
       clearTimeout(timer);
-      // The request is not destroyed, because the answer must still be written.
+      // The request is not destroyed, because the response must still be written.
       request.pause().off("data", onData).off("end", onEnd).off("close", onGone);
       how();
     }
@@ -82,7 +83,7 @@ function readStream(
 
 const safeHost = (host = "localhost") => (/^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost");
 
-/** The bytes that a body parser has kept. A parsed object has lost them, and the signature covers the bytes. */
+/** The bytes that a body parser has kept. A parsed object is not enough, because the signature covers the bytes. */
 function alreadyRead(request: IncomingMessage, parsed: FrameworkRequest): Uint8Array | undefined {
   for (const candidate of [parsed.rawBody, (request as FrameworkRequest).rawBody, parsed.body]) {
     if (candidate instanceof Uint8Array) return candidate;
@@ -100,7 +101,7 @@ export function send(request: IncomingMessage, response: ServerResponse, { statu
   if (response.headersSent || response.destroyed) return;
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, "content-length": bytes.byteLength });
-  // Otherwise the rest of a refused body would be read to its end, for the connection's next request.
+  // Without this, Node would read the rest of a refused body to its end, for the connection's next request.
   if (headers.connection === "close") response.once("finish", () => setTimeout(() => request.destroy(), 250).unref());
   response.end(request.method === "HEAD" ? undefined : bytes);
 }
@@ -120,7 +121,7 @@ export function fromRequest(request: Request): IncomingRequest {
 }
 
 export function toResponse({ status, body, headers = {} }: Answer, { method }: Pick<IncomingRequest, "method">): Response {
-  // A `Response` must not have headers of one connection.
+  // A `Response` must not have headers that are about a connection.
   const { connection: _, ...rest } = headers;
   const isEmpty = method === "HEAD" || status === 204 || status === 304;
   return new Response(isEmpty ? null : body, { status, headers: { "content-type": "application/json", ...rest } });

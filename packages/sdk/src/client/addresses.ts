@@ -8,13 +8,14 @@ import type { Query } from "./transport.ts";
  */
 export type Asked = { signal?: AbortSignal | undefined };
 /**
- * The last argument of operations on an owner's resources: an organization's, by its handle, or by default the caller's.
+ * The last argument of operations on an owner's resources. `organization` is the handle of an organization; by default the owner is the
+ * caller.
  *
  * @group Client
  */
 export type Whose = Asked & { organization?: string | undefined };
 
-/** Encodes one part of a path. Neither a slash in it nor `.` or `..`, which URLs resolve, can lead to another address. */
+/** Encodes one part of a path, so that a slash in it leads to no other URL. Refuses `.` and `..`, which URLs resolve. */
 export function part(text: string): string {
   if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} is neither a name nor an ID`);
   return encodeURIComponent(text);
@@ -31,7 +32,7 @@ export function fullNamePath(fullName: string): string {
 export const settingsPath = (organization: string | undefined): string =>
   organization === undefined ? "/api/settings" : `/api/organizations/${part(organization)}/settings`;
 
-/** Reads the handle of the token's owner. */
+/** A function that reads the handle of the token's owner. */
 export type OwnName = (asked?: Asked) => Promise<string>;
 
 /**
@@ -44,7 +45,7 @@ export type RepoRef = string | { type: RepoType; name: string };
 /**
  * Reads a {@link RepoRef} as a type and a name.
  *
- * @param repo In either form.
+ * @param repo The repository, in either form.
  * @returns The type, and `owner/name`.
  * @throws TypeError if the type is not one of `model`, `dataset` and `space`.
  *
@@ -61,7 +62,7 @@ export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
   return type ? { type, name: rest.join("/") } : { type: "model", name: repo };
 }
 
-/** `/api/models/owner/name` */
+/** The path of a repository in the API, such as `/api/models/owner/name`. */
 export function repoPathOf(repo: RepoRef): string {
   const { type, name } = readRepo(repo);
   return `/api/${apiSegments[type]}/${fullNamePath(name)}`;
@@ -78,7 +79,7 @@ export function readBaseUrl(text: string): { origin: string; base: string } {
 }
 
 export function addressOf(base: string, path: string, query: Query = {}): URL {
-  // `//host` and `https://host` would send the token to another server.
+  // A path such as `//host` or `https://host` would send the token to another server.
   if (!/^\/(?!\/)/.test(path)) throw new TypeError(`path: begin with one slash, not ${JSON.stringify(path)}`);
   const url = new URL(base + path);
   for (const [name, value] of Object.entries(query)) {
@@ -88,7 +89,7 @@ export function addressOf(base: string, path: string, query: Query = {}): URL {
   return url;
 }
 
-/** Returns the next page's URL without its origin: behind a proxy, the service may name a different origin than the client uses. */
+/** Returns the next page's URL without its origin, because behind a proxy the service may name a different origin than the client uses. */
 export function nextOf(link: string | null): string | undefined {
   const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;

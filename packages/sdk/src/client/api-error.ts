@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * A request that failed, because the service refused it or because no answer came. `message` says what to do.
+ * A request that failed, because the service refused it or because there was no response. `message` says what to do.
  *
  * @example
  * ```ts
@@ -17,11 +17,11 @@ import { z } from "zod";
  */
 export class ApiError extends Error {
   override readonly name: string = "ApiError";
-  /** The HTTP status; 0 if no answer came, or none that could be read to its end. */
+  /** The HTTP status; 0 if there was no response, or none that could be read to its end. */
   readonly status: number;
   /**
    * The code for programs: the header `X-Error-Code` (`RepoNotFound`), or else the body's code (`insufficient_scope`). The SDK's own codes
-   * are `network`, `timeout`, `unexpected_answer` and `redirected`, and `http_<status>` for an answer without a code.
+   * are `network`, `timeout`, `unexpected_answer` and `redirected`, and `http_<status>` for a response without a code.
    */
   readonly code: string;
   /** The request's ID in the service's log, for its operator. */
@@ -54,7 +54,7 @@ export type ApiErrorFacts = {
   cause?: unknown;
 };
 
-/** Each field is read by itself, so that one with the wrong type does not hide the others. */
+/** Each field is read separately, so that a field with the wrong type does not hide the other fields. */
 const optional = z.string().optional().catch(undefined);
 const body = z.object({
   error: optional,
@@ -66,14 +66,14 @@ const body = z.object({
 });
 const empty: z.infer<typeof body> = {};
 
-/** The error of an answer whose content is not what the SDK expects. */
+/** The error for a response whose content the SDK does not expect. */
 export const unexpectedContent = (message: string, cause?: unknown): ApiError =>
   new ApiError(message, { status: 200, code: "unexpected_answer", cause });
 
-/** Makes the error of an answer that is not 2xx. `text` is its body, or the beginning of it. */
+/** Creates the error for a response that is not 2xx. `text` is its body, or the beginning of its body. */
 export function errorOfAnswer({ status, headers }: Response, text: string, asked: string): ApiError {
   const fields = body.safeParse(parse(text)).data ?? empty;
-  // OAuth endpoints have the code in the field where the API has the sentence (RFC 6749 §5.2).
+  // OAuth endpoints have the code in the field in which the API has the message (RFC 6749 §5.2).
   const isCode = fields.error !== undefined && /^[a-z_]+$/.test(fields.error);
   const code = headers.get("x-error-code") ?? fields.code ?? (isCode ? fields.error : undefined) ?? `http_${status}`;
   const sentence = fields.error_description ?? (isCode ? undefined : fields.error) ?? fields.message;

@@ -40,18 +40,18 @@ export function appsOf({ request, pages }: Transport) {
       return (await request("GET", of(id, organization), { schema: one, signal })).app;
     },
 
-    /** Creates an app. The answer has the secret of a confidential app; the service never shows it again. */
+    /** Creates an app. The response has the secret of a confidential app, which the service never shows again. */
     async create(app: NewOAuthApp, { organization, signal }: Whose = {}): Promise<{ app: OAuthAppRecord; secret?: string }> {
       return await request("POST", at(organization), { body: app, schema: withSecret, signal });
     },
 
-    /** Changes an app. What is left out stays as it is. */
+    /** Changes an app. Absent fields keep their values. */
     async update(id: string, changes: OAuthAppChanges, { organization, signal }: Whose = {}): Promise<OAuthAppRecord> {
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).app;
     },
 
     /**
-     * Gives the app a new secret, or its first one, which the service never shows again. The previous secret ends now, or after
+     * Gives the app its first secret or a new one, which the service never shows again. The previous secret ends now, or after
      * `overlapSeconds`, at most seven days.
      */
     rotateSecret: (

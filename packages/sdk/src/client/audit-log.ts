@@ -25,7 +25,7 @@ const eventSchema = z.looseObject({
 export type AuditLogEntry = z.infer<typeof eventSchema>;
 
 /**
- * Which entries to read.
+ * A filter of the entries to read.
  *
  * @group Client
  */

@@ -17,7 +17,7 @@ import { type WebhooksClient, webhooksOf } from "./webhooks.ts";
  * @group Client
  */
 export type Client = Transport & {
-  /** Says whose token it is: a person's, or a CI job's. */
+  /** Reads whose token it is: a person's, or a CI job's. */
   whoami: (asked?: Asked) => Promise<WhoAmI>;
   /** Webhooks, their deliveries and replays. */
   webhooks: WebhooksClient;
@@ -31,19 +31,20 @@ export type Client = Transport & {
   organizations: OrganizationsClient;
   /** The audit log of an organization. */
   auditLog: AuditLogClient;
-  /** Relays: public addresses for receivers that have none. */
+  /** Relays: public URLs for receivers that have none. */
   relays: RelaysClient;
 };
 
 /**
- * Makes a client of the service's API. Nothing is sent until you call an operation. Each operation takes `{ signal }` last, throws
- * {@link ApiError}, and is attempted again where that is safe: after 429, 502, 503, 504 and lost connections, up to `maxRetries` times.
+ * Creates a client of the service's API. Nothing is sent until you call an operation. Each operation takes `{ signal }` as its last
+ * argument, throws {@link ApiError}, and is attempted again if that is safe: after 429, 502, 503, 504 and lost connections, up to
+ * `maxRetries` times.
  *
  * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut
  * off. For URLs without an operation, use {@link Transport.request}.
  *
  * @param options `baseUrl`, and a `token`: a personal access token, `accessToken` of a sign-in, or {@link keepTokens}.
- * @returns The client. Next, `client.whoami()` says whose token it is.
+ * @returns The client. Next, `client.whoami()` reads whose token it is.
  * @throws TypeError if `baseUrl` is not a web address.
  *
  * @example
@@ -83,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * The person whose token it is, or a CI job that acts for one repository (`type: "publisher"`).
+ * The owner of the token: a person, or a CI job that acts for one repository (`type: "publisher"`).
  *
  * @group Client
  */
@@ -91,7 +92,7 @@ export type WhoAmI = Whoami | WhoamiJob;
 
 const whoamiAnswerSchema = z.union([whoamiSchema, whoamiJobSchema]);
 
-/** Says whose token it is. */
+/** Reads whose token it is. */
 const whoamiOf =
   ({ request }: Transport) =>
   ({ signal }: Asked = {}): Promise<WhoAmI> =>

@@ -71,13 +71,13 @@ export type NewDiscussion = {
   /** Markdown. */
   description?: string;
   pullRequest?: boolean;
-  /** For a pull request: the branch whose commits it proposes. */
+  /** For a pull request: the branch with the proposed commits. */
   head?: string;
   /** For a pull request: the branch to merge into. */
   base?: string;
 };
 /**
- * Which discussions to list.
+ * A filter of the discussions to list.
  *
  * @group Client
  */
@@ -93,8 +93,8 @@ const pageSchema = z.object({ discussions: z.array(discussionSchema), count: z.n
 /**
  * The operations of `client.repos.discussions`, on discussions and pull requests.
  *
- * Discussions and pull requests of a repository. Everything but `list` and `get` needs the scope `write-discussions`; `merge` also needs
- * one that allows writing to the repository.
+ * Discussions and pull requests of a repository. All operations except `list` and `get` need the scope `write-discussions`; `merge` also
+ * needs a scope that allows writing to the repository.
  *
  * @group Client
  * @useDeclaredType
@@ -107,7 +107,7 @@ export function discussionsOf({ request }: Transport) {
     return `${repoPathOf(repo)}/discussions${num === undefined ? "" : `/${num}`}${rest}`;
   };
   return {
-    /** Lists them: pinned ones first, then the latest. */
+    /** Lists discussions and pull requests: pinned ones first, then the latest. */
     list: (repo: RepoRef, filter: DiscussionFilter = {}, { signal }: Asked = {}) =>
       paged<DiscussionRecord>(async (cursor = "0") => {
         const { discussions, count, start } = await request("GET", at(repo), {
@@ -119,7 +119,7 @@ export function discussionsOf({ request }: Transport) {
         return { items: discussions, next: isMore ? String(Number(cursor) + 1) : null };
       }),
 
-    /** Reads one with its events. @throws {@link ApiError} with status 404 */
+    /** Reads a discussion with its events. @throws {@link ApiError} with status 404 */
     get: (repo: RepoRef, num: number, { signal }: Asked = {}): Promise<DiscussionDetail> =>
       request("GET", at(repo, num), { schema: detailSchema, signal }),
 
@@ -137,14 +137,14 @@ export function discussionsOf({ request }: Transport) {
       return (await request("POST", at(repo, num, "/comment"), { body: { comment }, schema, signal })).newMessage;
     },
 
-    /** Replaces the text of a comment. `id` is the comment's. */
+    /** Replaces the text of a comment. `id` is the ID of the comment. */
     async editComment(repo: RepoRef, num: number, id: string, content: string, { signal }: Asked = {}): Promise<CommentRecord> {
       const schema = z.object({ updatedComment: commentSchema });
       const path = at(repo, num, `/comment/${part(id)}/edit`);
       return (await request("POST", path, { body: { content }, schema, signal })).updatedComment;
     },
 
-    /** Closes or reopens it, with a comment if you give one. */
+    /** Closes or reopens a discussion, with a comment if you give one. */
     async setStatus(
       repo: RepoRef,
       num: number,
@@ -154,12 +154,12 @@ export function discussionsOf({ request }: Transport) {
       await request("POST", at(repo, num, "/status"), { body: { status, comment }, signal });
     },
 
-    /** Changes the title. */
+    /** Changes the title of a discussion. */
     async setTitle(repo: RepoRef, num: number, title: string, { signal }: Asked = {}): Promise<void> {
       await request("POST", at(repo, num, "/title"), { body: { title }, signal });
     },
 
-    /** Merges a pull request; with `headSha` only if that is still its latest commit. */
+    /** Merges a pull request. With `headSha`, only if that is still its latest commit. */
     merge: (
       repo: RepoRef,
       num: number,

@@ -7,7 +7,7 @@ const parse = (...pieces: string[]) => {
 };
 
 describe("events", () => {
-  /** By the standard's interpretation (HTML §9.2.6). */
+  /** Streams, with their events according to the standard (HTML §9.2.6). */
   const streams: [string, { event: string; data: string; id?: string }[]][] = [
     [
       "data: 1\n\ndata: 2\n\n",
@@ -39,7 +39,7 @@ describe("events", () => {
     ["data: not ended", []],
   ];
 
-  test.each(streams)("of %j are those of the standard, wherever the text is cut", (text, wanted) => {
+  test.each(streams)("of %j are the events of the standard, wherever the text is cut", (text, wanted) => {
     expect(parse(text)).toEqual(wanted);
     expect(parse(...text)).toEqual(wanted);
     for (let cut = 1; cut < text.length; cut += 1)
@@ -63,7 +63,7 @@ describe("events", () => {
     ]);
   });
 
-  test("without an end are abandoned; heartbeats are not events", () => {
+  test("without an end are given up; heartbeats are not events", () => {
     const parser = new EventStreamParser();
     const piece = `data: ${"x".repeat(1024 * 1024)}\n`;
     const push = () => {

@@ -14,7 +14,7 @@ export type ServerSentEvent = {
   id?: string;
 };
 
-/** The most characters that one event may have: a longer one is a mistake or an attack. */
+/** The maximum length of an event in characters. A longer event is a mistake or an attack. */
 const EVENT_MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
@@ -29,7 +29,7 @@ export class EventStreamParser {
   readonly #parser = createParser({
     maxBufferSize: EVENT_MAX_CHARACTERS,
     onEvent: ({ event = "message", data, id }) => {
-      // The standard keeps an ID until the next one; the parser gives it with its own event alone.
+      // In the standard an ID stays valid until the next ID; the parser returns it only with its own event.
       this.#id = id ?? this.#id;
       this.#events.push({ event, data, ...(this.#id !== undefined && { id: this.#id }) });
     },

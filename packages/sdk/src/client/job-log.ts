@@ -13,12 +13,12 @@ export type JobLogLine = { timestamp: string; data: string };
 
 const schema = z.object({ timestamp: z.string(), data: z.string() });
 const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
-/** How many of the last printed lines are searched for in the whole log, after a connection that began in its middle. */
+/** The number of the last returned lines that are searched for in the whole log, after a connection that began in the middle of the log. */
 const REMEMBERED = 20;
 
 /**
- * Reads a job's log across connections. The stream has no positions, but the log is always the same: the lines already returned are
- * counted, and skipped in the next connection. After a connection that began with the last few lines, their number in the whole log is
+ * Reads a job's log across connections. The stream has no positions, but the log never changes: the lines that were already returned are
+ * counted, and skipped in the next connection. If the first connection began with the last few lines, their position in the whole log is
  * unknown, so the last returned lines are searched for (decision 059).
  */
 export function followJobLog(

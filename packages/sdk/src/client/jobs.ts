@@ -28,14 +28,14 @@ export type NewJob = z.input<typeof jobBodySchema>;
  */
 export type NewSchedule = z.input<typeof scheduledJobBodySchema>;
 /**
- * When a schedule runs.
+ * The times at which a schedule runs.
  *
  * @group Client
  * @useDeclaredType
  */
 export type ScheduleTimes = z.input<typeof scheduleBodySchema>;
 /**
- * Which jobs to list: those in any of the stages, with all of the labels.
+ * A filter of the jobs to list: a job must be in one of the stages and have all of the labels.
  *
  * @group Client
  */
@@ -49,7 +49,7 @@ const hardwareSchema = z.object({
   ephemeralStorage: z.string(),
 });
 /**
- * A machine size that a job may request, its flavor.
+ * A flavor: a machine size that a job may request.
  *
  * @group Client
  * @useDeclaredType
@@ -59,7 +59,7 @@ export type JobHardware = z.infer<typeof hardwareSchema>;
 /**
  * The operations of `client.jobs`, on jobs and schedules.
  *
- * Jobs on the caller's account, or with `{ organization }` on an organization's. The token needs the scope `jobs`.
+ * Jobs of the caller, or with `{ organization }` of an organization. The token needs the scope `jobs`.
  *
  * @group Client
  * @useDeclaredType
@@ -95,13 +95,13 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
     get,
 
     /**
-     * Follows a job's log until the job is over: from its first line, or with `tail` from that many lines before the end. Reconnects when the
-     * connection drops, without giving a line twice. Next, `get` has the exit code.
+     * Follows a job's log until the job has ended: from the first line, or with `tail` from that many lines before the end. Reconnects when
+     * the connection is lost, and returns no line twice. Next, `get` has the exit code.
      */
     logs: (id: string, { tail, ...whose }: Whose & { tail?: number } = {}): AsyncIterable<JobLogLine> =>
       followJobLog(transport, { path: () => at(whose, id, "/logs"), read: () => get(id, whose), tail, signal: whose.signal }),
 
-    /** Stops a job. A job that is over stays as it is. */
+    /** Stops a job. A job that has ended does not change. */
     cancel: async (id: string, whose: Whose = {}): Promise<JobAnswer> =>
       request("POST", await at(whose, id, "/cancel"), { schema, signal: whose.signal, isIdempotent: true }),
 

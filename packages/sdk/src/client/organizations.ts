@@ -6,7 +6,7 @@ import type { Transport } from "./transport.ts";
 
 const organizationSchema = z.looseObject({
   _id: z.string(),
-  /** Its handle. */
+  /** The organization's handle. */
   name: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),
@@ -42,7 +42,7 @@ export type MemberRecord = z.infer<typeof memberSchema>;
 /**
  * The operations of `client.organizations`.
  *
- * Organizations by their handles. `whoami().orgs` lists those of the caller.
+ * Organizations by their handles. `whoami().orgs` lists the caller's organizations.
  *
  * @group Client
  * @useDeclaredType

@@ -6,9 +6,9 @@ import { ApiError } from "./api-error.ts";
  *
  * @param connect Opens a connection that continues where the previous one ended, such as with {@link Transport.stream} and `lastEventId`.
  * @param signal Ends the reading.
- * @param isOver Is asked after each connection that ended without an error. Default: never over.
- * @throws {@link ApiError} if another connection would fail in the same way: the token has ended, or there is no such stream. After an abort,
- *   the signal's reason.
+ * @param isOver Called after each connection that ended without an error. Returns whether the stream has ended. Default: never.
+ * @throws {@link ApiError} if another connection would fail in the same way: the token is no longer valid, or there is no such stream.
+ * After an abort, the signal's reason.
  *
  * @group Client
  */
@@ -35,7 +35,7 @@ export async function* reconnecting<T>(
   }
 }
 
-/** Errors that a new connection may cure: the service restarts, a proxy gave up, the network is down. */
+/** Whether a new connection may succeed after an error: the service restarts, a proxy gave up, the network is down. */
 function isLost(error: unknown): error is ApiError {
   return isWorthRetrying(error) || (error instanceof ApiError && error.status >= 500);
 }
@@ -43,7 +43,7 @@ function isLost(error: unknown): error is ApiError {
 /** Delays between two attempts, in milliseconds. */
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 20_000;
-/** A longer `Retry-After` becomes an error with that time in it: a program that stands still for an hour looks dead. */
+/** A longer `Retry-After` becomes an error that contains the time, because a program that waits for an hour looks dead. */
 const RETRY_AFTER_MAX_SECONDS = 60;
 
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
@@ -56,8 +56,8 @@ export function isWorthRetrying(error: unknown): error is ApiError {
 }
 
 /**
- * Exponential backoff with full jitter: a random time up to a growing limit, so that clients that failed together do not return together.
- * `Retry-After` is added to it. `attempt` is the number of failed attempts, from 1.
+ * Exponential backoff with full jitter: a random time up to a growing limit, so that clients that failed at the same time do not return at
+ * the same time. `Retry-After` is added to it. `attempt` is the number of failed attempts, from 1.
  */
 export function delayBeforeRetry(attempt: number, retryAfterSeconds = 0, random = Math.random): number {
   const limit = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));

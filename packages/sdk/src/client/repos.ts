@@ -6,7 +6,7 @@ import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
 
 const repoSchema = z.looseObject({
-  /** Its ID, which stays when it is renamed. */
+  /** The repository's ID, which stays the same when the repository is renamed. */
   _id: z.string(),
   id: z.string(),
   author: z.string(),
@@ -42,7 +42,7 @@ export type NewRepo = {
   name: string;
   /** Default `model`. */
   type?: RepoType;
-  /** The handle of its owner. Default: the caller. */
+  /** The handle of the owner. Default: the caller. */
   organization?: string;
   private?: boolean;
   /** For a Space: `static`, `docker`, … */
@@ -50,7 +50,7 @@ export type NewRepo = {
   license?: string;
 };
 /**
- * Settings of a repository. What is left out stays as it is; `null` removes a text.
+ * Settings of a repository. Absent fields keep their values; `null` removes a text.
  *
  * @group Client
  */
@@ -66,7 +66,7 @@ export type RepoSettings = {
   discussionsDisabled?: boolean;
 };
 /**
- * Which repositories to list.
+ * A filter of the repositories to list.
  *
  * @group Client
  */
@@ -121,7 +121,7 @@ export function reposOf(transport: Transport) {
 
     /** Reads a repository. @throws {@link ApiError} `RepoNotFound`: it does not exist, or the token may not read it. */
     get: (repo: RepoRef, { signal }: Asked = {}): Promise<RepoRecord> =>
-      // This leaves out the names of its files, of which there may be many.
+      // These fields leave out the names of the repository's files, of which there may be many.
       request("GET", repoPathOf(repo), { query: { expand: ["lastModified"] }, schema: repoSchema, signal }),
 
     /** Deletes a repository for good. */
@@ -132,7 +132,7 @@ export function reposOf(transport: Transport) {
       await request("DELETE", "/api/repos/delete", { body, signal });
     },
 
-    /** Renames a repository, or moves it to another owner. `to` is `owner/name`; the old name redirects there. */
+    /** Renames a repository, or moves it to another owner. `to` is `owner/name`. The old name redirects to it. */
     move: (repo: RepoRef, to: string, { signal }: Asked = {}): Promise<RepoPlace> => {
       const { type, name } = readRepo(repo);
       return request("POST", "/api/repos/move", { body: { type, fromRepo: name, toRepo: to }, schema: placeSchema, signal });

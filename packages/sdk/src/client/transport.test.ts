@@ -7,7 +7,7 @@ import { ApiError } from "./api-error.ts";
 import { createClient } from "./create-client.ts";
 import type { ClientOptions } from "./transport.ts";
 
-/** A service that misbehaves: each request gets the next answer of the list, and the last answer is repeated. */
+/** A service that misbehaves: each request gets the next response of the list, and the last response is repeated. */
 type Answer = (req: http.IncomingMessage, res: http.ServerResponse) => unknown;
 let answers: Answer[] = [];
 let requests: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string; at: number }[] = [];
@@ -33,7 +33,7 @@ afterAll(() => {
 beforeEach(() => {
   answers = [];
   requests = [];
-  // Waits are real, their jitter is not.
+  // The waits are real, except their jitter, which is fixed.
   vi.spyOn(Math, "random").mockReturnValue(0.01);
   onTestFinished(() => void vi.restoreAllMocks());
 });
@@ -68,7 +68,7 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe("a request", () => {
-  test("sends the caller's identity and request, and parses the response by its schema", async () => {
+  test("sends the token and the request, and parses the response by its schema", async () => {
     answers = [json(200, { name: "ada", more: [1] })];
     const answer = await client({ userAgent: "kite/1.0" }).request("POST", "/api/things?x=1", {
       query: { a: "b c", many: ["1", "2"], none: undefined, nil: null, yes: true },
@@ -108,7 +108,7 @@ describe("a request", () => {
     expect(requests.at(-1)?.url).toBe("/api/organizations/a%2F..%2Fb%3Fc%23d/overview");
   });
 
-  test("is not sent with an invalid token, which appears in no message either", async () => {
+  test("is not sent with an invalid token, and no message contains that token", async () => {
     for (const token of ["kh_tok\nen", "kh token", "kh_tokén"]) {
       const error = await client({ token })
         .whoami()
@@ -135,7 +135,7 @@ describe("a request", () => {
     answers = [json(301, {}, { location: `${origin}/api/y` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests.at(-1)).toMatchObject({ url: "/api/y", headers: { authorization: "Bearer kh_token" } });
-    // The token is sent to its own service only.
+    // The token is sent only to its own service.
     answers = [json(301, {}, { location: `${origin.replace("127.0.0.1", "localhost")}/api/z` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests.at(-1)?.url).toBe("/api/z");
@@ -213,7 +213,7 @@ describe("an unusable response", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("without an end stays within its memory limit", async () => {
+  test("without an end is read only up to the limit", async () => {
     let sent = 0;
     answers = [
       (_req, res) => {
@@ -278,7 +278,7 @@ describe("another attempt", () => {
     answers = [json(503, {}, { "retry-after": value() }), ok];
     await client().request("GET", "/api/x");
     const [first, second] = requests;
-    // A date has whole seconds: two of them are between one and two from now.
+    // A date has whole seconds, so two seconds from now can be as little as one.
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
   });
 
@@ -311,7 +311,7 @@ describe("time and signals", () => {
     expect(requests).toHaveLength(2);
   });
 
-  test("a signal ends a request, a wait and a stream with its own reason", async () => {
+  test("a signal ends a request, a wait and a stream with the signal's reason", async () => {
     answers = [never];
     const reason = new Error("enough");
     const ended = async (work: (signal: AbortSignal) => Promise<unknown>) => {
@@ -331,7 +331,7 @@ describe("time and signals", () => {
     expect(requests).toHaveLength(0);
   });
 
-  test("an address without a server is reported", async () => {
+  test("a URL without a server is reported", async () => {
     const spare = http.createServer().listen(0, "127.0.0.1");
     await once(spare, "listening");
     const { port } = spare.address() as AddressInfo;
@@ -359,7 +359,7 @@ describe("a token function", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("that has no other token, or fails, ends the request", async () => {
+  test("that returns the same token or fails ends the request", async () => {
     answers = [json(401, { error: "Ended" })];
     expect(await refusal(client({ token: () => "same" }).request("GET", "/api/x"))).toMatchObject({ status: 401 });
     expect(requests).toHaveLength(1);
@@ -377,12 +377,12 @@ describe("pages", () => {
   const schema = z.array(z.number());
   const page = (url: string): Answer => {
     const cursor = Number(new URL(url, origin).searchParams.get("cursor") ?? 0);
-    // The service names itself by an address that this client does not know.
+    // The service names itself by a URL that this client does not know.
     const link = cursor < 2 ? { link: `<https://hub.example/api/n?cursor=${cursor + 1}&limit=2>; rel="next"` } : undefined;
     return json(200, [cursor * 2, cursor * 2 + 1], link);
   };
 
-  test("are followed one by one, at the same place and with the same token", async () => {
+  test("are requested one by one, at the client's own URL and with the same token", async () => {
     answers = [(req, res) => page(req.url ?? "")(req, res)];
     const list = client().pages("/api/n", { query: { limit: 2 }, schema });
     expect(requests).toHaveLength(0);
@@ -399,7 +399,7 @@ describe("pages", () => {
     expect(requests).toHaveLength(2);
   });
 
-  test("that lead back to an earlier page end", async () => {
+  test("end if a page leads back to an earlier one", async () => {
     answers = [json(200, [1], { link: '</api/n?cursor=1>; rel="next"' })];
     expect(await all(client().pages("/api/n", { schema }))).toEqual([1, 1]);
   });
@@ -460,7 +460,7 @@ describe("a stream", () => {
     await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
   });
 
-  test("is refused as a request is", async () => {
+  test("is refused like a request", async () => {
     answers = [json(404, { error: "No such webhook.", code: "not_found" })];
     expect(await refusal(all(client().stream("/api/s")))).toMatchObject({ status: 404, code: "not_found" });
   });
@@ -498,7 +498,7 @@ describe("a stream", () => {
     const lines = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => line(first + at)).join("");
     answers = [
       events(lines(from, 4), (req) => setTimeout(() => req.socket.destroy(), 20)),
-      // Ends as a proxy ends it: the job continues.
+      // Ends as if by a proxy, while the job continues.
       events(lines(1, 5), end),
       job("RUNNING"),
       events(lines(1, 7), end),

@@ -8,7 +8,7 @@ import { delayBeforeRetry, isWorthRetrying, sleep } from "./reconnecting.ts";
 
 /**
  * A token, or a function that returns one. The function is called before each request, and once more after a 401, with the token that the
- * service refused. {@link keepTokens} makes such a function.
+ * service refused. {@link keepTokens} creates such a function.
  *
  * @group Client
  */
@@ -30,7 +30,7 @@ export type ClientOptions = {
   userAgent?: string | undefined;
   /** The time limit of one attempt with its body, in milliseconds. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** How often a failed request that may be repeated is sent again. Default 3; 0 for never. */
+  /** How many times a failed request that may be repeated is sent again. Default 3; 0 for never. */
   maxRetries?: number | undefined;
 };
 
@@ -48,12 +48,12 @@ export type Query = Record<string, string | number | boolean | null | undefined 
  */
 export type SendOptions = {
   query?: Query | undefined;
-  /** Sent as JSON; `URLSearchParams` as a form. */
+  /** The body, which is sent as JSON; `URLSearchParams` are sent as a form. */
   body?: unknown;
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
-  /** Says that a POST or PATCH may be sent twice without harm, so that it is attempted again as a GET is. */
+  /** Whether a POST or PATCH may be sent twice without harm. Then it is attempted again like a GET. */
   isIdempotent?: boolean | undefined;
 };
 /**
@@ -62,7 +62,7 @@ export type SendOptions = {
  * @group Client
  */
 export type RequestOptions<T> = SendOptions & {
-  /** A zod schema that the answer must match. Without it, the answer is returned unchecked. */
+  /** A zod schema that the response must match. Without it, the response is returned unchecked. */
   schema?: z.ZodType<T> | undefined;
 };
 /**
@@ -75,7 +75,7 @@ export type StreamOptions = {
   signal?: AbortSignal | undefined;
   lastEventId?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** How long the stream may send nothing, not even a heartbeat, before it counts as lost, in milliseconds. Default 60,000. */
+  /** The time without any data, even a heartbeat, after which the stream counts as lost, in milliseconds. Default 60,000. */
   idleMs?: number | undefined;
 };
 
@@ -87,7 +87,7 @@ export type StreamOptions = {
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * The part of {@link Client} that sends requests. Every operation of the client is made with it.
+ * The part of {@link Client} that sends requests. Every operation of the client uses it.
  *
  * @group Client
  */
@@ -95,18 +95,18 @@ export type Transport = {
   /** The service's address. */
   readonly baseUrl: string;
   /**
-   * Sends a request and reads the answer as JSON.
+   * Sends a request and reads the response as JSON.
    *
    * @param method The HTTP method.
    * @param path The path from the root, with encoded parts: `/api/whoami-v2`.
-   * @param options The query, the body, and a schema of the answer.
-   * @returns The answer; `undefined` if it has no body.
+   * @param options The query, the body, and a schema of the response.
+   * @returns The parsed response; `undefined` if it has no body.
    * @throws {@link ApiError}; after an abort, the signal's reason.
    */
   request<T>(method: Method, path: string, options?: RequestOptions<T>): Promise<T>;
-  /** Reads the server-sent events of one connection, and ends with it. {@link reconnecting} makes a stream of several connections. */
+  /** Reads the server-sent events of one connection, and ends with it. {@link reconnecting} continues a stream across connections. */
   stream(path: string, options?: StreamOptions): AsyncIterable<ServerSentEvent>;
-  /** Reads the bytes of an answer as they arrive. */
+  /** Reads the bytes of a response as they arrive. */
   bytes(path: string, options?: SendOptions): AsyncIterable<Uint8Array>;
   /** Reads a list whose `Link` header names the next page (RFC 8288). */
   pages<T>(
@@ -118,13 +118,13 @@ export type Transport = {
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const IDLE_MS = 60_000;
-/** Limits of an answer in JSON, and of an error. */
+/** The maximum sizes of a JSON response and of an error. */
 const JSON_MAX_BYTES = 32 * 1024 * 1024;
 const ERROR_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
-/** Wraps an error of the token function, so that the caller gets it unchanged, and not as a failure of the network. */
+/** Wraps an error of the token function, so that the caller gets that error unchanged, and not as a failure of the network. */
 class TokenFailure extends Error {
   constructor(cause: unknown) {
     super("no token", { cause });
@@ -136,7 +136,7 @@ export function createTransport(options: ClientOptions): Transport {
   const { token, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES } = options;
   // In browsers the header would cost a CORS preflight for every request.
   const userAgent = isBrowser() ? options.userAgent : [options.userAgent, "keyhook-sdk"].filter(Boolean).join(" ");
-  // Called without `this`, since a browser's own `fetch` refuses any other.
+  // Called without `this`, because a browser's own `fetch` refuses any other `this`.
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   async function tokenFor(refused?: string): Promise<string | undefined> {
@@ -148,7 +148,7 @@ export function createTransport(options: ClientOptions): Transport {
     }
   }
 
-  /** Sends one request and passes a 2xx answer to `use`, with the deadline that is running. */
+  /** Sends one request and passes a 2xx response to `use`, with the running deadline. */
   async function attempt<T>(
     method: Method,
     path: string,
@@ -167,7 +167,7 @@ export function createTransport(options: ClientOptions): Transport {
         ...(sent.body !== undefined && {
           body: sent.body instanceof URLSearchParams ? sent.body.toString() : JSON.stringify(sent.body),
         }),
-        // `fetch` would turn a POST into a GET on a redirect, and a body must go only to the address that was named.
+        // `fetch` would turn a POST into a GET on a redirect, and a body must go only to the URL that the caller named.
         redirect: method === "GET" || method === "HEAD" ? "follow" : "manual",
         signal: deadline.signal,
       });
@@ -279,7 +279,7 @@ export function createTransport(options: ClientOptions): Transport {
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
 function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
-  // The message does not contain the value: errors end up in logs.
+  // The message does not contain the token, because errors end up in logs.
   if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
     throw new TokenFailure(new TypeError("token: it contains spaces, line ends or other characters that no token has"));
   }

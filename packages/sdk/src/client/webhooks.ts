@@ -27,20 +27,21 @@ import type { Transport } from "./transport.ts";
  */
 export type NewWebhook = z.input<typeof newWebhookSchema>;
 /**
- * Changes of a webhook. What is left out stays as it is.
+ * Changes of a webhook. Absent fields keep their values.
  *
  * @group Client
  * @useDeclaredType
  */
 export type WebhookChanges = z.input<typeof webhookChangesSchema>;
 /**
- * A change of a delivery, as it happens. After a `reset` some changes were skipped: read the list again. `tail` is where to continue.
+ * A change of a delivery, as it happens. After a `reset` some changes were skipped, so read the list again. `tail` is the position from
+ * which to continue.
  *
  * @group Client
  */
 export type LiveActivity = { kind: "delivery"; delivery: DeliveryJson; tail?: string } | { kind: "reset"; tail?: string };
 /**
- * Which deliveries to replay: the named ones, or all that failed in a range of time.
+ * The deliveries to replay: the named ones, or all that failed in a range of time.
  *
  * @group Client
  */
@@ -87,10 +88,10 @@ export function webhooksOf({ request, stream }: Transport) {
     },
 
     /**
-     * Creates a webhook. With `generateSecret` the answer has a `secret`, which the service never shows again: give it to the receiver, which
-     * calls {@link verifyWebhook}. Next, `sendTest` checks that the target answers.
+     * Creates a webhook. With `generateSecret` the response has a `secret`, which the service never shows again: give it to the receiver,
+     * which calls {@link verifyWebhook}. Next, `sendTest` checks that the target responds.
      *
-     * @throws {@link ApiError} `invalid_request`: `field` names what is wrong.
+     * @throws {@link ApiError} `invalid_request`: `field` is the invalid field.
      */
     async create(webhook: NewWebhook, { organization, signal }: Whose = {}): Promise<WebhookRecord & { secret?: string }> {
       const made = await request("POST", at(organization), { body: webhook, schema: withSecret, signal });
@@ -99,7 +100,7 @@ export function webhooksOf({ request, stream }: Transport) {
 
     /** Changes a webhook. An empty `secret` removes its secret. */
     async update(id: string, changes: WebhookChanges, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
-      // Setting the same values twice changes nothing.
+      // The request may be repeated, because setting the same values again changes nothing.
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).webhook;
     },
 
@@ -108,7 +109,7 @@ export function webhooksOf({ request, stream }: Transport) {
       return (await request("POST", of(id, organization, "/enable"), { schema: one, signal, isIdempotent: true })).webhook;
     },
 
-    /** Disables a webhook. It is kept, and events that happen meanwhile are not sent. */
+    /** Disables a webhook. The webhook is kept, and events that happen meanwhile are not sent. */
     async disable(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
       return (await request("POST", of(id, organization, "/disable"), { schema: one, signal, isIdempotent: true })).webhook;
     },
@@ -118,7 +119,9 @@ export function webhooksOf({ request, stream }: Transport) {
       await request("DELETE", of(id, organization), { signal });
     },
 
-    /** Gives a webhook a new secret, which the service never shows again. For 24 hours, the previous secret signs as well. */
+    /**
+     * Gives a webhook a new secret, which the service never shows again. For 24 hours, deliveries are also signed with the previous secret.
+     */
     async rotateSecret(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord & { secret: string }> {
       const schema = one.extend({ secret: z.string() });
       const { webhook, secret } = await request("POST", of(id, organization, "/rotate-secret"), { schema, signal });
@@ -137,7 +140,7 @@ export function webhooksOf({ request, stream }: Transport) {
     deliveryPage: (id: string, filter: DeliveryFilter = {}, { organization, signal }: Whose = {}) =>
       request("GET", of(id, organization, "/deliveries"), { query: filter, schema: deliveryPageSchema, signal }),
 
-    /** Reads one delivery: what was sent, and each attempt. */
+    /** Reads one delivery, with the sent payload and each attempt. */
     delivery: (
       id: string,
       deliveryId: string,
@@ -153,17 +156,17 @@ export function webhooksOf({ request, stream }: Transport) {
     chart: (id: string, range: ChartRange = "24h", { organization, signal }: Whose = {}) =>
       request("GET", of(id, organization, "/chart"), { query: { range }, schema: webhookChartSchema, signal }),
 
-    /** Sends a delivery again, the same bytes under the same `webhook-id`, and waits for the target's answer. */
+    /** Sends a delivery again, with the same bytes and the same `webhook-id`, and waits for the target's response. */
     replay: (id: string, deliveryId: string, { organization, signal }: Whose = {}) =>
       request("POST", of(id, organization, `/replay/${part(deliveryId)}`), { schema: replayAnswerSchema, signal }),
 
-    /** Puts many deliveries into the queue again. The replay is stored when this returns; `readReplay` follows it. */
+    /** Puts many deliveries into the queue again. When this returns, the replay is stored; `readReplay` reads its progress. */
     startReplay,
 
     /** Reads the progress of a replay. */
     readReplay: (id: string, replayId: string, whose: Whose = {}): Promise<WebhookReplayJson> => replays(id, replayId, whose),
 
-    /** Cancels a replay. What was sent stays sent. */
+    /** Cancels a replay. Deliveries that were already sent are not affected. */
     async cancelReplay(id: string, replayId: string, { organization, signal }: Whose = {}): Promise<WebhookReplayJson> {
       const path = of(id, organization, `/replays/${part(replayId)}/cancel`);
       return (await request("POST", path, { schema: replayed, signal, isIdempotent: true })).replay;
@@ -174,8 +177,8 @@ export function webhooksOf({ request, stream }: Transport) {
       request("GET", of(id, organization, "/replays"), { schema: z.array(webhookReplaySchema), signal }),
 
     /**
-     * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default 1,000)
-     * until all are sent or it was cancelled. Leaving the loop does not stop the replay.
+     * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default
+     * 1,000) until all are sent or it was cancelled. The replay continues if you leave the loop.
      *
      * @throws {@link ApiError} `conflict`: nothing failed in that time.
      */
@@ -194,7 +197,7 @@ export function webhooksOf({ request, stream }: Transport) {
     },
 
     /**
-     * Sends a sample event, marked by the header `X-Webhook-Test: true`, and waits for the target's answer. It counts towards no limit.
+     * Sends a sample event, marked by the header `X-Webhook-Test: true`, and waits for the target's response. It counts towards no limit.
      */
     sendTest: (id: string, kind?: TestKind, { organization, signal }: Whose = {}) =>
       request("POST", of(id, organization, "/test"), {
@@ -204,9 +207,10 @@ export function webhooksOf({ request, stream }: Transport) {
       }),
 
     /**
-     * Follows a webhook's deliveries, from now on or from `tail`, until `signal` is aborted. Reconnects and continues where it was cut off.
+     * Follows a webhook's deliveries, from now on or from `tail`, until `signal` is aborted. Reconnects and continues where the stream was
+     * cut off.
      *
-     * @throws {@link ApiError} when the token may no longer read it; after an abort, the signal's reason.
+     * @throws {@link ApiError} if the token may no longer read the webhook; after an abort, the signal's reason.
      */
     live(id: string, { organization, signal, tail }: Whose & { tail?: string } = {}): AsyncIterable<LiveActivity> {
       let last = tail;

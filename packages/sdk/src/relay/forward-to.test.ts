@@ -36,7 +36,7 @@ const request = (more: Partial<RelayedRequest> = {}): RelayedRequest => ({
   ...more,
 });
 
-test("the body arrives byte for byte, with its headers, and the answer comes back whole", async () => {
+test("the server gets the body byte for byte with its headers, and the whole response is returned", async () => {
   const { url, seen } = await startServer((_, res) => res.writeHead(202, { "X-Answer": "yes" }).end(Buffer.from([0, 255, 10])));
   const body = Uint8Array.from({ length: 300_000 }, (_, at) => (at * 31) % 256);
   const headers: RelayedRequest["headers"] = [
@@ -55,7 +55,7 @@ test("the body arrives byte for byte, with its headers, and the answer comes bac
   expect(answer.headers).toContainEqual(["x-answer", "yes"]);
 });
 
-test("paths are put behind that of the address, and lead to no other host", async () => {
+test("a request's path follows the path of the server's URL, and leads to no other host", async () => {
   const { url, seen } = await startServer((_, res) => res.end());
   for (const path of ["/", "/x?y=1", "//evil.example/z", "/@evil.example", "/\\evil.example"]) {
     await forwardTo(`${url}/hooks`)(request({ path }));
@@ -70,7 +70,7 @@ test("paths are put behind that of the address, and lead to no other host", asyn
   expect(() => forwardTo("file:///etc/passwd")).toThrow(TypeError);
 });
 
-test("nobody who knows the relay's address gets out of the path that was given", async () => {
+test("nobody who knows the relay's URL can leave the given path of the server", async () => {
   const { url, seen } = await startServer((_, res) => res.end());
   for (const path of ["/..", "/../admin", "/x/../../admin", "/%2e%2e/admin", "/.%2E/admin?x=1", "/..\\admin", "/../hooksome"]) {
     expect(await forwardTo(`${url}/hooks`)(request({ path })), path).toMatchObject({ status: 400 });
@@ -93,7 +93,7 @@ test("a redirect is not followed; a decompressed response has no Content-Encodin
   expect(seen).toHaveLength(2);
 });
 
-test("no response is reported as a failure that is retried", async () => {
+test("if the server does not respond, the result is a failure that is retried", async () => {
   const { url } = await startServer(() => undefined);
   expect(await forwardTo(url, { timeoutMs: 50 })(request())).toMatchObject({ status: 504 });
   expect(await forwardTo("http://127.0.0.1:1")(request())).toMatchObject({ status: 502 });

@@ -8,21 +8,21 @@ import type { HeaderPairs, RelayAnswer, RelayedRequest } from "./relayed-request
 export type ForwardOptions = {
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** How long the server may take to answer, in milliseconds. Default 60,000. */
+  /** How long the server may take to respond, in milliseconds. Default 60,000. */
   timeoutMs?: number | undefined;
 };
 
 const TIMEOUT_MS = 60_000;
-/** The largest answer that the service accepts. */
+/** The largest response that the service accepts. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Headers that belong to one connection, or name a host that the local server is not. */
+/** Headers that are about one connection, or that name the service's host. */
 const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Headers of a response that no longer describe it, because `fetch` has decoded its body. */
+/** Headers of a response that are no longer true, because `fetch` has decoded the body. */
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**
- * Makes a `handle` for {@link listenToRelay} that forwards each request to a server of yours, with the same bytes as its body. If that
+ * Creates a `handle` for {@link listenToRelay} that forwards each request to your own server, with the same bytes as its body. If that
  * server does not respond, the response is 502 (504 after the time limit), so that the service retries a delivery.
  *
  * @param url The server, `http://localhost:3000`. Its path precedes the path of each request, which cannot lead out of it.
@@ -78,8 +78,8 @@ const refused: RelayAnswer = {
 };
 
 /**
- * The address on the same host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path. Anybody who
- * knows the relay's address can send any path.
+ * The URL of a path on the base's host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path.
+ * Anybody who knows the relay's URL can send any path.
  */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
@@ -96,7 +96,7 @@ function headersOf(pairs: HeaderPairs): Headers {
   return headers;
 }
 
-/** Reads the body; undefined if it is too long. */
+/** Reads the body; undefined if the body is too long. */
 async function readBytes(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();

@@ -6,18 +6,18 @@ import { answerBody, type RelayAnswer, type RelayedRequest, readRelayedRequest }
 import type { OpenedRelay } from "./schemas.ts";
 
 /**
- * What happens to a listener: it `open`s, its address has `moved`, the connection is `lost` or has `resumed`.
+ * A change of a listener's state: it is `open`, the relay's URL has `moved`, the connection is `lost` or has `resumed`.
  *
  * @group Relay
  */
 export type RelayState =
-  /** It listens for the first time. `waiting` requests were kept before. */
+  /** The listener listens for the first time. `waiting` requests were kept before. */
   | { kind: "open"; url: string; expiresAt: string; waiting: number }
-  /** The relay had expired and has another address. `staleWebhooks` still send to the previous one. */
+  /** The relay had expired and has another URL. `staleWebhooks` still send to the previous URL. */
   | { kind: "moved"; url: string; previousUrl: string; staleWebhooks: { id: string; url: string }[] }
-  /** The connection is lost, and is made again, except after the reasons `replaced` and `closed`. */
+  /** The connection is lost. The listener reconnects, except after the reasons `replaced` and `closed`. */
   | { kind: "lost"; reason: string }
-  /** It listens again. */
+  /** The listener listens again. */
   | { kind: "resumed"; waiting: number };
 
 /**
@@ -26,36 +26,37 @@ export type RelayState =
  * @group Relay
  */
 export type ListenOptions = {
-  /** The relay's name. The same name keeps its address as long as somebody listens at least every 72 hours. */
+  /** The relay's name. A relay keeps its URL as long as somebody listens under its name at least every 72 hours. */
   name: string;
-  /** Answers a request. If it throws, the answer is 500, so that the service attempts a delivery again. */
+  /** Responds to a request. If it throws, the response is 500, so that the service attempts a delivery again. */
   handle: (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer;
   signal?: AbortSignal | undefined;
   /** How many requests are handled at once, at most 64. Default 8; 1 keeps their order. */
   concurrency?: number | undefined;
   /** Called with each change of state. */
   onState?: ((state: RelayState) => void) | undefined;
-  /** Called when `handle` throws, or when an answer cannot be sent. */
+  /** Called when `handle` throws, or when a response cannot be sent. */
   onError?: ((error: unknown, request: RelayedRequest) => void) | undefined;
 };
 
-/** The service sends a heartbeat every five seconds. */
+/** After this time without data the connection counts as lost. The service sends a heartbeat every five seconds. */
 const IDLE_MS = 20_000;
 const RENEW_AGAIN_MS = 60_000;
 const RENEW_LATEST_MS = 24 * 3_600_000;
-/** How long requests that are being handled are awaited at the end. */
+/** How long the listener waits at the end for requests that are being handled. */
 const GRACE_MS = 10_000;
-/** How many IDs of answered requests are remembered. */
+/** The number of remembered IDs of requests that got their response. */
 const ANSWERED_MAX = 2_000;
 
 /**
- * Listens to a relay, which gives a receiver on a private network a public address, and passes each request to `handle`. It reconnects and
- * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its answer.
- * At the end, requests that are being handled get ten seconds; those not answered by then go to the next listener.
+ * Listens to a relay, which gives a receiver on a private network a public URL, and passes each request to `handle`. It reconnects and
+ * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its
+ * response. At the end, requests that are being handled get ten seconds; requests without a response by then go to the next listener.
  *
  * @param client A client whose token has the scope `webhooks`.
- * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` tells the public address: point a webhook at it.
- * @returns Why it ended: `aborted` by `signal`, `replaced` by another listener, or `closed` because somebody closed the relay.
+ * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` gets the public URL, which you set as the URL of a
+ * webhook.
+ * @returns The reason why it ended: `aborted` by `signal`, `replaced` by another listener, or `closed` because somebody closed the relay.
  * @throws {@link ApiError} if another attempt would fail in the same way: a wrong token, a missing scope, an invalid name.
  *
  * @example
@@ -94,7 +95,7 @@ export async function listenToRelay(
     return opened;
   }
 
-  /** Listens on one connection. True if another listener has taken over. */
+  /** Listens on one connection. Returns true if another listener has taken over. */
   async function connect(): Promise<boolean> {
     const { relay } = await open();
     const renewing = keepRenewed(relay.expiresAt, open, ending.signal);
@@ -157,7 +158,7 @@ export async function listenToRelay(
     await work.settled(GRACE_MS);
   }
 
-  /** Whether somebody has closed the relay, which its listener must not undo. An expired relay still exists. */
+  /** Whether somebody has closed the relay, because a listener must not open it again then. An expired relay still exists. */
   async function isClosed(): Promise<boolean> {
     if (!hasListened) return false;
     return client.relays.get(name, { signal: ending.signal }).then(
@@ -167,10 +168,10 @@ export async function listenToRelay(
   }
 }
 
-/** Requests that are being handled, and the answers of handled ones. */
+/** The requests that are being handled, and the responses that were not sent yet. */
 class Work {
   readonly #running = new Map<string, Promise<void>>();
-  /** Answers that the service does not have yet: they are sent when the request comes again, which is then not handled twice. */
+  /** Responses that the service does not have yet. They are sent when the request arrives again, so that it is not handled twice. */
   readonly #unsent = new Map<string, RelayAnswer>();
   readonly #answered = new Set<string>();
   readonly #client: Pick<Client, "request">;
@@ -228,7 +229,7 @@ class Work {
     try {
       await post(answerBody(answer));
     } catch (error) {
-      // An earlier attempt has answered it, or the service has given it up.
+      // The service already has a response to this request, or has given it up.
       if (error instanceof ApiError && error.status === 404) return;
       if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 413)) throw error;
       this.#options.onError?.(error, request);

@@ -9,26 +9,26 @@ import { relayedRequestSchema } from "./schemas.ts";
 export type HeaderPairs = [name: string, value: string][];
 
 /**
- * A request that was sent to a relay's address.
+ * A request that was sent to a relay's URL.
  *
  * @group Relay
  */
 export type RelayedRequest = {
   id: string;
   method: string;
-  /** The path after the relay's address, with the query: `/webhooks/onPush?x=1`. */
+  /** The path after the relay's URL, with the query: `/webhooks/onPush?x=1`. */
   path: string;
-  /** In the order in which they were sent; a name may occur several times. */
+  /** The headers in the order in which they were sent. A name may occur several times. */
   headers: HeaderPairs;
-  /** The bytes as they were sent. */
+  /** The bytes that were sent. */
   body: Uint8Array<ArrayBuffer>;
   receivedAt: Date;
-  /** It was kept while nobody listened, and its sender does not wait for the answer. */
+  /** Whether the request was kept while nobody listened. Then its sender does not wait for the response. */
   isFromInbox: boolean;
 };
 
 /**
- * The answer to a relayed request.
+ * The response to a relayed request.
  *
  * @group Relay
  */
@@ -53,13 +53,13 @@ export function readRelayedRequest(data: string): RelayedRequest {
   }
 }
 
-/** Writes an answer as the service takes it. */
+/** Converts a response into the body that the service accepts. */
 export function answerBody({ status, headers = [], body = "" }: RelayAnswer) {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   return { status, headers: Array.isArray(headers) ? headers : Object.entries(headers), bodyBase64: toBase64(bytes) };
 }
 
-/** How many characters one call converts. Many more arguments would overflow the stack. */
+/** The number of characters that one call converts. Far more arguments would overflow the stack. */
 const PIECE = 8_192;
 
 function toBase64(bytes: Uint8Array): string {

@@ -8,7 +8,7 @@ const BASE = "/api/settings/relays";
 /**
  * The operations of `client.relays`.
  *
- * Relays: public addresses on the service for receivers that have none. The token needs the scope `webhooks`.
+ * Relays: public URLs on the service for receivers that have none. The token needs the scope `webhooks`.
  *
  * @group Client
  * @useDeclaredType
@@ -22,7 +22,8 @@ export function relaysOf({ request }: Transport) {
       request("GET", BASE, { schema: z.array(relayRecordSchema), signal }),
 
     /**
-     * Opens a relay, or renews it for another 72 hours. It keeps its address as long as it is renewed in time, which {@link listenToRelay} does.
+     * Opens a relay, or renews it for another 72 hours. It keeps its URL as long as it is renewed in time, which {@link listenToRelay}
+     * does.
      *
      * @throws {@link ApiError} `invalid_request`: the name cannot be used; `conflict`: the caller has too many relays.
      */
@@ -34,7 +35,7 @@ export function relaysOf({ request }: Transport) {
       return (await request("GET", `${BASE}/${part(name)}`, { schema: z.object({ relay: relayRecordSchema }), signal })).relay;
     },
 
-    /** Closes a relay for good. Requests that wait there are dropped. */
+    /** Closes a relay for good. Requests that wait in it are deleted. */
     async close(name: string, { signal }: Asked = {}): Promise<void> {
       await request("DELETE", `${BASE}/${part(name)}`, { signal });
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A public address on the service for a receiver that has none of its own. @group Relay */
+/** A public URL on the service for a receiver that has none of its own. @group Relay */
 export const relayRecordSchema = z.object({
   name: z.string(),
   /** Anybody who knows it can send requests to it. */
@@ -16,14 +16,14 @@ export type RelayRecord = z.infer<typeof relayRecordSchema>;
 
 export const openedRelaySchema = z.object({
   relay: relayRecordSchema,
-  /** Its previous address, until it expired. */
+  /** The URL that the relay had before it expired. */
   previousUrl: z.string().optional(),
-  /** The caller's webhooks that still point there. */
+  /** The caller's webhooks that still have that URL. */
   staleWebhooks: z.array(z.object({ id: z.string(), url: z.string() })).optional(),
 });
 export type OpenedRelay = z.infer<typeof openedRelaySchema>;
 
-/** Node accepts no more headers in one response. */
+/** The number of headers that Node accepts in one response. */
 const HEADERS_MAX = 2_000;
 const headerListSchema = z.array(z.tuple([z.string(), z.string()])).max(HEADERS_MAX);
 
@@ -31,13 +31,13 @@ const headerListSchema = z.array(z.tuple([z.string(), z.string()])).max(HEADERS_
 export const relayedRequestSchema = z.object({
   id: z.string(),
   method: z.string(),
-  /** What follows the token, with the query. */
+  /** The path after the token, with the query. */
   path: z.string(),
-  /** In the order in which they were sent. A name may occur several times. */
+  /** The headers in the order in which they were sent. A name may occur several times. */
   headers: headerListSchema,
   bodyBase64: z.string(),
   receivedAt: z.string(),
-  /** It was stored, and its sender does not wait for the answer. */
+  /** Whether the request was kept. Then its sender does not wait for the response. */
   isFromInbox: z.boolean(),
 });
 

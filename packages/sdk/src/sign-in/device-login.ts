@@ -7,7 +7,7 @@ import { orRefused, SignInError } from "./sign-in-error.ts";
 import { definedOnly, requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
 /**
- * What to show to the person.
+ * The values to show to the person.
  *
  * @group Device sign-in
  */
@@ -16,21 +16,21 @@ export type DeviceCode = {
   userCode: string;
   /** The URL at which to enter the code. */
   verificationUri: string;
-  /** `verificationUri` with the code in it, to open or to show as a QR code. The person still compares the code. */
+  /** `verificationUri` with the code in the query, to open or to show as a QR code. The person still compares the code. */
   verificationUriComplete: string;
   /** When the code expires, in ISO 8601 and UTC. */
   expiresAt: string;
 };
 
 /**
- * A poll that has not ended the sign-in.
+ * The result of a poll that has not ended the sign-in.
  *
  * @group Device sign-in
  */
 export type DevicePoll = {
-  /** 1 for the first poll. */
+  /** The number of the poll; 1 for the first. */
   number: number;
-  /** Nobody has answered yet; the polls came too fast; or the service could not be reached. The last two lengthen the interval. */
+  /** Nobody has answered yet; the polls came too fast; or the service could not be reached. In the last two cases the interval grows. */
   answer: "authorization_pending" | "slow_down" | "unreachable";
   /** Seconds until the next poll. */
   intervalSeconds: number;
@@ -44,30 +44,30 @@ export type DevicePoll = {
  * @group Device sign-in
  */
 export type DeviceLoginOptions = AppOptions & {
-  /** Scopes, as a list or separated by spaces. Default: those of the app. */
+  /** Scopes, as a list or separated by spaces. Default: the scopes of the app. */
   scope?: string | readonly string[] | undefined;
   /** IDs of organizations to request. The person chooses which ones to grant. */
   orgIds?: string | readonly string[] | undefined;
   /** Shows the code. The first poll waits for it. */
   onCode: (code: DeviceCode) => void | Promise<void>;
-  /** Called after each poll but the last. */
+  /** Called after each poll except the last. */
   onPoll?: ((poll: DevicePoll) => void) | undefined;
   /** Replaces the timer between polls. */
   wait?: ((seconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** The interval if the service names none (RFC 8628 §3.5). */
+/** The interval in seconds if the service names none (RFC 8628 §3.5). */
 const INTERVAL_SECONDS = 5;
-/** After lost polls, the interval doubles up to this. */
+/** The interval doubles after each lost poll, up to this number of seconds. */
 const INTERVAL_MAX_SECONDS = 60;
 
 /**
- * Signs in on a device without a browser: requests a code, has `onCode` show it, and polls until the person has answered on another device,
- * as often as the service allows and less often while it cannot be reached.
+ * Signs in on a device without a browser: requests a code, passes it to `onCode`, which shows it, and polls until the person has answered
+ * on another device. It polls as often as the service allows, and less often while the service cannot be reached.
  *
  * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels it.
- * @returns The tokens, and the claims of the ID token where the scope `openid` was granted. Next, store the tokens and give
- *   {@link keepTokens} to {@link createClient}.
+ * @returns The tokens, and the claims of the ID token if the scope `openid` was granted. Next, store the tokens and give {@link keepTokens}
+ * to {@link createClient}.
  * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time;
  *   `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see {@link verifyIdToken};
  *   `unsupported_grant_type`: the service has no device sign-in.
@@ -102,7 +102,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
       if (answer.idToken === undefined) return answer;
       return { ...answer, claims: await verifyIdToken({ ...options, idToken: answer.idToken, accessToken: answer.accessToken }) };
     }
-    // RFC 8628 §3.5: five seconds more from now on, and less often after each time-out.
+    // RFC 8628 §3.5: the interval grows by five seconds for `slow_down`, and doubles after each time-out.
     if (answer === "slow_down") interval += 5;
     if (answer === "unreachable") interval = Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2));
     onPoll?.({
@@ -114,7 +114,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
   }
 }
 
-/** The device authorization request (RFC 8628 §3.1). */
+/** Sends the device authorization request (RFC 8628 §3.1). */
 async function requestCode(options: DeviceLoginOptions) {
   const { scope, orgIds } = options;
   const { as, client, authentication, http } = await connect(options);
@@ -137,7 +137,7 @@ async function requestCode(options: DeviceLoginOptions) {
   };
 }
 
-/** Programs open these URLs: a scheme other than HTTP would start a program other than a browser. */
+/** Only web URLs are accepted, because programs open these URLs, and another scheme would start another program instead of a browser. */
 function webAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new ApiError("The service's verification URI is not a web URL.", {
@@ -162,10 +162,10 @@ async function poll(app: AppOptions, deviceCode: string): Promise<Tokens | Devic
         cause: error,
       });
     }
-    // Proxies answer in their own words while the service cannot be reached.
+    // While the service cannot be reached, proxies send their own responses.
     if (error.status === 429) return "slow_down";
     if (error.code === "unexpected_answer") return "unreachable";
-    // A failed check has no status either, and is final.
+    // A `SignInError` without a status is a failed check, which is final.
     if (!(error instanceof SignInError) && (error.status === 0 || error.status >= 500)) return "unreachable";
     throw error;
   }

@@ -14,23 +14,23 @@ export type ExchangeTokenOptions = AppOptions & {
   clientSecret: string;
   /** A verified email address of a member of the organization. */
   email: string;
-  /** Scopes of the app, as a list or separated by spaces. Request as few as possible; the default is all of them. */
+  /** Scopes of the app, as a list or separated by spaces. Request as few as possible. The default is all scopes of the app. */
   scope?: string | readonly string[] | undefined;
   /** An access token of the party that acts for the member, if there is one (RFC 8693 §1.1). */
   actorToken?: string | undefined;
-  /** The vendor prefix in the service's own names (its setting VENDOR). Default `keyhook`. */
+  /** The vendor prefix in the service's own protocol names (its setting VENDOR). Default `keyhook`. */
   vendor?: string | undefined;
 };
 
 /**
- * Gets a token of a member of the organization to which the app is bound, without asking that member. There is no refresh token: exchange
- * again when the token expires. Next, give `accessToken` to {@link createClient}.
+ * Gets a token of a member of the organization to which the app is bound, without asking that member. There is no refresh token, so
+ * exchange again when the token expires. Next, give `accessToken` to {@link createClient}.
  *
  * @param options The app with its secret, and the member's email address.
  * @returns Tokens without `refreshToken`.
- * @throws {@link SignInError} `invalid_client`: the app may not, or its secret is wrong; `invalid_grant`: there is no token for this person;
- *   `invalid_scope`: the app does not have such a scope.
- * @throws {@link ApiError} `network` or `timeout`: nothing came back. It is safe to call it again.
+ * @throws {@link SignInError} `invalid_client`: the app may not exchange tokens, or its secret is wrong; `invalid_grant`: there is no token
+ * for this person; `invalid_scope`: the app does not have such a scope.
+ * @throws {@link ApiError} `network` or `timeout`: there was no response. It is safe to call the function again.
  * @see [RFC 8693 §2.1](https://www.rfc-editor.org/rfc/rfc8693#section-2.1)
  *
  * @group Tokens without a person
@@ -50,9 +50,9 @@ export function exchangeToken({ email, scope, actorToken, vendor = "keyhook", ..
  * @group Tokens without a person
  */
 export type ExchangeCiTokenOptions = ServiceOptions & {
-  /** The CI job's ID token. Its audience must be the service's URL, and it can be exchanged once. */
+  /** The CI job's ID token. Its audience must be the service's URL, and it can be exchanged only once. */
   idToken: string;
-  /** What the job needs access to: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a user name. */
+  /** The resource to which the job needs access: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a user name. */
   resource: string;
 };
 
@@ -63,7 +63,7 @@ export type ExchangeCiTokenOptions = ServiceOptions & {
  * @param options The service, the job's ID token, and the resource.
  * @returns Tokens without `refreshToken`.
  * @throws {@link SignInError} `invalid_grant`: no trusted publisher of the resource matches the job, or the ID token was used before.
- * @throws {@link ApiError} `network` or `timeout`: nothing came back. Request another ID token before you call it again.
+ * @throws {@link ApiError} `network` or `timeout`: there was no response. Request another ID token before you call the function again.
  * @see [RFC 8693 §2.1](https://www.rfc-editor.org/rfc/rfc8693#section-2.1)
  *
  * @group Tokens without a person

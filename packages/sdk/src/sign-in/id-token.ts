@@ -20,8 +20,8 @@ const claimsSchema = z.looseObject({
   email_verified: z.boolean().optional(),
 });
 /**
- * What the service says about the person. Store `sub` as their ID: names and addresses change. `exp`, `iat` and `auth_time` are seconds
- * since 1970.
+ * The service's statements about the person. Store `sub` as the person's ID, because names and addresses change. `exp`, `iat` and
+ * `auth_time` are seconds since 1970.
  *
  * @see [OpenID Connect Core 1.0 §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)
  *
@@ -40,18 +40,18 @@ export type IdTokenOptions = ServiceOptions & {
   idToken: string;
   /** The app to which the token must have been issued. */
   clientId: string;
-  /** The nonce of the login. Leave it out only where the sign-in sent none, as a device's does. */
+  /** The nonce of the login. Leave it out only if the sign-in sent none, as on a device. */
   nonce?: string | undefined;
-  /** The access token that came with the ID token. It must then be the one that `at_hash` names. */
+  /** The access token that came with the ID token. If given, it must match `at_hash`. */
   accessToken?: string | undefined;
 };
 
 /**
  * Checks an ID token: its signature (RS256 or ES256, by a key of the service), issuer, audience and authorized party, expiry and time of
- * issue (with a tolerance of 60 seconds), nonce, and the access token that it names. {@link finishLogin} and {@link deviceLogin} have done
- * this already; call it for an ID token that reached your program in another way.
+ * issue (with a tolerance of 60 seconds), nonce, and the access token that `at_hash` names. {@link finishLogin} and {@link deviceLogin}
+ * have done this already; call it for an ID token that reached your program in another way.
  *
- * @param options The token, and what it must match.
+ * @param options The token, and the values that it must match.
  * @returns The claims. Next, find or create your account by `sub`.
  * @throws {@link SignInError} `invalid_id_token`: a check failed, and `message` says which.
  * @throws {@link ApiError} `network` or `timeout`: the service's keys could not be read.
@@ -64,7 +64,7 @@ export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenCla
   const { idToken, clientId, nonce, accessToken } = options;
   if (idToken === "") throw invalidIdToken("it is empty");
   const { as, client, http } = await connect(options);
-  // oauth4webapi checks an ID token as a part of the token endpoint's answer. It does not look at the access token.
+  // oauth4webapi checks an ID token only as a part of a response of the token endpoint. It does not check the access token.
   const answer = new Response(JSON.stringify({ access_token: accessToken || "none", token_type: "bearer", id_token: idToken }));
   const checked = await orRefused(
     nonce === undefined
@@ -74,7 +74,7 @@ export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenCla
   await orRefused(oauth.validateApplicationLevelSignature(as, answer, http));
   const claims = readClaims(oauth.getValidatedIdTokenClaims(checked));
 
-  // What oauth4webapi leaves to its caller:
+  // Checks that oauth4webapi leaves to its caller.
   if (claims.azp !== undefined && claims.azp !== clientId) throw invalidIdToken("it was issued to another app");
   if (claims.iat - TOLERANCE_SECONDS > Date.now() / 1000) {
     throw invalidIdToken("it was issued in the future; check this machine's clock");
@@ -87,7 +87,7 @@ export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenCla
 
 /**
  * Reads the claims of an ID token without checking anything. Use it only for a token that this program has verified before, such as one in
- * its own storage; {@link verifyIdToken} is for all others.
+ * its own storage. For all other tokens, use {@link verifyIdToken}.
  *
  * @param idToken The ID token as a JWT.
  * @returns The claims, unchecked.
@@ -113,7 +113,7 @@ function readClaims(value: unknown): IdTokenClaims {
   return data;
 }
 
-/** OpenID Connect Core 1.0 §3.1.3.6: SHA-256 belongs to RS256 and ES256, the only algorithms that are accepted. */
+/** OpenID Connect Core 1.0 §3.1.3.6: the hash is SHA-256 for RS256 and ES256, the only accepted algorithms. */
 async function leftHalfOfHash(accessToken: string): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accessToken)));
   const base64 = btoa(String.fromCharCode(...hash.subarray(0, hash.length / 2)));

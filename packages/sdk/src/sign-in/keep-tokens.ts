@@ -4,7 +4,7 @@ import { SignInError } from "./sign-in-error.ts";
 import { refreshTokens, type Tokens } from "./tokens.ts";
 
 /**
- * Stored tokens. Only `accessToken` must be there; without `refreshToken` they cannot be renewed.
+ * Stored tokens. Only `accessToken` is required. Without `refreshToken` the tokens cannot be renewed.
  *
  * @group Sign-in
  */
@@ -18,25 +18,23 @@ export type KeptTokens = Pick<Tokens, "accessToken"> & Partial<Tokens>;
 export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
   /** Reads the stored tokens; `undefined` if nobody is signed in. */
   read: () => KeptTokens | undefined | Promise<KeptTokens | undefined>;
-  /** Replaces the stored tokens. They must be stored when it returns, because the old ones are worthless by then. */
+  /** Replaces the stored tokens. They must be stored when it returns, because the old tokens are no longer valid then. */
   write: (tokens: Tokens) => void | Promise<void>;
-  /**
-   * Runs `work` while no other process does, by a file lock or an advisory lock of the database. Within one process no lock is needed.
-   */
+  /** Runs `work` in one process at a time, with a file lock or an advisory lock of the database. A single process needs no lock. */
   lock?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
-  /** How many seconds before their expiry tokens are renewed. Default 60. */
+  /** The number of seconds before their expiry at which tokens are renewed. Default 60. */
   refreshBeforeSeconds?: number | undefined;
 };
 
 /**
- * Makes a `token` for {@link createClient} that renews itself: shortly before it expires, and after the service has refused it. In one
- * process, all calls at the same time share one renewal; `lock` does the same for several processes. Without `lock`, a process that comes
- * second uses what the first one has stored. While the service cannot be reached, the old token is used until it expires.
+ * Creates a `token` for {@link createClient} that renews itself: shortly before it expires, and after the service has refused it. In one
+ * process, simultaneous calls share one renewal; with `lock`, several processes do. Without `lock`, a process whose renewal is too late
+ * uses the tokens that the other process has stored. While the service cannot be reached, the old token is used until it expires.
  *
- * @param options The app, and where the tokens are stored.
- * @returns A function that returns an access token; `refused` names one that the service did not accept. It is rejected with
- *   {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. With
- *   {@link ApiError} `network` or `timeout` the token has expired and could not be renewed.
+ * @param options The app, and the functions that read and store the tokens.
+ * @returns A function that returns an access token; `refused` is a token that the service did not accept. The promise is rejected with
+ * {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. {@link ApiError}
+ * `network` or `timeout` means that the token has expired and could not be renewed.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
  *   [RFC 9700 §4.14](https://www.rfc-editor.org/rfc/rfc9700#section-4.14)
  *
@@ -62,7 +60,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
     return tokens;
   }
 
-  /** Reads under the lock, and so sees what the previous holder wrote. */
+  /** Reads while it has the lock, so it sees the tokens that the previous holder stored. */
   async function renew(refused: string | undefined): Promise<string> {
     const tokens = await present();
     if (isGood(tokens, refused) || tokens.refreshToken === undefined) return tokens.accessToken;
@@ -71,7 +69,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
       await write({ ...tokens, ...fresh });
       return fresh.accessToken;
     } catch (error) {
-      // A process without the lock may have come first, and its tokens are stored by now.
+      // Another process without a lock may have renewed first, and its tokens are stored by now.
       const now = await read();
       if (now && now.accessToken !== tokens.accessToken && isGood(now, refused)) return now.accessToken;
       const isLasting = tokens.expiresAt === undefined || Date.parse(tokens.expiresAt) > Date.now();

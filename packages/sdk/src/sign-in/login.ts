@@ -19,8 +19,8 @@ export type LoginOptions = ServiceOptions & {
   /** IDs of organizations to request (`organizations[].sub` of {@link UserInfo}). The person chooses which ones to grant. */
   orgIds?: string | readonly string[] | undefined;
   /**
-   * `consent` asks again although the access was granted before, `login` demands a fresh sign-in, and `none` fails rather than asks
-   * (OpenID Connect Core 1.0 §3.1.2.1).
+   * `consent` asks again even if the access was granted before, `login` requires a new sign-in, and `none` fails instead of asking (OpenID
+   * Connect Core 1.0 §3.1.2.1).
    */
   prompt?: string | undefined;
   /** Other parameters of the authorization request, such as `ui_locales`. */
@@ -28,27 +28,28 @@ export type LoginOptions = ServiceOptions & {
 };
 
 /**
- * A sign-in that has begun. Store all but `url` where only this browser finds it, such as in an HttpOnly cookie, until `finishLogin`.
+ * A sign-in that has begun. Until `finishLogin`, store everything except `url` where only this browser finds it, such as in an HttpOnly
+ * cookie.
  *
  * @group Sign-in
  */
 export type Login = {
-  /** The authorization request: redirect the browser there. */
+  /** The authorization request. Redirect the browser to it. */
   url: string;
-  /** Ties the answer to this browser (RFC 6749 §10.12). */
+  /** Binds the response to this browser (RFC 6749 §10.12). */
   state: string;
-  /** Ties the code to this program (RFC 7636). */
+  /** Binds the code to this program (RFC 7636). */
   codeVerifier: string;
-  /** Ties the ID token to this login (OpenID Connect Core 1.0 §15.5.2). */
+  /** Binds the ID token to this login (OpenID Connect Core 1.0 §15.5.2). */
   nonce: string;
 };
 
 /**
- * Begins a sign-in by authorization code with PKCE (S256), a state and a nonce. Store the result, redirect the browser to its `url`, and call
- * {@link finishLogin} where the browser comes back.
+ * Begins a sign-in by authorization code with PKCE (S256), a state and a nonce. Store the result, redirect the browser to its `url`, and
+ * call {@link finishLogin} when the browser returns.
  *
  * @param options The app, its redirect URI and the scopes to request.
- * @returns The URL to redirect to, and three secrets of this login, of 256 bits each.
+ * @returns The URL of the redirect, and three secrets of this login, of 256 bits each.
  * @throws {@link SignInError} `issuer_mismatch`, and {@link ApiError}: see {@link discover}.
  * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1),
  *   [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3) and
@@ -95,32 +96,33 @@ export async function createLogin(options: LoginOptions): Promise<Login> {
  * @group Sign-in
  */
 export type FinishLoginOptions = AppOptions & {
-  /** The redirect URI that `createLogin` got. */
+  /** The redirect URI that was passed to `createLogin`. */
   redirectUri: string;
-  /** What `createLogin` returned, from this browser's storage. */
+  /** The result of `createLogin`, from this browser's storage. */
   login: Pick<Login, "state" | "codeVerifier" | "nonce">;
   /** The URL to which the browser returned, with its query. */
   callbackUrl: string | URL;
 };
 
 /**
- * Tokens, and the claims of the ID token, which is there when the scope `openid` was granted.
+ * Tokens, and the claims of the ID token if the scope `openid` was granted.
  *
  * @group Sign-in
  */
 export type SignedIn = Tokens & { claims?: IdTokenClaims };
 
 /**
- * Ends a sign-in: checks that the answer belongs to this login (state) and comes from this service (issuer), redeems the code with its
- * verifier, and checks the ID token as {@link verifyIdToken} does. Call it once for each login, and delete the stored login.
+ * Completes a sign-in: checks that the response belongs to this login (state) and comes from this service (issuer), redeems the code with
+ * its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored login.
  *
- * @param options The app, the stored login, and the URL that the browser came back to.
+ * @param options The app, the stored login, and the URL to which the browser returned.
  * @returns The tokens and the claims. Next, find your account by `claims.sub`, start your own session, and keep the tokens for
  *   {@link createClient}, with {@link keepTokens} if there is a refresh token.
- * @throws {@link SignInError} `access_denied` (the person refused) and the other errors of the authorization endpoint;
- *   `state_mismatch`, `issuer_mismatch`, `invalid_response` and `invalid_id_token`: the answer was not meant for this login, begin again;
- *   `invalid_grant` (the code was used or has expired), `invalid_client` and the other errors of the token endpoint.
- * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: no usable answer came. The code may be used up: begin again.
+ * @throws {@link SignInError} `access_denied` (the person refused) and the other errors of the authorization endpoint; `state_mismatch`,
+ * `issuer_mismatch`, `invalid_response` and `invalid_id_token`: the response does not belong to this login, so begin again; `invalid_grant`
+ * (the code was used or has expired), `invalid_client` and the other errors of the token endpoint.
+ * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no usable response. The code may be used up, so begin
+ * again.
  * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3),
  *   [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) and
  *   [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
@@ -149,12 +151,12 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
 }
 
 /**
- * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and that each parameter is there at most once (RFC 6749 §3.1): of two, another
- * program may read the other one. An error counts only when all of that is right.
+ * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and that each parameter occurs at most once (RFC 6749 §3.1), since another program
+ * may read another value if it is repeated. An error in the response counts only if these checks succeed.
  */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
-  // A login without a state cannot be told from a forged one, and an answer with an empty state would match it. A JavaScript program whose
-  // storage was lost may pass one.
+  // A login without a state is refused, because a response with an empty state would match it. A JavaScript program whose storage was lost
+  // may pass such a login.
   if (typeof state !== "string" || state === "") throw refused("state_mismatch", "The login has no state.");
   let answer: URLSearchParams;
   try {
@@ -171,7 +173,7 @@ function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, st
   return answer;
 }
 
-/** oauth4webapi has one code for all of them, and names the parameter in its message. */
+/** The error's code. oauth4webapi has one code for all mismatches, but names the parameter in its message. */
 function mismatchOf(message: string): string {
   const name = /(?:response parameter "|unexpected ")(state|iss)"/.exec(message)?.[1];
   return name === undefined ? "invalid_response" : name === "state" ? "state_mismatch" : "issuer_mismatch";

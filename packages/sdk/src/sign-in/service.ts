@@ -5,16 +5,19 @@ import { createTransport } from "../client/transport.ts";
 import { asSignInError, SignInError } from "./sign-in-error.ts";
 
 /**
- * Where the service is, and how to reach it. Every function of the sign-in takes these.
+ * The URL of the service, and options for requests to it. Every function of the sign-in takes these options.
  *
  * @group Sign-in
  */
 export type ServiceOptions = {
-  /** The service's issuer, `https://hub.example.com`. With `http:` its endpoints may be `http:` too, as on a developer's own machine. */
+  /**
+   * The service's issuer, `https://hub.example.com`. If it begins with `http:`, as on a developer's own machine, the endpoints may be
+   * `http:` too.
+   */
   baseUrl: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Ends the waiting. The promise is then rejected with the signal's reason. */
+  /** Ends the wait. The promise is then rejected with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** The time limit of each request, in milliseconds. Default 30,000. */
   timeoutMs?: number | undefined;
@@ -49,7 +52,7 @@ const metadataSchema = z.looseObject({
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 });
 /**
- * The service's discovery document. It contains everything that the service sends; the fields with a type are those that the SDK uses.
+ * The service's discovery document. It contains everything that the service sends. Only the fields that the SDK uses have a type.
  *
  * @group Sign-in
  * @useDeclaredType
@@ -60,13 +63,13 @@ const KEPT_MS = 60 * 60 * 1000;
 const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata>; until: number }>();
 
 /**
- * Reads the service's endpoints from `/.well-known/openid-configuration`. The answer is kept for an hour, and every function of the
- * sign-in calls this itself: call it only for a value of the document.
+ * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. Every function of the sign-in
+ * calls this function itself, so you need it only for a value of the document.
  *
- * @param options `baseUrl` is the issuer; a slash at its end is ignored.
+ * @param options `baseUrl` is the issuer. A slash at the end is ignored.
  * @returns The document.
  * @throws {@link SignInError} `issuer_mismatch`: the document names another issuer than `baseUrl`.
- * @throws {@link ApiError} `unexpected_answer`: there is no such document at `baseUrl`; `network` or `timeout`: nothing came back.
+ * @throws {@link ApiError} `unexpected_answer`: there is no such document at `baseUrl`; `network` or `timeout`: there was no response.
  * @see [OpenID Connect Discovery 1.0 §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
  * @see [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3)
  *
@@ -86,7 +89,8 @@ export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promi
 async function readMetadata(issuer: string, service: Omit<ServiceOptions, "baseUrl" | "signal">): Promise<ServiceMetadata> {
   const { request } = createTransport({ baseUrl: issuer, ...service });
   const metadata = await request("GET", "/.well-known/openid-configuration", { schema: metadataSchema });
-  // Identical strings (RFC 8414 §3.3): a service that passes for another issuer would get its codes and tokens (RFC 9700 §4.4).
+  // The strings must be identical (RFC 8414 §3.3), because a service that pretends to be another issuer would get that issuer's codes and
+  // tokens (RFC 9700 §4.4).
   if (metadata.issuer !== issuer) {
     throw new SignInError(`The service at ${issuer} identifies itself as ${metadata.issuer}. Use that as baseUrl.`, {
       code: "issuer_mismatch",
@@ -95,7 +99,7 @@ async function readMetadata(issuer: string, service: Omit<ServiceOptions, "baseU
   return metadata;
 }
 
-/** What every function of oauth4webapi takes: the server, the client, how the client authenticates, and how requests are sent. */
+/** The arguments of every function of oauth4webapi: the server, the client, how the client authenticates, and how requests are sent. */
 export type Connection = {
   as: oauth.AuthorizationServer;
   client: oauth.Client;
@@ -103,14 +107,14 @@ export type Connection = {
   http: oauth.HttpRequestOptions<"GET" | "POST", URLSearchParams | undefined>;
 };
 
-/** The difference between two clocks that is tolerated, in seconds. */
+/** The accepted difference between two clocks, in seconds. */
 export const TOLERANCE_SECONDS = 60;
 /** oauth4webapi requires a client ID even for requests without a client: a CI job's exchange, and user info. It is not sent. */
 const NO_CLIENT = "none";
 
 /**
- * Connects oauth4webapi to a service: it builds and checks the messages, and the SDK's transport sends them, with the same limits, retries and
- * errors as the API's.
+ * Connects oauth4webapi to a service: oauth4webapi builds and checks the messages, and the SDK's transport sends them, with the same
+ * limits, retries and errors as requests to the API.
  */
 export async function connect(
   app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
@@ -125,20 +129,20 @@ export async function connect(
     authentication: clientId === undefined ? () => undefined : sendClientId,
     http: {
       [oauth.customFetch]: fetchThrough(app),
-      // An HTTPS service cannot move codes, secrets and keys to plain HTTP.
+      // A discovery document that was read over HTTPS must not send codes, secrets and keys over plain HTTP.
       [oauth.allowInsecureRequests]: new URL(baseUrl).protocol === "http:",
     },
   };
 }
 
-/** One object for each document: oauth4webapi keeps the service's keys with it, for five minutes. */
+/** One object for each document, because oauth4webapi keeps the service's keys with this object, for five minutes. */
 const servers = /* @__PURE__ */ new WeakMap<ServiceMetadata, oauth.AuthorizationServer>();
 
 function serverOf(metadata: ServiceMetadata): oauth.AuthorizationServer {
   let server = servers.get(metadata);
   if (!server) {
-    // The SDK names the algorithms, never the token or the document: `none`, and HMAC with the public key, are how tokens are forged
-    // (RFC 8725 §2.1).
+    // The SDK chooses the algorithms, never the token or the document, because tokens are forged with `none` and with HMAC by the public
+    // key (RFC 8725 §2.1).
     server = { ...(metadata as oauth.AuthorizationServer), id_token_signing_alg_values_supported: ["RS256", "ES256"] };
     servers.set(metadata, server);
   }

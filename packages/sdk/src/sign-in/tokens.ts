@@ -13,7 +13,7 @@ export type Tokens = {
   accessToken: string;
   /** `bearer`, in lower case (RFC 6749 §7.1). */
   tokenType: string;
-  /** When the access token expires, in ISO 8601 and UTC. Absent where the service does not say. */
+  /** When the access token expires, in ISO 8601 and UTC. Absent if the service does not say. */
   expiresAt?: string;
   /** The granted scopes, separated by spaces. They may be fewer than were requested. */
   scope?: string;
@@ -24,10 +24,10 @@ export type Tokens = {
 };
 
 /**
- * Sends one request to the token endpoint and checks the answer, including the claims of an ID token in it. A caller that relies on the ID
- * token calls `verifyIdToken` afterwards, which also checks its signature and its times.
+ * Sends one request to the token endpoint and checks the response, including the claims of its ID token. A caller that relies on the ID
+ * token calls `verifyIdToken` afterwards, which also checks the token's signature and times.
  *
- * @throws SignInError with the endpoint's code, or `invalid_id_token`; ApiError if no usable answer came
+ * @throws SignInError with the endpoint's code, or `invalid_id_token`; ApiError if there was no usable response
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
 export async function requestTokens(
@@ -37,7 +37,8 @@ export async function requestTokens(
   const connection = await connect(app);
   const sentAt = Date.now();
   const response = await orRefused(send(connection));
-  // This machine's clock is ignored: if it refused the answer, the new refresh token would be lost, and the old one is used up.
+  // This machine's clock is ignored: if the response were refused because of the clock, the new refresh token would be lost, and the old
+  // one is used up.
   const client = { ...connection.client, [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER };
   const answer = await orRefused(oauth.processGenericTokenEndpointResponse(connection.as, client, response));
   return {
@@ -64,7 +65,7 @@ export function requestGrant(
 export const definedOnly = (parameters: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
-/** Scopes as the protocol writes them: separated by spaces (RFC 6749 §3.3). */
+/** The scopes in the form of the protocol, separated by spaces (RFC 6749 §3.3). */
 export const scopeText = (scope: string | readonly string[]): string => (typeof scope === "string" ? scope : scope.join(" "));
 
 /**
@@ -75,23 +76,23 @@ export const scopeText = (scope: string | readonly string[]): string => (typeof 
 export type RefreshOptions = AppOptions & {
   /** The latest refresh token of this sign-in. */
   refreshToken: string;
-  /** Fewer scopes than were granted, separated by spaces. Default: all of them. */
+  /** Fewer scopes than were granted, separated by spaces. Default: all granted scopes. */
   scope?: string | undefined;
 };
 
 const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
 
 /**
- * Exchanges a refresh token for new tokens. A refresh token can be used once: store the new one before you use anything else of the answer.
- * Calls with the same token at the same time share one request, because a second use looks like a thief's and ends the sign-in (RFC 9700
- * §4.14). `signal` ends the waiting and not the request, since the new token would be lost.
+ * Exchanges a refresh token for new tokens. A refresh token can be used only once: store the new one before you use anything else of the
+ * result. Simultaneous calls with the same token share one request, because a second use looks like a theft and ends the sign-in (RFC 9700
+ * §4.14). `signal` ends the wait but not the request, since the new token would be lost.
  *
  * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
  *
  * @param options The app, and the refresh token.
- * @returns New tokens, with `refreshToken` even where the service did not rotate it.
+ * @returns New tokens, with `refreshToken` even if the service did not rotate it.
  * @throws {@link SignInError} `invalid_grant`: the sign-in has ended, sign in again; `invalid_client`: check the client ID and its secret.
- * @throws {@link ApiError} `network` or `timeout`: nothing came back.
+ * @throws {@link ApiError} `network` or `timeout`: there was no response.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
  *
  * @group Sign-in
@@ -120,12 +121,12 @@ function endedSignIn(error: unknown): unknown {
 }
 
 /**
- * Signs out: revokes a refresh token with every access token that came from it, or one access token. Revoking a token that has ended already
- * succeeds. Afterwards delete the stored tokens.
+ * Signs out: revokes a refresh token with every access token that came from it, or one access token. Revoking a token that is no longer
+ * valid succeeds too. Afterwards delete the stored tokens.
  *
- * @param options The app, and `token`: the refresh token where there is one.
+ * @param options The app, and `token`: the refresh token if there is one.
  * @throws {@link SignInError} `invalid_client`: check the client ID and its secret; `unsupported`: the service has no such endpoint.
- * @throws {@link ApiError} `network` or `timeout`: nothing came back, and the token may still be valid.
+ * @throws {@link ApiError} `network` or `timeout`: there was no response, and the token may still be valid.
  * @see [RFC 7009 §2](https://www.rfc-editor.org/rfc/rfc7009#section-2)
  *
  * @group Sign-in

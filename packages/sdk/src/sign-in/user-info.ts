@@ -6,12 +6,12 @@ import { connect, type ServiceOptions } from "./service.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
 
 const organizationSchema = z.looseObject({
-  /** The organization's ID, as `orgIds` takes it. */
+  /** The organization's ID, which `orgIds` accepts. */
   sub: z.string(),
   name: z.string(),
   preferred_username: z.string(),
   picture: z.string().optional(),
-  /** Only where the person granted access to the organization. */
+  /** Only if the person granted access to the organization. */
   roleInOrg: z.enum(organizationRoles).optional().catch(undefined),
 });
 const schema = z.looseObject({
@@ -37,11 +37,11 @@ export type UserInfo = z.infer<typeof schema>;
 /**
  * Reads the current claims about the person to whom an access token belongs, as far as its scopes allow.
  *
- * @param options The service, the access token, and as `subject` the `sub` of the ID token that came with it: then an answer about another
- *   person is refused.
+ * @param options The service, the access token, and as `subject` the `sub` of the ID token that came with it, so that a response about
+ * another person is refused.
  * @returns The claims. Find your account by `sub`.
- * @throws {@link ApiError} with status 401: the token has ended, renew it with {@link refreshTokens} or sign in again.
- * @throws {@link SignInError} `subject_mismatch`: the answer is about another person.
+ * @throws {@link ApiError} with status 401: the token is no longer valid, so renew it with {@link refreshTokens} or sign in again.
+ * @throws {@link SignInError} `subject_mismatch`: the response is about another person.
  * @see [OpenID Connect Core 1.0 §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo)
  *
  * @group Sign-in
@@ -62,7 +62,7 @@ export async function fetchUserInfo({
       cause: error,
     });
   }
-  // A token that was put in another one's place (OpenID Connect Core 1.0 §5.3.2).
+  // Detects an access token that was replaced by another person's (OpenID Connect Core 1.0 §5.3.2).
   if (subject !== undefined && info.sub !== subject) {
     throw new SignInError("The service's userinfo is about a different person than the one who signed in.", {
       code: "subject_mismatch",

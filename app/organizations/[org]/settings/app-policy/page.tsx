@@ -47,7 +47,7 @@ const stateLabels: Record<OrganizationAppState, string> = {
 
 export const generateMetadata = organizationTitle("App policy");
 
-/** Which apps members may authorize, which ones they have authorized, and the decision about each. */
+/** Which apps members may authorize, which apps they have authorized, and the decision about each. */
 export default async function AppPolicyPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const { organization, person, isManager } = await requireOrganizationPage(org);
@@ -61,7 +61,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
   ]);
   const path = organizationPath(name, "settings/app-policy");
   const hrefOf = (page: number) => hrefWith(path, { search, state, page });
-  // Past the end there are no rows to count; the first page says whether there are any.
+  // The total is unknown on a page after the last one, so the browser is redirected to the first page.
   if (apps.items.length === 0 && apps.page > 1) redirect(hrefOf(1));
   const here = hrefOf(apps.page);
   return (
@@ -137,7 +137,7 @@ type OrganizationAppRowProps = Readonly<{
   app: OrganizationApp;
   policy: AppPolicy;
   organization: Readonly<{ name: string; fullName: string }>;
-  /** The current URL of the list, to return to. */
+  /** The current URL of the list, to which the person returns. */
   returnTo: string;
 }>;
 

@@ -25,10 +25,10 @@ type RequirementSectionProps = Readonly<{
   requirement: keyof typeof descriptions;
   title: string;
   isRequired: boolean;
-  /** Members who have not met it, whether or not it is required. */
+  /** The number of members who do not meet the requirement, whether or not it applies. */
   unmet: number;
   members: number;
-  /** The step that the administrator must take before they can require it; absent once it is done. */
+  /** The step that the administrator must take before they can turn the requirement on; absent once it is done. */
   ownStep?: ReactNode;
 }>;
 
@@ -99,11 +99,11 @@ type IssuerSectionProps = Readonly<{
   organization: Readonly<{ id: string; name: string }>;
   provider: Provider | null;
   isRequired: boolean;
-  /** This page. */
+  /** The path of this page. */
   path: string;
 }>;
 
-/** The organization's own issuer: what to register there, the credentials that it issued, and a way to try it. */
+/** The organization's own issuer: the values to register there, the credentials that the issuer gave, and a way to try it. */
 export function IssuerSection({ organization, provider, isRequired, path }: IssuerSectionProps) {
   return (
     <SectionCard

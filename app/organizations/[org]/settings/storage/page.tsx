@@ -13,11 +13,11 @@ type Props = Readonly<{ params: OrganizationParams }>;
 
 export const generateMetadata = organizationTitle("Storage");
 
-/** How much an organization stores, for its members. */
+/** How much an organization stores, shown to its members. */
 export default async function OrganizationStoragePage({ params }: Props) {
   const { organization, person, restrictions, isManager } = await requireOrganizationPage((await params).org);
   const { id, name } = organization;
-  // The notice on the overview says what they have to do first.
+  // A member who does not meet the requirements is redirected to the overview, whose notice says what to do first.
   if (restrictions.length > 0 && !isManager) redirect(organizationPath(name));
   const usage = await readStorageUsage(person, { kind: "organization", id, handle: name });
   return (

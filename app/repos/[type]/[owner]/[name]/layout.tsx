@@ -13,7 +13,7 @@ import { LikeButton } from "./likes/like-button.tsx";
 type Props = Readonly<{ params: RepoParams; children: ReactNode }>;
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  // The layout below reports a missing repository; an error here would remove the title.
+  // Failures are ignored here, because the layout below reports a missing repository and an error here would remove the title.
   const page = await repoPage(params).catch(() => undefined);
   if (!page) return { title: "Not found" };
   const { repo } = page;
@@ -110,7 +110,7 @@ type RepoTab = Readonly<{
   label: string;
   isExact?: boolean;
   section?: string | readonly string[];
-  /** The number of open items there. */
+  /** The number of open items behind the tab. */
   count?: number;
 }>;
 

@@ -131,7 +131,7 @@ function Fact({ name, children }: Readonly<{ name: string; children: ReactNode }
 
 const SHOWN = 4;
 
-/** The collections that contain it, as far as the reader may see them, and a link to add it to one of their own. */
+/** The collections with this repository that the reader may see, and a link to add the repository to one of the reader's own. */
 async function RepoCollections({ page: { repo, actor, person } }: Readonly<{ page: RepoPage }>) {
   const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
   const { items, total } = await listCollections(actor, { containing: [name], pageSize: SHOWN });
@@ -168,11 +168,11 @@ type AccessCardProps = Readonly<{
   /** The username and the email address of the signed-in person. */
   username: string | undefined;
   email: string | undefined;
-  /** Their request so far. */
+  /** The person's access request, if there is one. */
   request: Pick<OwnAccessRequest, "status" | "rejectionReason" | "askedAt"> | undefined;
 }>;
 
-/** The gate for people without access: how to request it, and what the maintainers then see. */
+/** The gate for people without access: how to request access, and what the maintainers will see. */
 export function AccessCard({ repo, username, email, request }: AccessCardProps) {
   return (
     <SectionCard

@@ -31,7 +31,7 @@ export async function SpaceApp({ page: { repo, mayWrite } }: Readonly<{ page: Re
   );
 }
 
-// Short, because an app may start within a second.
+// The interval is short, because an app may start within a second.
 const COMING_SECONDS = 1;
 
 const sentences: Partial<Record<SpaceStage, string>> = {

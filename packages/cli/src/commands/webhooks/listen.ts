@@ -104,7 +104,7 @@ async function point(
     at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}${andSecret}`);
 }
 
-/** Changes the webhook of this run without asking; for others, the user decides. */
+/** Changes the URL of the webhook of this run without asking. For other webhooks, the user decides. */
 async function repoint(
   at: Context,
   client: Client,
@@ -132,8 +132,8 @@ async function repoint(
 }
 
 /**
- * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It prints which of it could
- * not be removed. A relay with a name from the user stays, because other programs may use it.
+ * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It prints what could not be
+ * removed. A relay with a name from the user stays, because other programs may use it.
  */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
@@ -153,7 +153,7 @@ async function clear(at: Context, client: Client, options: Options, session: str
 
 type Handle = (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer;
 
-/** Prints each request, how it was answered, and how long that took. */
+/** Prints each request, the status of its response, and how long it took. */
 function printRequests(print: Printer, handle: Handle): Handle {
   return async (request) => {
     const startedAt = Date.now();
@@ -175,7 +175,7 @@ function printRequests(print: Printer, handle: Handle): Handle {
 const header = ({ headers }: RelayedRequest, name: string): string | undefined =>
   headers.find(([one]) => one.toLowerCase() === name)?.[1];
 
-/** The event of a webhook payload; other requests have none. */
+/** The event of a webhook payload; undefined for other requests. */
 function eventOf({ body }: RelayedRequest): string | undefined {
   try {
     const { event, repo } = JSON.parse(new TextDecoder().decode(body));

@@ -10,7 +10,7 @@ export function addLsCommand(webhooks: Command, terminal: Terminal): void {
   withOrganization(command).action(actionOf(terminal, ls));
 }
 
-/** Columns and their order as existing tools have them (docs/specification/existing-clients.md#the-command-lines-output). */
+/** Prints the columns of existing tools in their order (docs/specification/existing-clients.md#the-command-lines-output). */
 async function ls(at: Context, { organization }: OrganizationOption): Promise<void> {
   const found = await (await at.client()).webhooks.list({ organization, signal: at.signal });
   at.print.list(
@@ -33,7 +33,7 @@ async function info(at: Context, { organization }: OrganizationOption, id: strin
   at.print.record(await (await at.client()).webhooks.get(id, { organization, signal: at.signal }));
 }
 
-/** `discussions` is the word of existing tools. */
+/** The accepted names of domains. Existing tools use `discussions`. */
 export const domainWords = ["repo", "discussions", "discussion"] as const;
 
 type CreateOptions = OrganizationOption & {

@@ -90,7 +90,7 @@ export const deleteFileAction = changeAction("delete", (target) => ({
 type Change = Pick<FileChanges, "files"> & {
   /** The default commit message. */
   summary: string;
-  /** The page after a commit to the branch. */
+  /** The page that is shown after a commit to the branch. */
   next: string;
 };
 
@@ -125,7 +125,7 @@ async function preview(target: EditingTarget, { path, content }: Typed): Promise
   return { preview: (await renderMarkdown(content, context)) ?? null };
 }
 
-/** The bound target comes back from the browser. The scope throws `not_found` if it is not valid. */
+/** The browser sends the bound target back. The scope throws `not_found` if it is not valid. */
 function editingAt(
   kind: EditingKind,
 ): Scope<[bound: EditingTarget], Readonly<{ person: Person; target: EditingTarget; page: string }>> {
@@ -142,7 +142,7 @@ function editingAt(
   };
 }
 
-/** The submitted form, now based on the newer commit: the person reviews it and submits again. */
+/** The submitted form, now based on the newer commit. The person reviews it and submits it again. */
 function overtaken(target: EditingTarget, { typed }: Typed, newer: NewerVersion): FormOutcome {
   setPageStatus(409);
   const { path, head, commit, authorName, title, isDeleted } = newer;

@@ -9,12 +9,12 @@ import { SeenCommit } from "./newer-version.client.tsx";
 
 type Props = Readonly<{
   page: EditingPage;
-  /** The default message. */
+  /** The default commit message. */
   summary: string;
   cancelHref: string;
   isDanger?: boolean;
   submit?: string;
-  /** Whether the file may be Markdown, which can be previewed. */
+  /** Whether the file can be Markdown, which has a preview. */
   hasPreview?: boolean;
 }>;
 

@@ -16,7 +16,7 @@ export function ContentField() {
     const area = container.current?.querySelector("textarea");
     let close: (() => void) | undefined;
     let isUnmounted = false;
-    // If it cannot be loaded, the text field stays.
+    // If the editor cannot be loaded, the text field stays.
     import("./open-editor.client.ts").then(
       ({ openEditor }) => {
         if (area && !isUnmounted) close = openEditor(area);
@@ -59,5 +59,5 @@ export function ContentField() {
   );
 }
 
-/** Scrolls up to the preview: its button is at the end of the form, because Enter in a field presses the first one. */
+/** Scrolls up to the preview. The preview's button is at the end of the form, because Enter in a field presses the first button. */
 const scrollHere = (preview: HTMLElement | null) => preview?.scrollIntoView({ block: "nearest" });

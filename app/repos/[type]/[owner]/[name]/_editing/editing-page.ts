@@ -24,17 +24,17 @@ export type EditingKind = "new" | "edit" | "upload" | "delete";
 export type EditingPage = Omit<RepoPage, "person"> & {
   person: Person;
   branch: string;
-  /** The commit that the branch is at; null while it has none. */
+  /** The commit to which the branch points; null while it has none. */
   head: string | null;
-  /** The path of the file, or of the folder for a new one. */
+  /** The path of the file, or of the folder for a new file. */
   path: string;
   /** Whether the person may propose the change as a pull request. */
   mayPropose: boolean;
 };
 
 /**
- * The data that every page for changing files reads first. Visitors sign in and return; 404 for an unknown branch, and for people who may
- * neither change nor propose.
+ * The data that every page for changing files reads first. Visitors are redirected to sign in and then return. The page is 404 for an
+ * unknown branch, and for people who may neither change nor propose.
  */
 export async function editingPage(params: RepoParams & EditingParams, kind: EditingKind): Promise<EditingPage> {
   const [page, { rev, path: segments }] = await Promise.all([repoPage(params), params]);
@@ -62,7 +62,7 @@ const EDITABLE_MAX_BYTES = 1024 * 1024;
 
 type EditableText =
   | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }
-  /** The reason, in a sentence. */
+  /** The reason why the file cannot be edited, as a sentence. */
   | { isEditable: false; reason: string };
 
 /** A file as text for a text field. 404 if there is no such file. */
@@ -76,7 +76,7 @@ export async function readText(repo: Repo, commit: string, path: string): Promis
   const bytes = file.bytes ?? Buffer.alloc(0);
   const text = decode(bytes);
   if (text === undefined) return { isEditable: false, reason: "This file is not text. Upload a new version of it instead." };
-  // A text field has one kind of line end; a file that mixes them gets the usual one.
+  // The file is saved with one kind of line end. A file that mixes them gets LF.
   const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
   return { isEditable: true, text, lineEnd: isCrlf ? "\r\n" : "\n" };
 }

@@ -6,7 +6,7 @@ import { describedBy, FieldFrame } from "../../../../../_components/field-frame.
 
 type Props = Readonly<{ maxBytes: number; hint: string }>;
 
-/** Chooses files to upload. They stay chosen when the form is refused; a browser alone would forget them. */
+/** Chooses files to upload. Without this component, the browser would forget the chosen files when the form is refused. */
 export function FileChooser({ maxBytes, hint }: Props) {
   const id = useId();
   const state = useFormState();

@@ -7,7 +7,7 @@ import "./editor.css";
 
 /**
  * Shows an editor with line numbers in place of a text field, which remains the field of the form. Tab moves the focus to the next element,
- * as in the field (WCAG 2.1.2).
+ * as in a text field (WCAG 2.1.2).
  * @returns a function that closes it
  */
 export function openEditor(area: HTMLTextAreaElement): () => void {
@@ -21,9 +21,9 @@ export function openEditor(area: HTMLTextAreaElement): () => void {
       basicSetup,
       language.of([]),
       syntaxHighlighting(classHighlighter),
-      // An element that can be edited is in the tab order anyway; accessibility checkers look for the attribute.
+      // `tabindex` is only for accessibility checkers, since an editable element is in the tab order anyway.
       EditorView.contentAttributes.of({ "aria-label": "Content", tabindex: "0" }),
-      // Makes the form remove its message, as for its other fields.
+      // Tells the form that the content changed, so that it removes its message as for other fields.
       EditorView.updateListener.of(({ docChanged }) => docChanged && area.dispatchEvent(new Event("input", { bubbles: true }))),
     ],
   });

@@ -60,7 +60,7 @@ export function cloneUrl({ type, fullName }: Pick<Repo, "type" | "fullName">): s
   return env().ORIGIN + repoPath(type, fullName);
 }
 
-/** The command that clones the repository. It opens without a script; on a phone it is as wide as its container. */
+/** The command that clones the repository. The box with the command opens without a script. On a phone it is as wide as its container. */
 export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <Disclosure

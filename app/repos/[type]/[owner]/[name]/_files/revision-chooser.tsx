@@ -15,9 +15,9 @@ type RevisionChooserProps = Readonly<{
   path: string;
 }>;
 
-/** The number of branches or tags in the menu; all others are on a separate page. */
+/** The number of branches or tags in the menu. A separate page lists all. */
 const SHOWN = 30;
-/** Listing refs must not delay the file or folder of the page. */
+/** How long the page waits for the list of refs, which must not delay the file or folder. */
 const REFS_MAX_MS = 2_000;
 
 /** Shows the current branch, tag or commit, and lets people choose another. It opens without a script. */
@@ -36,7 +36,7 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
     />
   );
   return (
-    // The key differs per page, so the menu is closed after a navigation.
+    // Each page has its own key, so that the menu is closed after a navigation.
     <Disclosure
       key={`${page} ${name} ${path}`}
       className="relative"
@@ -72,7 +72,7 @@ function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaultBranch
 
 type GroupProps = Readonly<{
   title: string;
-  /** Absent if git was too slow: the separate page waits longer. */
+  /** Absent if git was too slow. The separate page waits longer. */
   refs: readonly ListedRef[] | undefined;
   current: string | null;
   hrefOf: (ref: ListedRef) => string;

@@ -1,2 +1,2 @@
-/** Why a diff shows no lines. */
+/** The reason why a diff shows no lines. */
 export const WITHHELD = "Access to the content of this repository is restricted: only people with access can see the lines.";

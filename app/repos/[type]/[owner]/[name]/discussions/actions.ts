@@ -93,7 +93,7 @@ export const deleteCommentAction = formAction(comment, {}, async ({ person, at, 
   return refreshOrRedirect(`${discussionHref(at)}${pageQuery(at.onPage)}`);
 });
 
-/** The button's value consists of a sign, which adds or removes, and the reaction: `+👍`, `-👍`. */
+/** The button's value is `+` to add or `-` to remove, and the reaction: `+👍`, `-👍`. */
 export const reactAction = formAction(comment, { reaction: text }, async ({ person, at, input }) => {
   const [sign, ...reaction] = input.reaction;
   await reactToComment(person, at, at.id, { reaction: reaction.join(""), isOn: sign === "+" });
@@ -142,7 +142,7 @@ async function preview(repo: RepoName, name: string, text: string): Promise<Form
   return { preview: description ? ((await renderMarkdown(description, context)) ?? null) : null };
 }
 
-/** The URL of the latest event. */
+/** The URL of the timeline's latest event. */
 async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
   const { discussion } = await findDiscussion(person, at);
   const { total } = await readTimeline(person, discussion, { pageSize: 1 });
@@ -153,9 +153,7 @@ const commentHref = (at: CommentName): string => `${discussionHref(at)}${pageQue
 
 const pageQuery = (page: number): string => (typeof page === "number" && page > 1 ? `?page=${page}` : "");
 
-/**
- * Redirects to a page that shows the change. Without the revalidation, a browser that is already on that page would still show its old copy.
- */
+/** Redirects to a page that shows the change. Without the revalidation, a browser that is already on that page would show its old copy. */
 function redirectTo(href: string): never {
   revalidatePath("/", "layout");
   redirect(href);

@@ -19,7 +19,7 @@ import { ControlsCard, VariablesCard } from "./cards.tsx";
 
 export const metadata: Metadata = { title: "Runtime" };
 
-/** How a Space runs, for those who may change it: its stage, its log and its settings. */
+/** How a Space runs, for people who may change it: its stage, its log and its settings. */
 export default async function SpaceRuntimePage({ params }: Readonly<{ params: RepoParams }>) {
   const { repo, mayReadContent, mayWrite, mayManage } = await repoPage(params);
   if (repo.type !== "space" || repo.platformId !== null || !mayReadContent) notFound();
@@ -38,11 +38,11 @@ export default async function SpaceRuntimePage({ params }: Readonly<{ params: Re
   );
 }
 
-// How often the page refreshes, so that people can follow the log.
+// The interval at which the page refreshes, so that people can follow the log.
 const LOG_SECONDS = 5;
 
 const SHOWN_MAX_CHARACTERS = 64 * 1024;
-// The reversed order makes the box open at its end, with the last line, and stay there.
+// The reversed order makes the box show its end, with the last line, at first and after each refresh.
 const BOX = "flex max-h-96 flex-col-reverse overflow-auto rounded-b-card bg-sunken";
 
 /** The latest output of the app. */

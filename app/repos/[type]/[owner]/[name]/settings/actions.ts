@@ -17,7 +17,7 @@ import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
 
 type Settings = Parameters<typeof updateRepoSettings>[2];
 
-/** The settings of each card, read from its form; the fields have the names that core's messages have. */
+/** The settings of each card, read from its form. The fields have the names that core uses in its errors. */
 const cards = {
   about: (form: SubmittedForm): Settings => ({
     description: form.text("description"),
@@ -40,7 +40,7 @@ const scope = repoAt("/settings");
 export const updateRepoAction = formAction(scope, cards, async ({ person, repo, input, from }, card: SettingsCard) => {
   if (!Object.hasOwn(cards, card)) throw new ServiceError("invalid_request", "This form could not be read.");
   await updateRepoSettings(person, repo, input[card], from);
-  // The header shows most of it.
+  // The header shows most of the settings, so the layout is revalidated.
   revalidatePath("/", "layout");
   return { message: "Saved." };
 });

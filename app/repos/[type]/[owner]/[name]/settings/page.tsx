@@ -29,7 +29,7 @@ import {
 export const metadata: Metadata = { title: "Settings" };
 
 const BRANCHES_SHOWN = 200;
-/** All other settings work without them. */
+/** How long the page waits for the branches, without which all other settings work. */
 const REFS_MAX_MS = 5_000;
 
 const parts = { general: "General", access: "Access", danger: "Danger" };

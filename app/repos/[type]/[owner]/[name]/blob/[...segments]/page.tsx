@@ -71,7 +71,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </ButtonLink>
             )}
             {mayReadContent && (
-              // A file and not a page, so the browser itself follows the link.
+              // An ordinary link, because it leads to a file and not to a page.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
               </a>
@@ -109,7 +109,7 @@ type FileContentProps = Readonly<{
   revision: string;
   file: ViewedFile;
   mayReadContent: boolean;
-  /** Whether to show Markdown as source. */
+  /** Whether to show the source of a Markdown file. */
   isSource: boolean;
 }>;
 

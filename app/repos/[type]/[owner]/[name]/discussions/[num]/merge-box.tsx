@@ -17,7 +17,7 @@ type Props = Readonly<{ page: DiscussionPage }>;
 /** If git takes longer, the page appears without the state of the commits (S137). */
 const STATE_MAX_MS = 2_000;
 
-/** Whether and how a pull request can be merged, and who may. */
+/** Whether and how a pull request can be merged, and by whom. */
 export async function MergeBox({ page }: Props) {
   const { discussion, repo } = page;
   const { status } = discussion;
@@ -43,7 +43,7 @@ export async function MergeBox({ page }: Props) {
 function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { discussion, at, mayMerge } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
-  // A draft starts at its base, without commits of its own. An open pull request has had some.
+  // An open pull request once had commits of its own, unlike a draft, which starts without any.
   if (state.merge === "nothing" && discussion.status === "open") {
     return (
       <StatusNote Icon={GitMerge} title="Already merged">

@@ -61,9 +61,10 @@ function CommentForm({ page, timeline }: CommentFormProps) {
   if (!mayComment) return <FormMessage>This discussion is locked: only the repository's maintainers can comment.</FormMessage>;
   const { status, isPullRequest } = discussion;
   const isOpen = status === "open" || status === "draft";
-  // A page has one primary button, for its main action.
+  // A page has one primary button, for its main action. If the person may merge, that is the merge.
   const isForMerging = isPullRequest && isOpen && mayMerge;
-  // The field is emptied after the person's own comment, and not when others comment meanwhile.
+  // The ID of the person's last comment is the form's key, so that the field is emptied after the person's own comment but not when others
+  // comment.
   const lastComment = timeline.items.findLast(({ type, authorId }) => type === "comment" && authorId === person.userId);
   return (
     <ActionForm

@@ -38,7 +38,7 @@ const notices: Record<string, string> = {
   granted: "Access granted. The user can now read the files, and is notified by e-mail.",
 };
 
-/** The people who may read a gated repository, and those who have asked. */
+/** The people who may read a gated repository, and the people who have requested access. */
 export default async function AccessPage({ params, searchParams }: Readonly<{ params: RepoParams; searchParams: PageQuery }>) {
   const [{ repo, person, mayManage }, query] = await Promise.all([repoPage(params), searchParams]);
   if (!mayManage || !person) notFound();
@@ -101,11 +101,11 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
 type AccessRowProps = Readonly<{
   repoName: RepoName;
   request: AccessRequest;
-  /** Whether the repository is gated; otherwise there is nothing to decide. */
+  /** Whether the repository is gated. If not, there are no requests to decide. */
   isOpen: boolean;
 }>;
 
-/** A person who asked for or has access, and the possible decisions. */
+/** A person who has access or has requested it, and the possible decisions. */
 function AccessRow({ repoName, request, isOpen }: AccessRowProps) {
   const { user, status, message, rejectionReason, askedAt } = request;
   const name = user.fullName || user.username;

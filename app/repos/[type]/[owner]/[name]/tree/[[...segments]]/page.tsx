@@ -45,7 +45,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
   ]);
   if (name === "") redirect(repoFileHref(repo, "tree", repo.defaultBranch));
   const cursor = textOf(query.cursor);
-  // The README at the root is for everybody who sees the repository; a README further down is content.
+  // Everybody who sees the repository may read the README at the root. A README in a folder is content.
   const withReadme = cursor === "" && (path === "" || mayReadContent);
   const folder = await fileOrNotFound(readFolder(repo, { revision: name, path, cursor, withReadme }));
   const { revision, entries, nextCursor, lastCommit, commitCount, readme } = folder;
