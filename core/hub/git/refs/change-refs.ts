@@ -24,6 +24,11 @@ import { type PermissionCheck, recheckPermission, requireChangeable } from "./re
 
 /** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
+/**
+ * Locks of a killed process are at least this old when its lease ends: it renewed the lease every 10 seconds. The other 5 are for clocks of
+ * other machines.
+ */
+export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
 /** A first push may create many branches. */
 const HEADS_READ_AHEAD = 4;
 /** The time within which git must compute the effects on pull requests. The rest follows later (late-changes.ts). */

@@ -4,7 +4,7 @@ import { readRepo } from "../../repos/read-repos.ts";
 import { removeStaleFiles } from "../maintenance/remove-files.ts";
 import { openRepository } from "../repository.ts";
 import { UNDER_LOCK } from "../run-git.ts";
-import { REF_UPDATE_LEASE_SECONDS, type RefUpdateNote, readAhead } from "./change-refs.ts";
+import { LEFT_LOCKS_OLDER_THAN_MS, REF_UPDATE_LEASE_SECONDS, type RefUpdateNote, readAhead } from "./change-refs.ts";
 import { findRefs, hasHappened, readRefHistory } from "./git-refs.ts";
 import { recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
@@ -53,7 +53,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   // A repository that is not found has a disabled owner: nobody sees it now, but the owner may be enabled again.
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
-  await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
+  await removeStaleFiles(path, { locksOlderThanMs: LEFT_LOCKS_OLDER_THAN_MS });
   const effects = await readAhead(repo, path, asked, note.startedAt);
   await db().$transaction(async (tx) => {
     const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)), UNDER_LOCK);
