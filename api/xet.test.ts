@@ -331,6 +331,11 @@ describe("S145 a shard is refused, and none of its files is recorded,", () => {
     return shard;
   }
 
+  const farBeyond = (xorb: TestXorb, start: number): TestFile => ({
+    terms: [{ xorb, start, end: start + 1, bytes: 8_192 }],
+    hash: "ab".repeat(32),
+  });
+
   type Made = { xorb: TestXorb; other: TestXorb; foreign: TestXorb };
   type Described = [files: TestFile[], xorbs?: TestXorb[]];
   test.each<[string, (made: Made) => Described | Buffer | Promise<Buffer>]>([
@@ -345,6 +350,8 @@ describe("S145 a shard is refused, and none of its files is recorded,", () => {
     ],
     ["when a file has no chunks of a xorb", ({ xorb }) => [[{ terms: [{ xorb, start: 2, end: 2 }] }]]],
     ["when a file's chunks go backwards", ({ xorb }) => [[{ terms: [{ xorb, start: 2, end: 1 }] }]]],
+    ["when a file's chunks are far beyond any xorb", ({ xorb }) => [[farBeyond(xorb, 100_000_000)]]],
+    ["when a file's chunks are beyond the database's integers", ({ xorb }) => [[farBeyond(xorb, 2 ** 32 - 2)]]],
     ["when a file's hash is wrong", ({ xorb }) => [[{ terms: [{ xorb }], hash: "ab".repeat(32) }]]],
     ["when a piece has another size", ({ xorb }) => [[{ terms: [{ xorb, bytes: 7 }] }]]],
     ["when a verification hash is wrong", ({ xorb }) => [[{ terms: [{ xorb, rangeHash: randomBytes(32) }] }]]],

@@ -115,7 +115,8 @@ async function dispatchPage(
   res: ServerResponse,
   { pathname, ip }: { pathname: string; ip: string | null },
 ): Promise<void> {
-  const isNextAuth = pathname.startsWith("/api/auth/");
+  // Next decodes paths before it looks for them.
+  const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth fails on invalid JSON; its own pages and ours send forms.

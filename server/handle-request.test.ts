@@ -381,10 +381,18 @@ describe("a body", () => {
   });
 });
 
-it.each(["_log", "%5Flog", "_log/x", "x"])("S51 strangers write nothing into the log through next-auth: %s", async (path) => {
+const unserved = [
+  "/api/auth/_log",
+  "/api/auth/%5Flog",
+  "/api/auth/_log/x",
+  "/api/auth/x",
+  "/%61pi/auth/_log",
+  "/api%2Fauth/_log",
+];
+it.each(unserved)("S51 strangers write nothing into the log through next-auth: %s", async (path) => {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = "level=error&code=DATABASE_LOST&error=all+is+lost";
-  expect((await ask(`/api/auth/${path}`, { method: "POST", headers, body })).status).toBe(404);
+  expect((await ask(path, { method: "POST", headers, body })).status).toBe(404);
   expect((await ask("/api/auth/session")).status).toBe(200);
 });
 

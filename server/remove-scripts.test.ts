@@ -83,6 +83,9 @@ test.each([
   ["/interaction/x", true],
   ["/activate", true],
   ["/activate/confirm", true],
+  ["/%61ctivate", true],
+  ["/activate%2Fconfirm", true],
+  ["/%69nteraction/x", true],
   ["/activated", false],
   ["/settings/applications", false],
 ])("%s", (path, isWithout) => {

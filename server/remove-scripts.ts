@@ -5,8 +5,10 @@ import { forbidPageScripts } from "./protect-response.ts";
 /**
  * Pages on which a user grants something run no scripts at all: an injected script could press their buttons. They are forms and need none;
  * Next nevertheless writes 130 kB of scripts into every page.
+ *
+ * @param pathname as in the request. Next finds a page by its decoded path too, so `/%61ctivate` is `/activate`.
  */
-export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(pathname);
+export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(decodeURIComponent(pathname));
 
 /** React escapes `<` and `>` except in its own markup, so what looks like a script in its output is one. */
 const SCRIPTS = /<script\b[\s\S]*?(?:<\/script>|$)|<link\b(?=[^<>]*\bas="script")[^<>]*>/g;

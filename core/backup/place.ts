@@ -29,7 +29,8 @@ export function openPlace(text: string): BackupPlace {
   }
   const { repository, isS3 } = repositoryOf(text);
   return {
-    name: text.replace(/:[^:/@]+@/, ":…@"),
+    // A password may have colons and @ in it; the last @ before a slash ends it.
+    name: text.replace(/:[^/]+@/, ":…@"),
     environment: childEnvironment({
       RESTIC_REPOSITORY: repository,
       RESTIC_PASSWORD: BACKUP_PASSWORD,

@@ -50,9 +50,12 @@ async function receive(request, response) {
   } catch {
     return respond(400, "This is not JSON.");
   }
+  // Without a secret, anybody may send anything, and the page shows these three.
+  const shown = [payload?.event?.scope, payload?.event?.action, payload?.repo?.name ?? ""];
+  if (shown.some((text) => typeof text !== "string")) return respond(400, "This is not the payload of a webhook.");
   received.unshift({ id, at: new Date(), payload });
   received.length = Math.min(received.length, KEPT_MAX);
-  console.log(`received ${payload.event?.scope} ${payload.event?.action} of ${payload.repo?.name}`);
+  console.log(`received ${shown.slice(0, 2).join(" ")} of ${shown[2]}`);
   for (const page of watching) page.write("event: received\ndata:\n\n");
   return respond(200, "Received.");
 }

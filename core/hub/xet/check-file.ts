@@ -132,7 +132,8 @@ export class ShardCheck {
 function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   let [size, cost, chunks] = [0, FILE_COST_BYTES, 0];
   for (const term of sizesIn(terms)) {
-    if (term.chunks <= 0 || term.chunks > XORB_CHUNKS_MAX) throw refuse(`The file ${hash} refers to impossible chunks.`);
+    // A chunk far beyond any xorb is also beyond the integers of the database (S51).
+    if (term.chunks <= 0 || term.end > XORB_CHUNKS_MAX) throw refuse(`The file ${hash} refers to impossible chunks.`);
     size += term.bytes;
     chunks += term.chunks;
     cost += Math.max(term.bytes, term.chunks * CHUNK_MEAN_BYTES) + TERM_COST_BYTES;

@@ -23,10 +23,11 @@ type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
  */
 export type TermEntries = Iterable<Buffer> | AsyncIterable<Buffer>;
 
-/** The size of each term in bytes and in chunks. Reading only these takes less time than reading whole terms. */
-export function* sizesIn(entries: Buffer): Generator<{ bytes: number; chunks: number }, void, undefined> {
+/** The size of each term in bytes and in chunks, and its last chunk. Reading only these takes less time than reading whole terms. */
+export function* sizesIn(entries: Buffer): Generator<{ bytes: number; chunks: number; end: number }, void, undefined> {
   for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
-    yield { bytes: bytesAt(entries, at), chunks: entries.readUInt32LE(at + 44) - entries.readUInt32LE(at + 40) };
+    const end = entries.readUInt32LE(at + 44);
+    yield { bytes: bytesAt(entries, at), chunks: end - entries.readUInt32LE(at + 40), end };
   }
 }
 

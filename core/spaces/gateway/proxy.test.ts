@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import http from "node:http";
+import http, { Agent, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
@@ -55,4 +55,47 @@ it("S132 a response in thousands of tiny pieces is passed on in a few", async ()
 it("S132 an app that keeps sending interim responses is cut off", async () => {
   const { status, passed } = await passedOn("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100));
   expect([status, passed]).toEqual([502, "broken"]);
+});
+
+it.each<[string, IncomingHttpHeaders, boolean]>([
+  ["chunked", { "transfer-encoding": "chunked" }, false],
+  ["of a stated length", { "content-length": "1000" }, false],
+  ["held back", { "content-length": "1000" }, true],
+])("S137 a response before the end of the request's body (%s) leaves no connection open", async (_, headers, isBodyHeldBack) => {
+  const app = http.createServer({ keepAliveTimeout: 60_000 }, (_req, res) => res.end("early"));
+  app.on("checkContinue", (_req, res) => res.end("early"));
+  let open = 0;
+  app.on("connection", (socket) => {
+    open++;
+    socket.on("close", () => open--);
+  });
+  app.listen(0, "127.0.0.1");
+  await once(app, "listening");
+  const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
+  const agent = new Agent({ keepAlive: true });
+  const passed = Promise.withResolvers<Passed>();
+  const front = http
+    .createServer((req, res) => {
+      relay(req, res, {
+        upstream,
+        agent,
+        path: "/",
+        headers: {},
+        isBodyHeldBack,
+        answer: (_status, given) => ({ ...given }),
+      }).then(passed.resolve);
+    })
+    .listen(0, "127.0.0.1");
+  await once(front, "listening");
+  const asked = http.request({ port: (front.address() as AddressInfo).port, method: "POST", headers });
+  onTestFinished(() => {
+    asked.on("error", () => undefined).destroy();
+    agent.destroy();
+    for (const server of [app, front]) server.close().closeAllConnections();
+  });
+  asked.write("a part of it");
+  const [answer] = await once(asked, "response");
+  answer.resume();
+  expect(await passed.promise).toBe("answered");
+  await expect.poll(() => open, { timeout: 3_000 }).toBe(0);
 });

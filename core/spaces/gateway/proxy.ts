@@ -92,7 +92,12 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
       return end("broken");
     }
     res.flushHeaders();
-    res.once("finish", () => end("answered"));
+    res.once("finish", () => {
+      // The app answered before it had the whole request. Node would keep the connection for the rest, which nobody will send, and
+      // it would outlast the request's place in the limits of connections (S137).
+      if (!out.writableFinished) out.destroy();
+      end("answered");
+    });
     // A body shorter than announced must not look complete: the connection is broken off.
     void passBody(answer, res);
   });

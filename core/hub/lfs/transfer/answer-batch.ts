@@ -58,7 +58,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   const oids = wanted.map(({ oid }) => oid).filter(isLfsOid);
   const stored = isUpload ? await findLfsObjects([repo.id, target.id], oids) : await findReadableLfsObjects(repo.id, oids);
   if (isUpload) await requireRoomFor(target, wanted, stored, transfer);
-  const isAnyMissing = wanted.some(({ oid }) => !stored.has(String(oid)));
+  const isAnyMissing = wanted.some(({ oid }) => isLfsOid(oid) && !stored.has(oid));
   const uploader = isUpload && isAnyMissing ? await uploaderOf(actor) : undefined;
   const objects: BatchObject[] = [];
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
@@ -105,9 +105,10 @@ async function answerObject(
   stored: ReadonlyMap<string, StoredLfsObject>,
   { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind | "xet"; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
+  // Of anything but a text and a number, nothing is repeated: an object may have no text at all (S51).
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
-    oid: String(oid),
-    size: Number(size) || 0,
+    oid: typeof oid === "string" ? oid : "",
+    size: typeof size === "number" ? size : 0,
     error: { code, message },
   });
   if (!isLfsOid(oid)) return refuse(422, "An oid is a SHA-256 of 64 lower-case hexadecimal digits.");
