@@ -92,7 +92,7 @@ test("an organization is transferred, put on a plan, and deleted with everything
   await admin(demo, "org", "add-member", "--org", own.name, "--user", another.username, "--role", "read");
   await enter(page, member);
   await page.goto("/settings/account");
-  await expect(page.getByText("You are the only administrator of an organization")).toBeVisible();
+  await expect(page.getByText("You are the only administrator of this organization")).toBeVisible();
   await page.getByRole("link", { name: own.fullName }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Ownership" })).toBeVisible();
   await expectAccessible(page);

@@ -42,8 +42,9 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   for (const { address } of overview.untrustedProxies.filter(({ isNear }) => isNear)) {
     const text =
-      `Requests come through a proxy at ${address}, which is not in TRUST_PROXY: all users count as one client, and one user's ` +
-      "wrong passwords block sign-in for all. Add the address to TRUST_PROXY.";
+      `Requests with X-Forwarded-For come from ${address}, which is not in TRUST_PROXY. If it is your proxy, add it there: until then, ` +
+      "all users behind it count as one client, and one user's wrong passwords block sign-in for all of them. If it is not, find out who " +
+      "sends the header.";
     bad.push({ tone: "bad", text, href: null });
   }
   const late = (queue: Queue) => queue.oldestAt !== null && now.getTime() - queue.oldestAt.getTime() > LATE_MS;

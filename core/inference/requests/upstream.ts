@@ -73,7 +73,7 @@ export function refusalOfUpstream(
     });
   }
   if (status === 408 || status === 504)
-    throw new ServiceError("upstream_timeout", "The provider of this model did not respond in time.");
+    throw new ServiceError("upstream_timeout", "The provider of this model did not respond in time. Try again later.");
   if ([401, 402, 403].includes(status)) {
     throw new ServiceError(
       "upstream_error",
