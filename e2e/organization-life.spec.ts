@@ -48,7 +48,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await expectAccessible(asking);
   await asking.close();
   await page.reload();
-  await expect(closed).toContainText("Its administrators will be asked");
+  await expect(closed).toContainText("You have asked its administrators");
   await modal.organization(north.fullName).check();
   await modal.authorize();
   await lantern.expectSignedIn(member.fullName);
