@@ -4,7 +4,7 @@ type AuditFacts = {
   /** Names for the IDs in the entry; undefined if there is none of that kind. */
   subject?: string | undefined;
   /** The actor did it to themselves. */
-  isOwn?: boolean;
+  isOwn?: boolean | undefined;
   app?: string | undefined;
   data: unknown;
 };

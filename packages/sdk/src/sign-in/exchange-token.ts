@@ -52,7 +52,7 @@ export function exchangeToken({ email, scope, actorToken, vendor = "keyhook", ..
 export type ExchangeCiTokenOptions = ServiceOptions & {
   /** The CI job's ID token. Its audience must be the service's URL, and it can be exchanged once. */
   idToken: string;
-  /** What the job needs access to: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a user name. */
+  /** What the job needs access to: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a username. */
   resource: string;
 };
 
