@@ -161,7 +161,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     for (let each = 0; each < 3; each++) await report(app.secret, body.access_token, job);
 
     const [message, ...others] = await emailsTo(admin.email);
-    expect(message?.text).toContain("exchanged for a member of the organization: it is revoked");
+    expect(message?.text).toContain("got for a member of the organization by token exchange: it is revoked");
     expect(message?.text).toContain("Rotate it now");
     expect(others).toEqual([]);
     expect((await emailsTo(stranger.email)).map(({ text }) => text.includes("Rotate it now"))).toEqual([true]);

@@ -44,7 +44,7 @@ test("an agent that knows only another service's URL gets access to it", async (
     const where = page.getByRole("region", { name: "It can act on your behalf at" });
     await expect(where).toContainText(name);
     await expect(where).toContainText(service.resource);
-    await expect(page.getByText("stays signed in until you revoke it")).toBeVisible();
+    await expect(page.getByText("stays signed in for up to a year")).toBeVisible();
     await expectAccessible(page);
     await modal.authorize();
 

@@ -36,7 +36,7 @@ for (const hasScripts of [true, false]) {
       // The service records uses in batches, a few seconds later.
       await expect(async () => {
         await page.reload();
-        await expect(row).toContainText(/Allowed .* · last used/, { timeout: 500 });
+        await expect(row).toContainText(/Authorized .* · last used/, { timeout: 500 });
       }).toPass();
 
       // The other sample site signs users in with scripts.

@@ -48,7 +48,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await expectAccessible(asking);
   await asking.close();
   await page.reload();
-  await expect(closed).toContainText("Its administrators will be asked");
+  await expect(closed).toContainText("You have asked its administrators");
   await modal.organization(north.fullName).check();
   await modal.authorize();
   await lantern.expectSignedIn(member.fullName);
@@ -92,7 +92,7 @@ test("an organization is transferred, put on a plan, and deleted with everything
   await admin(demo, "org", "add-member", "--org", own.name, "--user", another.username, "--role", "read");
   await enter(page, member);
   await page.goto("/settings/account");
-  await expect(page.getByText("You are the only administrator of an organization")).toBeVisible();
+  await expect(page.getByText("You are the only administrator of this organization")).toBeVisible();
   await page.getByRole("link", { name: own.fullName }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Ownership" })).toBeVisible();
   await expectAccessible(page);

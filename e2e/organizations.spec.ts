@@ -72,7 +72,7 @@ for (const hasScripts of [true, false]) {
       const link = await readLinkTo(demo, another.email, "/invitations/");
       const row = page.getByRole("listitem").filter({ hasText: another.email });
       await row.getByText("Revoke", { exact: true }).click();
-      await expect(row.getByText(`Revoke the invitation of ${another.email}?`)).toBeVisible();
+      await expect(row.getByText(`Revoke the invitation to ${another.email}?`)).toBeVisible();
       await row.getByRole("button", { name: "Revoke invitation" }).click();
       await expect(page.getByText("Invitation revoked")).toBeVisible();
       await expect(row).toHaveCount(0);

@@ -41,7 +41,7 @@ const kinds: Record<string, Kind> = {
     ...{ name: "Forbidden", code: "insufficient_scope", error: "This token lacks the scope webhooks.", scope: "webhooks" },
     headers: { ...wireCode, ...challenge },
     description:
-      "`insufficient_scope`: the token lacks the scope that `scope` names. `forbidden`: the token's user lacks the permission; `requires`, if present, names the role, the sign-in requirement or the organization that they lack. `reauthentication_required`: the user must have signed in recently.",
+      "`insufficient_scope`: the token lacks the scope that `scope` names. `forbidden`: the token's user lacks the permission; `requires`, if present, names the required role, the sign-in requirements that they do not meet, or the organization that the token has no access to. `reauthentication_required`: the user must have signed in recently.",
   },
   404: {
     ...{ name: "NotFound", code: "not_found", error: "Repository not found", headers: wireCode },

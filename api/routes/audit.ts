@@ -67,7 +67,7 @@ export const auditRoutes = [
     operationId: "revokeLeakedCredentials",
     summary: "Revoke leaked tokens, and notify their owners",
     description:
-      "Accepts access, refresh, personal and CI tokens. The response is the same for every token, known or unknown. At most 60 requests in ten minutes.",
+      "Revokes access, refresh, personal and CI tokens. A client secret stays valid; the app's managers get an e-mail. The response is the same for every string, known or unknown. At most 60 requests in ten minutes.",
     body: z.object({ credentials: z.array(credential).min(1).max(LEAKED_MAX_CREDENTIALS) }),
     responses: { 202: { description: "Accepted" } },
     async handle({ c, body, origin }) {

@@ -213,7 +213,7 @@ async function Welcome() {
       >
         <CodeBlock
           label="git commands"
-          code={`git clone ${ORIGIN}/datasets/you/readings\ncd readings\ngit add week-12.parquet  # Git LFS, without set-up\ngit commit -m "Add week 12"\ngit push`}
+          code={`git clone ${ORIGIN}/datasets/you/readings\ncd readings\ngit add week-12.parquet  # in Git LFS, without setup\ngit commit -m "Add week 12"\ngit push`}
         />
       </Feature>
       <Feature

@@ -127,7 +127,7 @@ export function ActionButton({ action, label, fields = {}, ...submit }: ActionBu
 }
 
 const STALE =
-  "The service was updated while this page was open. Nothing was changed, and your input is still here. Reload the page and send it again.";
+  "The service was updated while this page was open. Nothing was changed, and your input is still here. Copy what you need, then reload the page and enter it again.";
 const UNSENT =
   "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
 

@@ -21,7 +21,7 @@ export const planNames: Record<OrganizationPlan | "free", string> = {
   free: "Free",
   team: "Team",
   enterprise: "Enterprise",
-  plus: "Enterprise Plus",
+  plus: "Plus",
   academia: "Academia",
 };
 
@@ -49,7 +49,7 @@ export const policyChoices: Record<AppPolicy, { label: string; hint: string }> =
   },
   none: {
     label: "No apps",
-    hint: "No apps can access the organization, not even approved ones. Only apps with token exchange continue to work.",
+    hint: "Not even approved apps can access the organization. Only its apps with token exchange and apps that are part of this service continue to work.",
   },
 };
 

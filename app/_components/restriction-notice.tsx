@@ -23,8 +23,7 @@ export async function RestrictionNotice({ userId, orgId, next, className }: Rest
           <FormMessage key={organization.orgId} tone="warn">
             <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
               <p className="min-w-0 flex-1 basis-60">
-                <bdi className="font-medium">{organization.fullName}</bdi> {askedFor(organization)} Until you do, you, your apps
-                and your tokens have no access to it.
+                <bdi className="font-medium">{organization.fullName}</bdi> {askedFor(organization)} {consequence(organization)}
               </p>
               <Steps organization={organization} next={next} />
             </div>
@@ -39,10 +38,16 @@ function askedFor({ restrictions, provider }: OwnRestriction): string {
   const asked = [
     ...(restrictions.includes("mfa") ? ["to sign in with a second step"] : []),
     ...(restrictions.includes("sso")
-      ? [`to sign in every 7 days with ${provider?.name ?? "its issuer, which is disabled"}`]
+      ? [`to sign in every 7 days with ${provider?.name ?? "its issuer, which the operator has disabled"}`]
       : []),
   ];
   return `requires you ${asked.join(", and ")}.`;
+}
+
+function consequence({ restrictions, provider }: OwnRestriction): string {
+  const isPossible = provider !== null || !restrictions.includes("sso");
+  if (isPossible) return "Until you do, you, your apps and your tokens have no access to it.";
+  return "You, your apps and your tokens have no access until it is enabled again. Ask an administrator of the organization.";
 }
 
 function Steps({ organization: { restrictions, provider }, next }: Readonly<{ organization: OwnRestriction; next: string }>) {

@@ -73,7 +73,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
             label="Job logs"
             used={bytes.logs}
             limit={limits.logs}
-            note="When this is full, the oldest output is deleted. The jobs stay listed."
+            note="When this is full, the oldest output is deleted. If that is not enough, the oldest jobs with large variables or payloads are, too."
           />
           <Records
             label="Webhook responses"

@@ -35,7 +35,7 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   },
   backups: {
     title: "Set up backups",
-    text: "Run npm run admin -- backup every night, keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and test a restore. If you make backups by other means, confirm them here.",
+    text: "Run npm run admin -- backup --to … every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and test a restore. If you make backups by other means, confirm them here.",
     action: (
       <ActionButton action={confirmBackupsAction} label="Backups">
         Backups are set up
@@ -184,7 +184,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Signing keys",
       value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",
-      note: signingKeySince ? "in use since" : "created at the first start",
+      note: signingKeySince ? "in use since" : "created when first needed",
       href: "/admin/keys",
     },
     {

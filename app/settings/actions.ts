@@ -26,7 +26,7 @@ export const changeEmailAction = formAction(accountScope, { email: text }, async
   const { email } = await changeEmail(person, input, from);
   const message = isMailSent()
     ? `We sent a link to ${email}. Your address changes when you open it and confirm.`
-    : `This server does not send e-mail. Ask its operator for the link to ${email}: your address changes when you open it and confirm.`;
+    : `This server does not send e-mail. Ask its operator for the link that confirms ${email}. Your address changes when you open it and confirm.`;
   return { message, values: {} };
 });
 

@@ -48,7 +48,8 @@ function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")
     return "This token belongs to a CI job: it can read and write only the repository that trusts the job.";
   // For a token there are two possible reasons: the user lacks the right, or no token of its kind can be used for the action.
-  const who = kind === "token" ? "You or this token lack permission to do this." : "You do not have permission to do this.";
+  const who =
+    kind === "token" ? "Either you or this token lacks permission to do this." : "You do not have permission to do this.";
   return `${who} Ask an administrator for permission.`;
 }
 

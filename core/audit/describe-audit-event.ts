@@ -3,6 +3,8 @@ import { auditEventTypes, isAuditEventType } from "./event-types.ts";
 type AuditFacts = {
   /** Names for the IDs in the entry; undefined if there is none of that kind. */
   subject?: string | undefined;
+  /** The actor did it to themselves. */
+  isOwn?: boolean | undefined;
   app?: string | undefined;
   data: unknown;
 };
@@ -24,12 +26,13 @@ export function describeAuditEvent(type: string, facts: AuditFacts): string {
   });
 }
 
-function valuesOf({ subject, app, data }: AuditFacts): Map<string, string> {
+function valuesOf({ subject, isOwn, app, data }: AuditFacts): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(typeof data === "object" && data !== null ? data : {})) {
     if (typeof value === "string" || typeof value === "number") values.set(name, shorten(String(value)));
   }
   if (subject !== undefined) values.set("subject", subject);
+  if (subject !== undefined && !isOwn) values.set("other", subject);
   if (app !== undefined) values.set("app", shorten(app));
   return values;
 }

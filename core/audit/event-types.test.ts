@@ -71,6 +71,12 @@ describe("describeAuditEvent", () => {
       "changed the role of ada from read to admin",
     ],
     ["organization.change_role", { subject: "ada", data: null }, "changed the role of ada"],
+    ["personal_access_token.create", { subject: "ada", data: { name: "laptop" } }, "created the access token laptop for ada"],
+    [
+      "personal_access_token.create",
+      { subject: "ada", isOwn: true, data: { name: "laptop" } },
+      "created the access token laptop",
+    ],
     ["oauth_app.create", { app: "Quay", data: {} }, "created the app Quay"],
     ["oauth_app.create", { data: [] }, "created the app (unknown)"],
     ["repo.delete", { data: { repo: "x".repeat(1000) } }, `deleted the repository ${"x".repeat(200)}…`],

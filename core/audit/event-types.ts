@@ -12,8 +12,8 @@ type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
 type Described = {
   /**
-   * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the affected user, `{app}` the OAuth client,
-   * any other word a field of `data`. Text in square brackets is left out if one of its fields is absent.
+   * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the affected user, `{other}` the same but
+   * absent if they are the actor, `{app}` the OAuth client, any other word a field of `data`. Text in square brackets is left out if one of its fields is absent.
    */
   did: string;
   bound: Bound;
@@ -28,7 +28,7 @@ export const auditEventTypes = {
   "user.sign_in_failed": { did: "refused a wrong password for {subject}", bound: "elsewhere" },
   "user.sign_out": { did: "signed out", bound: "ends" },
   "user.reauthenticate": { did: "confirmed their identity", bound: "apart" },
-  "user.end_session": { did: "ended a session[ of {subject}]", bound: "ends" },
+  "user.end_session": { did: "ended one of their sessions", bound: "ends" },
   "user.end_all_sessions": { did: "ended all sessions of {subject}", bound: "apart" },
   "user.end_other_sessions": { did: "ended all their other sessions", bound: "ends" },
   "user.forgot_password": { did: "sent {subject} a link to choose a new password", bound: "elsewhere" },
@@ -39,8 +39,8 @@ export const auditEventTypes = {
   "user.change_email": { did: "confirmed an e-mail address", bound: "ends" },
 
   // ---- people: second step, passkeys, providers
-  "second_step.on": { did: "turned on the second step of signing in", bound: "elsewhere", isInOrgLog: true },
-  "second_step.off": { did: "turned off the second step of signing in[ of {subject}]", bound: "elsewhere", isInOrgLog: true },
+  "second_step.on": { did: "turned on their second step", bound: "elsewhere", isInOrgLog: true },
+  "second_step.off": { did: "turned off their second step", bound: "elsewhere", isInOrgLog: true },
   "second_step.failed": { did: "refused a wrong second step of {subject}", bound: "elsewhere" },
   "second_step.reset": { did: "reset the second step of {subject}", bound: "apart", isInOrgLog: true },
   "passkey.add": { did: "added the passkey[ {name}]", bound: "elsewhere" },
@@ -61,8 +61,8 @@ export const auditEventTypes = {
   "user.delete": { did: "deleted the account[ {username}]", bound: "ends" },
   "user.make_operator": { did: "made {subject} an operator", bound: "hour" },
   "user.unmake_operator": { did: "removed {subject} as an operator", bound: "apart" },
-  "personal_access_token.create": { did: "created the access token {name}[ for {subject}]", bound: "hour" },
-  "personal_access_token.revoke": { did: "revoked the access token {name}[ of {subject}]", bound: "ends" },
+  "personal_access_token.create": { did: "created the access token {name}[ for {other}]", bound: "hour" },
+  "personal_access_token.revoke": { did: "revoked the access token {name}[ of {other}]", bound: "ends" },
 
   // ---- organizations
   "organization.create": { did: "created the organization[ {name}]", bound: "hour", isInOrgLog: true },
@@ -93,7 +93,7 @@ export const auditEventTypes = {
   "identity_provider.update": { did: "changed the identity provider[ {name}]", bound: "hour", isInOrgLog: true },
   "identity_provider.disable": { did: "disabled the identity provider[ {name}]", bound: "ends", isInOrgLog: true },
   "identity_provider.enable": { did: "enabled the identity provider[ {name}]", bound: "hour", isInOrgLog: true },
-  "identity_provider.delete": { did: "deleted the identity provider[ {name}]", bound: "ends", isInOrgLog: true },
+  "identity_provider.delete": { did: "removed the identity provider[ {name}]", bound: "ends", isInOrgLog: true },
 
   // ---- OAuth: what users allow
   "oauth_consent.give": { did: "authorized the app {app}", bound: "hour" },
@@ -142,7 +142,7 @@ export const auditEventTypes = {
   "oauth_app.secret_rotate": { did: "rotated the secret of the app {app}", bound: "apart", isInOrgLog: true },
   "oauth_app.secret_delete": { did: "deleted the secret of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.keys_set": { did: "set the keys of the app {app}", bound: "apart", isInOrgLog: true },
-  "oauth_app.keys_delete": { did: "deleted the keys of the app {app}", bound: "ends", isInOrgLog: true },
+  "oauth_app.keys_delete": { did: "removed the keys of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.verify": { did: "marked the app {app} as verified", bound: "hour", isInOrgLog: true },
   "oauth_app.unverify": { did: "removed the verified mark of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.block": { did: "blocked the app {app} everywhere", bound: "ends", isInOrgLog: true },
@@ -166,7 +166,7 @@ export const auditEventTypes = {
   "trusted_publisher.create": { did: "added a trusted publisher[ for {repo}]", bound: "hour", isInOrgLog: true },
   "trusted_publisher.delete": { did: "removed a trusted publisher[ for {repo}]", bound: "ends", isInOrgLog: true },
   "ci_token.exchange": { did: "exchanged a job's ID token for a token[ for {repo}]", bound: "elsewhere", isInOrgLog: true },
-  "ci_token.exchange_refused": { did: "was refused a token for a job[: {error}]", bound: "elsewhere", isInOrgLog: true },
+  "ci_token.exchange_refused": { did: "refused a job a token[: {error}]", bound: "elsewhere", isInOrgLog: true },
 
   // ---- leaked tokens
   "credential.revoke_leaked": {
@@ -244,7 +244,7 @@ export const auditEventTypes = {
   "relay.close": { did: "closed the relay[ {name}]", bound: "ends" },
 
   // ---- jobs
-  "job.run": { did: "ran a job[ of {image}]", bound: "hour", isInOrgLog: true },
+  "job.run": { did: "ran a job[ in {image}]", bound: "hour", isInOrgLog: true },
   "job.cancel": { did: "cancelled a job", bound: "ends", isInOrgLog: true },
   "job.update": { did: "changed the labels of a job", bound: "hour", isInOrgLog: true },
   "scheduled_job.create": { did: "scheduled a job[: {schedule}]", bound: "hour", isInOrgLog: true },
@@ -275,7 +275,7 @@ export const auditEventTypes = {
   "platform.sync": { did: "synchronized the repositories of the platform {name}", bound: "elsewhere" },
   "inference_provider.create": { did: "added the inference provider[ {name}]", bound: "hour" },
   "inference_provider.update": { did: "changed the inference provider[ {name}]", bound: "hour" },
-  "inference_provider.delete": { did: "deleted the inference provider[ {name}]", bound: "ends" },
+  "inference_provider.delete": { did: "removed the inference provider[ {name}]", bound: "ends" },
   "inference_model.create": { did: "offered the model[ {name}] for inference", bound: "hour" },
   "inference_model.delete": { did: "stopped offering the model[ {name}] for inference", bound: "ends" },
   "storage_quota.set": { did: "changed the storage quota of {owner}[ to {quota}]", bound: "hour", isInOrgLog: true },

@@ -42,8 +42,9 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   for (const { address } of overview.untrustedProxies.filter(({ isNear }) => isNear)) {
     const text =
-      `Requests come through a proxy at ${address}, which is not in TRUST_PROXY: all users count as one client, and one user's ` +
-      "wrong passwords block sign-in for all. Add the address to TRUST_PROXY.";
+      `Requests with X-Forwarded-For come from ${address}, which is not in TRUST_PROXY. If it is your proxy, add it there: until then, ` +
+      "all users behind it count as one client, and one user's wrong passwords block sign-in for all of them. If it is not, find out who " +
+      "sends the header.";
     bad.push({ tone: "bad", text, href: null });
   }
   const late = (queue: Queue) => queue.oldestAt !== null && now.getTime() - queue.oldestAt.getTime() > LATE_MS;
@@ -65,7 +66,8 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
     warn.push({ tone: "warn", text: "E-mail is not configured: messages are kept for a week, not sent.", href: "/admin/mail" });
   }
   if (late(queues.logoutNotices)) {
-    warn.push({ tone: "warn", text: "Sign-out notices to apps have been waiting for over 15 minutes.", href: null });
+    const text = "Sign-out notices to apps have been waiting for over 15 minutes. Check the workers' log.";
+    warn.push({ tone: "warn", text, href: null });
   }
   if (now.getTime() - (work.events.oldestAt ?? now).getTime() > EVENT_LATE_MS) {
     const text = `${counted(work.events.waiting, "event has", "events have")} been waiting for over two minutes, and no webhook receives them. Check the workers' log.`;
@@ -78,7 +80,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (runner.kind === "refuses" && env().JOBS_RUNNER !== "off") warn.push({ tone: "warn", text: runner.refusal, href: null });
   if (runner.kind === "runs" && runner.runner === "unsandboxed") {
     const text =
-      "Jobs run as this service's own user, and Spaces not at all (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset JOBS_RUNNER, " +
+      "Jobs run as this service's own user, and Spaces do not run (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset JOBS_RUNNER, " +
       "unless everybody who can run jobs may do everything that the service can.";
     warn.push({ tone: "warn", text, href: null });
   }
@@ -91,7 +93,8 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   if (database.connections > database.maxConnections * CONNECTIONS_HIGH_SHARE) {
     const figures = `${database.connections} of ${database.maxConnections}`;
-    warn.push({ tone: "warn", text: `The database has few connections left (${figures} are in use).`, href: null });
+    const text = `The database has few connections left (${figures} are in use). Raise its max_connections, or run fewer processes.`;
+    warn.push({ tone: "warn", text, href: null });
   }
   if (overview.lastBackup && isBackupLate(overview.lastBackup, now)) {
     const text = `The last backup was completed on ${overview.lastBackup.finishedAt.toISOString().slice(0, 10)}. Check the log of the timer that runs backups.`;

@@ -16,7 +16,7 @@ export const appCreate = command({
   summary: "Creates an OAuth app for a user or an organization.",
   notes: [
     "The app is public unless --confidential, which prints its secret once. PKCE is required unless --pkce off, which needs a",
-    "secret. The scope offline_access implies --refresh. An app that only signs in devices (--device) needs no redirect URI.",
+    "secret. The scope offline_access implies --refresh. An app for devices only (--device) needs no redirect URI.",
     "--privilege token-exchange, with --org, binds the app to the organization and lets it get tokens for its members. It",
     "implies --confidential, and needs no redirect URI.",
   ],

@@ -153,7 +153,7 @@ function BlockedRow({ organization, clientId }: OrganizationRowProps) {
         <Role role={organization.role} />
         <span className="block text-small">
           {[detailOf(organization), `It ${refusalSentences[refusal]}.`].filter(Boolean).join(" · ")}{" "}
-          {refusal === "not_approved" && isRequested && "Its administrators will be asked."}
+          {refusal === "not_approved" && isRequested && "You have asked its administrators."}
           {refusal === "not_approved" && !isRequested && (
             <Link
               prefetch={false}

@@ -137,10 +137,10 @@ function Duration({ request: { accessTokenSeconds, isOffline } }: Readonly<{ req
       Access lasts {formatDuration(accessTokenSeconds)} at a time
       {isOffline && (
         <>
-          , and the app <strong className="text-ink">stays signed in until you revoke it</strong>
+          , and the app <strong className="text-ink">stays signed in for up to a year</strong>
         </>
       )}
-      . You can revoke it anytime under{" "}
+      . You can revoke access anytime under{" "}
       <Link prefetch={false} href="/settings/connected-applications" target="_blank" className="link">
         Connected apps
       </Link>

@@ -81,10 +81,9 @@ function RelaysSection({ relays }: Readonly<{ relays: readonly Relay[] }>) {
       )}
       <div className={`grid gap-3 px-4 py-4 text-muted text-small sm:px-5 ${relays.length > 0 ? "border-line border-t" : ""}`}>
         <p className="max-w-reading">
-          {relays.length === 0
-            ? "No relays yet. A relay starts with your receiver and expires"
-            : "A relay starts with your receiver and expires"}{" "}
-          {RELAY_HOURS} hours after it disconnects. Requests that arrive meanwhile are kept until then.
+          {relays.length === 0 && "No relays yet. "}A relay starts with your receiver, which renews it while it runs. It expires{" "}
+          {RELAY_HOURS} hours after the last renewal; until then, it keeps the requests that arrive while no receiver is
+          connected.
         </p>
         <CodeBlock label="command to start a relay" code="keyhook webhooks listen --forward-to http://localhost:3000" />
       </div>

@@ -198,7 +198,7 @@ function Privilege({ app: { id, name, boundOrgId, boundTo, privileges }, returnT
       trigger={isGranted ? "Revoke token exchange" : "Allow token exchange"}
       title={
         <>
-          {isGranted ? "Revoke token exchange of" : "Allow token exchange to"} <bdi>{name}</bdi>?
+          {isGranted ? "Revoke token exchange for" : "Allow token exchange for"} <bdi>{name}</bdi>?
         </>
       }
       confirm={isGranted ? `Revoke it for ${name}` : `Allow ${name}`}

@@ -110,7 +110,7 @@ function Rotate() {
       </FormDetails>
       <ConfirmDestructive
         action={rotateAction.bind(null, true)}
-        trigger="A key has leaked"
+        trigger="Withdraw leaked keys"
         title="Withdraw the current keys immediately?"
         confirm="Withdraw the current keys"
       >

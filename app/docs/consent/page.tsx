@@ -83,7 +83,7 @@ export default function ConsentHelpPage() {
         <SectionCard title="In which organizations">
           <div className="grid gap-3">
             <p>
-              An app that you authorize cannot access your organizations unless you select them. In those that you select, it
+              An app that you authorize can access only the organizations that are selected when you press Authorize. There it
               learns your role, and the permissions marked for organizations apply. It can never do more there than you can.
             </p>
             <p>
@@ -97,8 +97,8 @@ export default function ConsentHelpPage() {
         <SectionCard title="For how long">
           <p>
             Access lasts as long as the page says, usually 8 hours. Then the app must ask again, but you need not do anything if
-            it requests nothing new. If the page says that the app <strong>stays signed in</strong>, it renews its access until
-            you revoke it.
+            it requests nothing new. If the page says that the app <strong>stays signed in</strong>, it renews its access for up
+            to a year, unless you revoke it or the app does not use it for 60 days.
           </p>
         </SectionCard>
       </div>

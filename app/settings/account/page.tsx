@@ -134,8 +134,8 @@ async function DeleteSection({ user }: Readonly<{ user: SiteSession["user"] }>) 
       {held.length > 0 ? (
         <FormMessage>
           <p>
-            You are the only administrator of {held.length === 1 ? "an organization" : "organizations"}. Transfer or delete{" "}
-            {held.length === 1 ? "it" : "each"} before you delete your account:
+            You are the only administrator of {held.length === 1 ? "this organization" : "these organizations"}. Transfer or
+            delete {held.length === 1 ? "it" : "each of them"} before you delete your account:
           </p>
           <ul className="mt-1 grid gap-0.5">
             {held.map(({ name, fullName }) => (

@@ -133,7 +133,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
       meta={
         <>
           {app.documentHost !== null && <DocumentHost clientId={app.clientId} host={app.documentHost} />}
-          Allowed <RelativeTime at={app.firstUsedAt} /> · <LastUsed at={app.lastUsedAt} />
+          Authorized <RelativeTime at={app.firstUsedAt} /> · <LastUsed at={app.lastUsedAt} />
           <Homepage url={app.homepageUrl} documentHost={app.documentHost} />
         </>
       }

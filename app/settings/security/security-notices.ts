@@ -1,6 +1,6 @@
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 export const securityNotices = {
-  "passkey-added": "Passkey added. Sign in with two steps, or with the passkey alone.",
+  "passkey-added": "Passkey added. Signing in now requires two steps, or the passkey alone.",
   "passkey-renamed": "Passkey renamed.",
   "passkey-removed": "Passkey removed.",
   "authenticator-added": "Authenticator app set up. Signing in now requires two steps.",

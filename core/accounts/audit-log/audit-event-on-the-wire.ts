@@ -44,10 +44,11 @@ export function authorOf({ actorId, actorName }: Pick<AuditRow, "actorId" | "act
 }
 
 /** The action, in words: the rest of the sentence. */
-export function messageOf({ type, data, subjectId, subjectName, clientId, clientName }: AuditRow): string {
+export function messageOf({ type, data, actorId, subjectId, subjectName, clientId, clientName }: AuditRow): string {
   return describeAuditEvent(type, {
     data,
     subject: subjectId ? (subjectName ?? "a deleted user") : undefined,
+    isOwn: subjectId === actorId,
     app: clientId ? (clientName ?? clientId) : undefined,
   });
 }

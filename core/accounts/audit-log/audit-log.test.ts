@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { requestContext } from "../../log.ts";
 import { from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../testing/people.ts";
+import { createPersonalAccessToken } from "../tokens/personal-access-tokens.ts";
+import { messageOf } from "./audit-event-on-the-wire.ts";
 import { exportAuditLog } from "./export-audit-log.ts";
 import { AUDIT_PAGE_SIZE, findAuditEntry, listAuditEntries } from "./list-audit-entries.ts";
 
@@ -27,6 +30,19 @@ async function fill(count: number, data: object = {}): Promise<TestPerson> {
       FROM generate_series(1, ${count}::int) n`;
   return person;
 }
+
+test("an entry names the affected user unless they are the actor", async () => {
+  const person = await signedInPerson();
+  const token = { name: "laptop", scopes: ["openid"], expiresInDays: 1 };
+  await createPersonalAccessToken(person.actor, person.id, token, from);
+  await createPersonalAccessToken(operatorCommand, person.id, token, from);
+  const filter = { ...all, types: ["personal_access_token.create"] };
+  const { entries } = await listAuditEntries(person.actor, { kind: "person", userId: person.id }, filter);
+  expect(entries.map(messageOf)).toEqual([
+    `created the access token laptop for ${person.username}`,
+    "created the access token laptop",
+  ]);
+});
 
 describe("S137 a search of the audit log", () => {
   test("searches 5,000 entries at a time, says how far it got, and continues from there, in both directions", async () => {

@@ -173,7 +173,7 @@ export async function removeIdentityProvider(actor: Actor, slug: string, from: R
     // Until the transaction ends, nobody can link an identity to it, and the organization cannot start to require it.
     await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR UPDATE`;
     if (orgId !== null && (await tx.organization.count({ where: { id: orgId, requiredProviderId: id } })) > 0) {
-      throw conflict("The organization requires this issuer. Turn off the requirement first.");
+      throw conflict("The organization requires this issuer. Disable the requirement first.");
     }
     const unlinked = await tx.linkedIdentity.count({ where: { providerId: id } });
     const { count } = await tx.identityProvider.deleteMany({ where: { id } });

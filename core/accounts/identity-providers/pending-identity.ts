@@ -80,7 +80,7 @@ export async function signUpWithIdentity(
     if (orgId !== null || !isSignUpAllowed || data.email === null) {
       throw new ServiceError(
         "forbidden",
-        `You cannot create an account with ${name} here. Sign in to your account, or create one first.`,
+        `You cannot create an account with ${name} here. Sign in to your account as before, or create one without ${name}. Then link ${name}.`,
       );
     }
     const email = parseEmailAddress(data.email);

@@ -64,7 +64,7 @@ export async function confirmTotp(actor: Person, input: { code: string }, from: 
   if (step === undefined) {
     throw new ServiceError(
       "unauthorized",
-      "This code is incorrect. Enter the current one, and make sure that the clock of the device that shows it is right.",
+      "This code is incorrect. Enter the current one, and check that the clock on your phone is right.",
       {
         field: "code",
       },

@@ -69,7 +69,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
     const sentence =
       field === "models"
         ? "Send one model in `model`."
-        : "A field with this name is not forwarded. The operator can allow it: see docs/guides/inference.md.";
+        : "A field with this name is not forwarded. The operator can allow it (INFERENCE_EXTRA_FIELDS).";
     throw invalidRequest(sentence, field.slice(0, 100));
   }
   if (TEMPLATE_ARGUMENTS.some((name) => Object.hasOwn(Object(body.chat_template_kwargs), name))) {

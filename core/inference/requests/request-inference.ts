@@ -151,7 +151,10 @@ async function readAnswer(model: UsableModel, answered: Answered, counter: Answe
     const data = jsonObject(text);
     if (!data) {
       log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's response is not JSON");
-      throw new ServiceError("upstream_error", "The response from the provider of this model could not be read.");
+      throw new ServiceError(
+        "upstream_error",
+        "The response from the provider of this model could not be read. Try again, or contact the operator.",
+      );
     }
     counter.take(data);
     return rename(data, model) ? written(data, model) : text;
@@ -167,7 +170,11 @@ function written(data: Record<string, unknown>, { provider, name }: UsableModel)
   } catch (cause) {
     // A value that can be parsed can still be nested too deeply to serialize.
     log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's response cannot be written");
-    throw new ServiceError("upstream_error", "The response from the provider of this model could not be read.", { cause });
+    throw new ServiceError(
+      "upstream_error",
+      "The response from the provider of this model could not be read. Try again, or contact the operator.",
+      { cause },
+    );
   }
 }
 

@@ -73,7 +73,7 @@ export function refusalOfUpstream(
     });
   }
   if (status === 408 || status === 504)
-    throw new ServiceError("upstream_timeout", "The provider of this model did not respond in time.");
+    throw new ServiceError("upstream_timeout", "The provider of this model did not respond in time. Try again later.");
   if ([401, 402, 403].includes(status)) {
     throw new ServiceError(
       "upstream_error",
@@ -87,7 +87,9 @@ export function refusalOfUpstream(
 function errorIn(text: string, key: string | null): PassedRefusal["error"] {
   const { message, type, code, param } = Object(errorObject(text)) as Record<string, unknown>;
   const reported =
-    typeof message === "string" && message.trim() ? message : "The provider of this model does not accept this request.";
+    typeof message === "string" && message.trim()
+      ? message
+      : "The provider of this model does not accept this request and gives no reason. Check its fields.";
   return {
     message: (key ? reported.replaceAll(key, "[redacted]") : reported).slice(0, MESSAGE_MAX_CHARACTERS).toWellFormed(),
     type: word(type) ?? "invalid_request_error",

@@ -107,7 +107,8 @@ export function parseJwks(value: unknown): JWKS {
   if (!Array.isArray(keys) || !keys.every(isObject)) throw problem("A key set is an object with a list of keys (RFC 7517).");
   if (keys.length > MAX_KEYS) throw problem(`List at most ${MAX_KEYS} keys.`);
   const usable = keys.map(parseKey).filter((key) => key !== undefined);
-  if (!usable.some(({ use }) => use !== "enc")) throw problem("There is no signing key. Add an RSA, EC or Ed25519 key.");
+  if (!usable.some(({ use }) => use !== "enc"))
+    throw problem("There is no signing key. Add an RSA, P-256 (ES256) or Ed25519 key.");
   return { keys: usable };
 }
 

@@ -33,7 +33,7 @@ export type ConsentRequest = {
   /** The answer goes to a program on the user's own device; it could be any program there (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
-  /** The app stays signed in without the user, until they revoke it. */
+  /** The app stays signed in without the user, for up to a year unless they revoke it. */
   isOffline: boolean;
   /** The request itself asks to stay signed in (`offline_access`); the consent then includes it. */
   isOfflineAsked: boolean;

@@ -148,7 +148,7 @@ function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: Readonl
   const app = (clientId && apps.get(clientId)) ?? clientId;
   if (kind === "personal") return `- your access token "${name}": it is revoked.`;
   if (kind === "oauth" && orgId)
-    return `- a token that the app "${app}" exchanged for a member of the organization: it is revoked.`;
+    return `- a token that the app "${app}" got for a member of the organization by token exchange: it is revoked.`;
   if (kind === "oauth")
     return `- a token that the app "${app}" got from you: the app is signed out, and must ask you to sign in again.`;
   if (kind === "ci") return `- a token of the job "${name}": it is revoked.`;

@@ -135,7 +135,7 @@ function readCiRequest(form: URLSearchParams): CiRequest {
 }
 
 function readResource(resource: string): CiRequest["target"] {
-  const shape = "send namespace/name, datasets/namespace/name, spaces/namespace/name or a user name";
+  const shape = "send owner/name, datasets/owner/name, spaces/owner/name or a username";
   if (resource === "") throw invalid(`resource is missing: ${shape}`);
   if (resource.length > RESOURCE_MAX_CHARACTERS) throw invalid("resource is too long");
   const parts = resource.split("/");

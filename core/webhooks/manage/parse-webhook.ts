@@ -66,7 +66,8 @@ export function parseWebhookSecret(value: unknown): string | null {
   if (!/^[\x20-\x7e]*$/.test(text)) {
     throw refuse("secret", "Use only ASCII letters, digits, spaces and punctuation: the secret is sent in a header.");
   }
-  if (text !== text.trim()) throw refuse("secret", "A secret cannot begin or end with a space: HTTP headers lose it there.");
+  if (text !== text.trim())
+    throw refuse("secret", "A secret cannot begin or end with a space: HTTP strips such spaces from headers.");
   if (text.startsWith(PREFIX) && !isBase64(text.slice(PREFIX.length))) {
     throw refuse(
       "secret",

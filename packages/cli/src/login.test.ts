@@ -90,7 +90,7 @@ test("shows programs one line with the address and the code, and opens no browse
   const { code, allow } = await signedIn(ada, [], { openBrowser: () => Promise.reject(new Error("no browser was asked for")) });
   const { stdout, code: exit } = await allow();
   expect(exit).toBe(0);
-  expect(stdout.split("\n")[0]).toBe(`Open ${world.origin}/device?user_code=${code} and compare the code ${code}`);
+  expect(stdout.split("\n")[0]).toBe(`Open ${world.origin}/device?user_code=${code} and check that it shows the code ${code}`);
   const quiet = await signedIn(ada, ["-q"]);
   expect((await quiet.allow()).stdout).toBe(`${ada.username}\n`);
 });

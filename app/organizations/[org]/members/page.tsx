@@ -283,7 +283,7 @@ function InvitationRow({ invitation, organizationName }: InvitationRowProps) {
         <ConfirmDestructive
           action={revokeInvitationAction.bind(null, organizationName)}
           trigger="Revoke"
-          title={`Revoke the invitation of ${email}?`}
+          title={`Revoke the invitation to ${email}?`}
           confirm="Revoke invitation"
           size="small"
         >

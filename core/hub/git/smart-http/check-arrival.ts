@@ -59,7 +59,7 @@ export async function checkArrival(
     messages: [
       `Files in git can be at most ${most}:`,
       ...arrival.large.map(({ oid, bytes }) => `  ${names.get(oid) ?? oid} (${(bytes / MIB).toFixed(1)} MiB)`),
-      "Keep them in Git LFS: git lfs migrate import --include=<file> moves them there, also in existing commits.",
+      "Keep them in Git LFS: git lfs migrate import --include=<file> moves them there, including in existing commits.",
     ],
   };
 }

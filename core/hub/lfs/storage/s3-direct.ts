@@ -77,7 +77,7 @@ async function verify(
     });
   if (!head) return undefined;
   if (head.ContentLength !== size)
-    throw invalidRequest(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
+    throw invalidRequest(`The content has ${head.ContentLength} bytes, not the announced ${size}.`);
   // S3's own checksum of the whole. For an upload in parts it is a hash of hashes, with their number after a dash.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
   const { sha256, etag } = await reads.run(

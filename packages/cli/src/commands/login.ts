@@ -63,7 +63,7 @@ async function byDevice(
 
 async function show({ print, terminal }: Context, code: DeviceCode, browser: boolean): Promise<void> {
   const { userCode, verificationUri, verificationUriComplete } = code;
-  const line = `Open ${verificationUriComplete} and compare the code ${userCode}`;
+  const line = `Open ${verificationUriComplete} and check that it shows the code ${userCode}`;
   if (print.format === "json" || print.format === "quiet") return print.always(line);
   if (print.format === "agent") return print.raw(line);
   print.raw(`To sign in, open this URL in a browser, on this device or another one:

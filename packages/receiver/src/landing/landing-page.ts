@@ -68,7 +68,7 @@ function deliveries(recent: readonly RecentDelivery[]): string {
   return `<section aria-labelledby="deliveries">
 <h2 id="deliveries">Recent deliveries</h2>
 ${rows}
-${recent.length === 0 ? "" : `<p class="fine">Times are UTC. The list is kept in memory and begins with this start of the receiver. <a href="./">Reload</a></p>`}
+${recent.length === 0 ? "" : `<p class="fine">Times are UTC. The list is kept in memory and covers the time since the receiver started. <a href="./">Reload</a></p>`}
 </section>`;
 }
 

@@ -52,7 +52,7 @@ export function exchangeToken({ email, scope, actorToken, vendor = "keyhook", ..
 export type ExchangeCiTokenOptions = ServiceOptions & {
   /** The CI job's ID token. Its audience must be the service's URL, and it can be exchanged only once. */
   idToken: string;
-  /** The resource to which the job needs access: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a user name. */
+  /** The resource to which the job needs access: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a username. */
   resource: string;
 };
 

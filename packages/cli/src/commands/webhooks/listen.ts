@@ -50,7 +50,7 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
 
 async function listen(at: Context, options: Options): Promise<void> {
   const { webhook: id, watch, organization } = options;
-  if (id !== undefined && watch !== undefined) throw new BadInput("Specify either --webhook or --watch.");
+  if (id !== undefined && watch !== undefined) throw new BadInput("Specify --webhook or --watch, not both.");
   const client = await at.client();
   const name = options.name ?? (watch ? `cli-${randomBytes(5).toString("hex")}` : id ? `cli-${id}` : "cli");
   const { relay, previousUrl, staleWebhooks = [] } = await client.relays.open(name, { signal: at.signal });

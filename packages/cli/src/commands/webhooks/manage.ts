@@ -61,7 +61,7 @@ export function addCreateCommand(webhooks: Command, terminal: Terminal): void {
 async function create(at: Context, options: CreateOptions): Promise<void> {
   const { organization, watch: watched, url, jobId: jobSourceId, domain: domains, secret, generateSecret } = options;
   if ((url === undefined) === (jobSourceId === undefined)) throw new BadInput("Specify either --url or --job-id.");
-  if (secret !== undefined && generateSecret) throw new BadInput("Specify either --secret or --generate-secret.");
+  if (secret !== undefined && generateSecret) throw new BadInput("Specify --secret or --generate-secret, not both.");
   const client = await at.client();
   const request = { organization, signal: at.signal };
   const made = await client.webhooks.create({ url, jobSourceId, watched, domains, secret, generateSecret }, request);
@@ -92,7 +92,7 @@ export function addUpdateCommand(webhooks: Command, terminal: Terminal): void {
 
 async function update(at: Context, options: UpdateOptions, id: string): Promise<void> {
   const { organization, watch: watched, url, jobId: jobSourceId, domain: domains, secret } = options;
-  if (url !== undefined && jobSourceId !== undefined) throw new BadInput("Specify either --url or --job-id.");
+  if (url !== undefined && jobSourceId !== undefined) throw new BadInput("Specify --url or --job-id, not both.");
   const changes = { url, jobSourceId, watched, domains, secret };
   if (Object.values(changes).every((value) => value === undefined))
     throw new BadInput("Specify something to change: --help lists the options.");

@@ -94,7 +94,7 @@ function PublishersCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <SectionCard
       title="Trusted publishers"
-      description="Lets jobs of a pipeline (GitHub, GitLab, CircleCI, Bitbucket or another) push to this repository without a stored token."
+      description="Let jobs of a pipeline (GitHub, GitLab, CircleCI, Bitbucket or another) push to this repository without a stored token."
     >
       <ButtonLink href={repoPublishersPath(repoNameOf(repo))}>Manage publishers</ButtonLink>
     </SectionCard>
