@@ -45,9 +45,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
   ]);
   if (name === "") redirect(repoFileHref(repo, "tree", repo.defaultBranch));
   const cursor = textOf(query.cursor);
-  // The README at the root is for everybody who sees the repository; a README further down is content.
-  const withReadme = cursor === "" && (path === "" || mayReadContent);
-  const folder = await fileOrNotFound(readFolder(repo, { revision: name, path, cursor, withReadme }));
+  const folder = await fileOrNotFound(readFolder(repo, { revision: name, path, cursor, mayReadContent }));
   const { revision, entries, nextCursor, lastCommit, commitCount, readme } = folder;
   const branch = branchOf(revision);
   const now = new Date();
