@@ -9,7 +9,7 @@ test("S135 without access to the content, only the card is shown: the README of 
   const ada = await signedInPerson();
   const { id } = await someRepo(ada);
   const current = async () => (await readRepo(id)) as Repo;
-  const old = await commitTo(await current(), ada, { "README.md": "once", "docs/README.md": "deep" });
+  const old = await commitTo(await current(), ada, { "README.md": "once", "deep/README.md": "below" });
   await commitTo(await current(), ada, { "README.md": "now" });
   await commitTo(await current(), ada, { "README.md": "draft" }, { branch: "draft" });
   const readmeOf = async (revision: string, path: string, mayReadContent: boolean) =>
@@ -18,7 +18,7 @@ test("S135 without access to the content, only the card is shown: the README of 
   for (const [revision, path, text] of [
     [old, "", "once"],
     ["draft", "", "draft"],
-    ["main", "docs", "deep"],
+    ["main", "deep", "below"],
   ] as const) {
     expect(await readmeOf(revision, path, true)).toBe(text);
     expect(await readmeOf(revision, path, false), revision).toBeUndefined();
