@@ -442,7 +442,7 @@ describe("who may read", () => {
     const gated = await someRepo(ada);
     await commitTo(gated, ada, { a: "for some" });
     await db().repo.update({ where: { id: gated.id }, data: { gated: "manual" } });
-    const bea = await somebody("gated-repos");
+    const bea = await somebody("gated-repos", "write-discussions");
     for (const rest of ["", "/tree/main", "/commits/main", "/refs"])
       expect((await send(api(rest, gated))).status, rest).toBe(200);
     expect(await (await send(api("", gated))).json()).toMatchObject({ gated: "manual" });
@@ -450,8 +450,18 @@ describe("who may read", () => {
       expect((await send(path)).status, path).toBe(401);
       expect(await refusal(await send(path, withToken(bea))), path).toEqual([403, "GatedRepo"]);
     }
+    // A copy in a pull request would show the content on the page of its files, as the README.
+    const copy = { key: "copyFile", value: { path: "README.md", srcPath: "a" } };
+    const propose = () =>
+      send(api("/commit/main?create_pr=1", gated), {
+        method: "POST",
+        headers: { ...withToken(bea).headers, "content-type": "application/x-ndjson" },
+        body: [{ key: "header", value: { summary: "Copy" } }, copy].map((line) => JSON.stringify(line)).join("\n"),
+      });
+    expect(await refusal(await propose())).toEqual([403, "GatedRepo"]);
     await db().accessRequest.create({ data: { id: "b".repeat(24), repoId: gated.id, userId: bea.id, status: "accepted" } });
     expect(await (await send(file("main/a", gated), withToken(bea))).text()).toBe("for some");
+    expect((await propose()).status).toBe(200);
   });
 
   test("clients can distinguish a missing repository, revision and file", async () => {

@@ -27,7 +27,7 @@ export function DiffView({ diff, hrefOf, withheld }: DiffViewProps) {
         <span>
           {number.format(fileCount)} {fileCount === 1 ? "file" : "files"} changed
         </span>
-        <LineCounts additions={additions} deletions={deletions} />
+        {withheld === undefined && <LineCounts additions={additions} deletions={deletions} />}
         {(isCut || files.length < fileCount) && (
           <span className="text-muted">The diff is too large to show in full. Clone the repository to see the rest.</span>
         )}
@@ -83,7 +83,8 @@ function DiffFileCard({ id, file, href, isOpen, isWithheld }: DiffFileCardProps)
           <bdi>{path}</bdi>
         </code>
         <Chip tone={tone}>{word}</Chip>
-        {isBinary ? <span className="text-fine text-muted">binary</span> : <LineCounts {...{ additions, deletions }} />}
+        {isBinary && <span className="text-fine text-muted">binary</span>}
+        {!isBinary && !isWithheld && <LineCounts {...{ additions, deletions }} />}
       </summary>
       <div className="border-line border-t">
         <p className="flex flex-wrap gap-x-4 gap-y-1 px-4 py-2 text-fine text-muted empty:hidden">

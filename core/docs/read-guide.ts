@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { countWork } from "../fair-queue/party.ts";
 import { sourcePath } from "../source-path.ts";
 import type { Filling } from "./fill-in.ts";
 import { type Guide, type GuideSection, guideSections, guides } from "./guides.ts";
@@ -20,15 +21,22 @@ export async function readGuide(slug: string): Promise<(Guide & { markdown: stri
   }
 }
 
-/** Renders a guide. Pages filled in for one reader's app are not cached. */
+/** Renders a guide. Pages filled in for one reader's app are not cached. A long guide takes ten times as long as other pages. */
 export function renderCachedGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
-  if (filling.app) return renderGuide(markdown, path, filling);
+  if (filling.app) return renderCounted(markdown, path, filling);
   const key = JSON.stringify([path, markdown.length, markdown, filling]);
   const known = kept.get(key);
   if (known) return known;
-  const made = renderGuide(markdown, path, filling);
+  const made = renderCounted(markdown, path, filling);
   if (kept.size >= KEPT_MAX) kept.clear();
   kept.set(key, made);
+  return made;
+}
+
+function renderCounted(...guide: Parameters<typeof renderGuide>): RenderedGuide {
+  const startedAt = performance.now();
+  const made = renderGuide(...guide);
+  countWork(performance.now() - startedAt);
   return made;
 }
 

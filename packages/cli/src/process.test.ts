@@ -53,7 +53,7 @@ test("a closed pipe is not a failure, and Ctrl-C prints no stack trace", async (
   expect(await piped.exited).toMatchObject({ code: 0, stderr: "" });
 
   const { child, ran, exited } = start(["login", world.origin]);
-  while (!ran.stdout.includes("compare the code")) await once(child.stdout, "data");
+  while (!ran.stdout.includes("check that it shows the code")) await once(child.stdout, "data");
   child.kill("SIGINT");
   expect(await exited).toMatchObject({ code: 130, stderr: "" });
 });

@@ -21,7 +21,7 @@ export type DiffFile = {
   newMode: string | null;
   oldOid: string | null;
   newOid: string | null;
-  /** Lines; 0 for a binary file. */
+  /** Lines; 0 for a binary file, and if no lines were read. */
   additions: number;
   deletions: number;
   isBinary: boolean;

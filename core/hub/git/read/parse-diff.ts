@@ -14,8 +14,8 @@ const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
 /**
- * Parses the output of `git diff-tree --raw --numstat -z` before any patch: names unchanged, whatever bytes they have. Call `push` with
- * each text between NULs; it returns true when this part of the output is over.
+ * Parses the output of `git diff-tree --raw -z`, with or without `--numstat`, before any patch: names unchanged, whatever bytes they have.
+ * Call `push` with each text between NULs; it returns true when this part of the output is over.
  */
 export class RawDiff {
   readonly files: DiffFile[] = [];

@@ -41,7 +41,7 @@ async function processesOf(work: () => Promise<unknown>): Promise<number> {
 
 describe("git is started a few times for a page, however much is on it", () => {
   test("a folder with sizes, last commits and README, and the branches to choose from", async () => {
-    const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: true });
+    const folder = () => readFolder(repo, { revision: "main", path: "", mayReadContent: true });
     const page = () => Promise.all([folder(), listRefs(repo)]);
     expect(await processesOf(page)).toBe(4);
     // Facts about a commit are cached, on a busy machine a moment later.
@@ -163,7 +163,7 @@ test("S137 while others hold all slots for walks, a folder and a file are shown 
   await commitTo(repo, ada, { "later.txt": "" });
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   try {
-    const folder = readFolder(repo, { revision: "main", path: "", withReadme: true });
+    const folder = readFolder(repo, { revision: "main", path: "", mayReadContent: true });
     const file = viewFile(repo, { revision: "main", path: "README.md", withContent: true });
     await expect.poll(() => walks.counts.waiting, { timeout: 20_000 }).toBe(3);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -174,7 +174,7 @@ test("S137 while others hold all slots for walks, a folder and a file are shown 
     for (const release of await Promise.all(places)) release();
   }
   // A lack of slots is not remembered as a lack of results.
-  const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: false });
+  const folder = () => readFolder(repo, { revision: "main", path: "", mayReadContent: true });
   await expect.poll(folder, { timeout: 20_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
 

@@ -15,23 +15,15 @@ const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 
 // Files of more than 2 MB are compared as binary: nobody reads them line by line.
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
-const ARGUMENTS = [
-  "diff-tree",
-  "-r",
-  "-z",
-  "-M",
-  "--raw",
-  "--numstat",
-  "--no-abbrev",
-  "--full-index",
-  "--no-ext-diff",
-  "--no-textconv",
-];
+const ARGUMENTS = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--full-index", "--no-ext-diff", "--no-textconv"];
 
 type DiffOptions = {
   /** Only what changed in the second commit since the merge base, instead of all differences. */
   sinceMergeBase?: boolean;
-  /** Whether the lines are read too; otherwise files are only named and counted. */
+  /**
+   * Whether the lines are read too. Otherwise files are only named, for those who may not read content: numbers of lines, and renames with
+   * changes, would tell them whether a file has the lines that they propose for it.
+   */
   withLines?: boolean;
   /** The time after which reading ends, with the part that has arrived. */
   maxMs?: number;
@@ -61,7 +53,7 @@ async function walkDiff(
   to: string,
   { sinceMergeBase, withLines, maxMs }: Required<DiffOptions>,
 ): Promise<Walked<Diff>> {
-  const options = [...(withLines ? ["-p"] : []), ...(sinceMergeBase ? ["--merge-base"] : [])];
+  const options = [...(withLines ? ["-M", "--numstat", "-p"] : ["-M100%"]), ...(sinceMergeBase ? ["--merge-base"] : [])];
   const args = [...ARGUMENTS, ...options, "--end-of-options", from, to];
   const child = await spawnWalkGit(directory, args, { config: CONFIG, maxMs });
   child.stdin.on("error", () => undefined).end();

@@ -24,20 +24,22 @@ type FolderQuery = {
   revision: string;
   path: string;
   cursor?: string;
-  /** Whether the readme is read too: it is content. */
-  withReadme: boolean;
+  /** Without it, the only readme is the repository's card. */
+  mayReadContent: boolean;
 };
 
 /**
- * A page of a folder with everything shown on it. Starts three git processes; later requests for the same commit start one.
+ * A page of a folder with everything shown on it; the first one includes the readme. Starts three git processes; later requests for the
+ * same commit start one.
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
  */
-export async function readFolder(repo: Repo, { revision, path, cursor, withReadme }: FolderQuery): Promise<Folder> {
+export async function readFolder(repo: Repo, { revision, path, cursor, mayReadContent }: FolderQuery): Promise<Folder> {
   const directory = await openRepository(repo);
   const { page, readme } = await withObjects(directory, async (objects) => {
     const page = await listTreeWith(objects, repo, { revision, path, cursor, limit: FOLDER_PAGE_ENTRIES });
     const { sha } = page.revision;
-    const found = withReadme && sha ? await findReadme(objects, sha, path) : undefined;
+    const isCard = path === "" && sha === repo.headSha;
+    const found = sha && !cursor && (mayReadContent || isCard) ? await findReadme(objects, sha, path) : undefined;
     return { page, readme: found ?? null };
   });
   const { sha } = page.revision;

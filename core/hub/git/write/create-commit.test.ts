@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { anonymous } from "../../../access/actor.ts";
 import { organizationOf, outcomes, signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
+import { newId } from "../../../ids.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { resolveRef } from "../refs/git-refs.ts";
@@ -368,6 +369,29 @@ describe("S135 who may commit", () => {
     await expect(commit(bea, repo, [file("d.txt")])).rejects.toMatchObject({ code: "forbidden" });
     await expect(commit(bea, repo, [file("a.txt")], { isPullRequest: true })).rejects.toMatchObject({ code: "invalid_request" });
     await fsck(repo);
+  });
+
+  test("nobody copies files that they may not read: a copy to README.md would show their content to everybody", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const repo = await someRepo(ada);
+    await commit(ada, repo, [file("secret.txt")]);
+    await db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } });
+    const copy: Operation = { type: "copyFile", path: "README.md", from: { path: "secret.txt" } };
+    const refused = { code: "forbidden", wireCode: "GatedRepo" };
+    await expect(commit(bea, repo, [copy], { isPullRequest: true })).rejects.toMatchObject(refused);
+    await commit(bea, repo, [file("b.txt")], { isPullRequest: true });
+    await expect(commit(bea, repo, [copy], { revision: "refs/pr/1" })).rejects.toMatchObject(refused);
+    const access = { repoId: repo.id, userId: bea.id };
+    await db().accessRequest.create({ data: { id: newId(), ...access, status: "accepted" } });
+    async function* whileAccessEnds(): AsyncGenerator<Operation> {
+      yield copy;
+      await db().accessRequest.deleteMany({ where: access });
+    }
+    await expect(commit(bea, repo, whileAccessEnds(), { revision: "refs/pr/1" })).rejects.toMatchObject(refused);
+    expect(await filesOf(repo, "refs/pr/1")).toEqual(["b.txt", "secret.txt"]);
+    await db().accessRequest.create({ data: { id: newId(), ...access, status: "accepted" } });
+    await expect(commit(bea, repo, [copy], { revision: "refs/pr/1" })).resolves.toMatchObject({ isNew: true });
+    await expect(commit(ada, repo, [copy])).resolves.toMatchObject({ isNew: true });
   });
 });
 

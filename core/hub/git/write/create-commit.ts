@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
-import { may } from "../../../access/may.ts";
+import { may, requirePermission } from "../../../access/may.ts";
 import { inTransaction } from "../../../db.ts";
 import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
 import { requestContext } from "../../../log.ts";
@@ -147,6 +147,7 @@ async function addToBranch(draft: Draft, revision: string, isPullRequest: boolea
     const [actor, current] = [await actorNow(), await readRepo(repo.id)];
     if (!current) throw notFound("Repository");
     await resolveCommitTarget(actor, current, path, { revision, isPullRequest });
+    await requireCopyable(actor, current, collected);
     const change = { ref, oldSha: parent, newSha: built.sha };
     let isDone = false;
     const hold = await holdRoom(draft);
@@ -177,6 +178,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   if (!built.isDifferent) throw invalidRequest("There is nothing to propose, because these files would not change.");
   const [actor, current] = [await actorNow(), await readRepo(repo.id)];
   if (!current) throw notFound("Repository");
+  await requireCopyable(actor, current, collected);
   const hold = await holdRoom(draft);
   const proposal = async () => {
     await quarantine.release();
@@ -201,6 +203,12 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
     })
     .finally(() => hold?.release());
   return { repo: opened.repo, sha: built.sha, ref: `refs/pr/${opened.row.num}`, isNew: true, pullRequest: opened.row.num };
+}
+
+/** Everybody may propose changes to a gated repository: a copy could show a file's content to those who may not read it. */
+async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected): Promise<void> {
+  if (!changes.some(({ kind }) => kind === "copy")) return;
+  await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
 }
 
 /**

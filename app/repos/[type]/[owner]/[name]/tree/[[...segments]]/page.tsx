@@ -45,9 +45,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
   ]);
   if (name === "") redirect(repoFileHref(repo, "tree", repo.defaultBranch));
   const cursor = textOf(query.cursor);
-  // Everybody who sees the repository may read the README at the root. A README in a folder is content.
-  const withReadme = cursor === "" && (path === "" || mayReadContent);
-  const folder = await fileOrNotFound(readFolder(repo, { revision: name, path, cursor, withReadme }));
+  const folder = await fileOrNotFound(readFolder(repo, { revision: name, path, cursor, mayReadContent }));
   const { revision, entries, nextCursor, lastCommit, commitCount, readme } = folder;
   const branch = branchOf(revision);
   const now = new Date();

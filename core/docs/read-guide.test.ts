@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { type RequestContext, requestContext } from "../log.ts";
+import type { Filling } from "./fill-in.ts";
+import { readGuide, renderCachedGuide } from "./read-guide.ts";
+
+const filling = { origin: "https://hub.test", brand: "Hub", vendor: "hub", tokenPrefix: "hub_" };
+const app = { clientId: "my-client", scope: "openid" };
+
+test("S137 a guide is rendered once for everybody; for one reader's app it is rendered again, which counts as their work", async () => {
+  const guide = await readGuide("webhooks");
+  if (!guide) throw new Error("there is no guide");
+  const workFor = (reader: Filling) => {
+    const context: RequestContext = { requestId: "r" };
+    requestContext.run(context, () => renderCachedGuide(guide, reader));
+    return context.workMs ?? 0;
+  };
+  expect(workFor(filling)).toBeGreaterThan(0);
+  expect(workFor(filling)).toBe(0);
+  for (let again = 0; again < 2; again++) expect(workFor({ ...filling, app })).toBeGreaterThan(0);
+});
