@@ -78,7 +78,7 @@ type Options = {
   /** Receives notes on what was left out, in sentences. */
   note: (sentence: string) => void;
   maxBytes?: number;
-  /** Stops between two files: laying out many large ones takes minutes. */
+  /** Interrupts it: laying out many large files takes minutes. */
   signal?: AbortSignal;
 };
 
