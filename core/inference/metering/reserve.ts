@@ -8,7 +8,7 @@ import type { TokenCount } from "./token-count.ts";
 /** What a request in progress has reserved; it is settled when the request ends. */
 type Reservation = { id: string; ownerId: string; month: string };
 
-/** The longest duration of a request. A reservation that is older by five minutes belongs to a killed process. */
+/** The longest duration of a request. A reservation that is five minutes older than this belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
 const EXPIRES_AFTER_SECONDS = REQUEST_MAX_MS / 1000 + 5 * 60;
 /** Concurrent requests of a user and of an organization: slow responses hold connections. */

@@ -62,8 +62,8 @@ async function blockToken(
 }
 
 /**
- * Finds a live token, either a member's or a CI job's. The token, or a webhook or schedule that was created with it, can access the
- * organization.
+ * Finds a token that was not revoked, either a member's or a CI job's. The token, or a webhook or schedule that was created with it, can
+ * access the organization.
  */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
