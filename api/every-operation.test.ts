@@ -20,8 +20,9 @@ import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * Each operation of the OpenAPI document is called once for its purpose, and its response matches the document: `startApiWorld` validates
- * every response, and the last test counts the called operations. Add a new operation to the test that it belongs to.
+ * Each operation of the OpenAPI document is called at least once, as a client would call it, and its response matches the document:
+ * `startApiWorld` validates every response, and the last test counts the called operations. Add a new operation to the test that it belongs
+ * to.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;

@@ -58,7 +58,7 @@ const unfinished = (): string[] => readdirSync(join(env().DATA_DIR, "lfs/incomin
 
 describe("an object", () => {
   test.each(["model", "dataset", "space"] as const)(
-    "of a %s is uploaded and downloaded by what the batch answer says",
+    "of a %s is uploaded and downloaded as the batch response says",
     async (type) => {
       const repo = await someRepo(ada, { type, isPrivate: true });
       const object = someObject();

@@ -34,14 +34,17 @@ export function newOrderedId(at?: number): string {
 }
 
 /**
- * @param step the fraction of the second, in 65,536ths
+ * @param step the time since 1970, in 65,536ths of a second
  * @param rest 12 hex digits, random unless given
  */
 export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
   return step.toString(16).padStart(12, "0") + rest;
 }
 
-/** The lowest id of either kind for a time: converts a range of time into a range of ids. */
+/**
+ * The lowest ordered id for a time and, if that is a whole second, also the lowest that `newId` can create then. Converts a range of time
+ * into a range of ids.
+ */
 export function firstIdAt(at: Date): string {
   return newOrderedId(at.getTime()).slice(0, 12).padEnd(24, "0");
 }

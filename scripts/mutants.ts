@@ -47,7 +47,8 @@ function configurationFor(target: string): object {
     // A mutant that is only slow on a busy machine must not count as killed.
     timeoutMS: 30_000,
     dryRunTimeoutMinutes: 30,
-    // TypeScript 7 has no API with which Stryker could read tsconfig.json, and nothing in a sandbox checks types.
+    // TypeScript 7 has no API with which Stryker could read tsconfig.json, and nothing checks types in the copies in which it runs the
+    // tests.
     tsconfigFile: "none",
     ignorePatterns: ["/biome.json", "/build", "/data*", "/shots", "/test-results", "/playwright-report", ".next*", ".env"],
     incremental: true,

@@ -27,9 +27,8 @@ const KNOWN_MAX = 50_000;
 type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
- * Makes a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Finding out who is signed in is part of
- * the work that this protects. So the first request with a session or a token counts for its address, and the account is cached for the
- * next.
+ * Makes a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Finding out who is signed in is itself
+ * work that has to wait. So the first request with a session or a token counts for its address, and the account is cached for the next.
  * @param connection its response, or the socket that it upgrades
  * @returns why the request is refused; undefined if it may proceed. A promise only if it has to wait.
  */

@@ -63,7 +63,7 @@ test("a browser that does not accept gzip gets an uncompressed page", async () =
   expect(await response.text()).toContain("<p>");
 });
 
-test("a router that requests data gets the whole document, because it would otherwise run its own scripts", async () => {
+test("Next's router gets a whole document instead of data, because a script on another page could otherwise render the page itself", async () => {
   let seen: IncomingHttpHeaders = {};
   const url = await serve((req, res) => {
     seen = req.headers;

@@ -71,7 +71,7 @@ async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<Retu
       fetch(`${world.origin}/oauth/logout?id_token_hint=${token}`),
       fetch(`${world.origin}/oauth/authorize?client_id=${token}&state=x`, { redirect: "manual" }),
       fetch(`${world.origin}/oauth/authorize/${token.slice(0, 90)}`, { headers: { cookie: `interaction=${token}` } }),
-      // The only kind of token in one of our URLs is sent by mail; it is as long as any other.
+      // A token in a path of ours, such as that of a reset link, has at least 43 characters.
       ...(value.length >= 43 ? [fetch(`${world.origin}/reset-password/${token}`)] : []),
     ]);
   }
@@ -94,7 +94,7 @@ async function dumpDatabase(): Promise<string> {
 const tracesOf = (value: string) => [value, encodeURIComponent(value), value.slice(0, -4), value.slice(-24)];
 
 describe("S55 what was issued", () => {
-  test("has 128 bits at least and, as far as clients keep it, a prefix by which to recognize it", () => {
+  test("has at least 128 bits and, if clients store it, a prefix that identifies it", () => {
     for (const name of ["access token", "second access token"]) expect(issued[name]).toMatch(/^kh_oauth_[\w-]{43}$/);
     for (const name of ["refresh token", "second refresh token"]) expect(issued[name]).toMatch(/^kh_refresh_[\w-]{70,}$/);
     expect(issued["client secret"]).toMatch(/^kh_secret_[\w-]{43}$/);
@@ -124,7 +124,7 @@ describe("S55 what was issued", () => {
     }
   });
 
-  test("never appears in a URL that we create, except for the code itself", async () => {
+  test("never appears as a query parameter in the logs, not even the code", async () => {
     const { output } = service;
     expect(output()).not.toMatch(/[?&](access_token|refresh_token|id_token|client_secret|code)=/);
   });

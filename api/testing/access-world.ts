@@ -18,8 +18,8 @@ import { idHash, upsertArtifact } from "#core/oauth/artifacts/artifact-store.ts"
 
 /**
  * The users of the access table. `owner` owns `own-…`. The users from `admin` to `unmet` are members of the organization that owns `org-…`:
- * `guest` has the role `read` and was accepted at its gated repository; `unmet` has the role `write`, but lacks the second step that the
- * organization requires. `stranger` and `accepted` are not members; `accepted` was accepted at the gated repositories.
+ * `guest` has the role `read`; `unmet` has the role `write`, but lacks the second step that the organization requires. `stranger` and
+ * `accepted` are not members. `guest` and `accepted` were accepted at the gated repositories.
  */
 export const people = [
   "owner",

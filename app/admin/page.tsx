@@ -1,6 +1,7 @@
 import { CircleCheck, Cpu, ServerCog } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
+import { counted } from "#core/counted.ts";
 import { needsAttention } from "#core/operations/needs-attention.ts";
 import { type Overview, type Queue, type RunningProcess, readOverview } from "#core/operations/read-overview.ts";
 import { readSetUpSteps, type SetUpStep } from "#core/operations/set-up-steps.ts";
@@ -184,7 +185,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Signing keys",
       value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",
-      note: signingKeySince ? "in use since" : "created when first needed",
+      note: signingKeySince ? "put into use" : "created when first needed",
       href: "/admin/keys",
     },
     {
@@ -259,13 +260,7 @@ function tried({ since, byOutcome }: Overview["attempts"]): Figure[] {
     {
       label: "Delivered",
       value: number.format(delivered),
-      note: isHour ? (
-        "in the last hour"
-      ) : (
-        <>
-          since <RelativeTime at={since} />
-        </>
-      ),
+      note: isHour ? "in the last hour" : `in the last ${counted(Math.ceil((Date.now() - since.getTime()) / 60_000), "minute")}`,
     },
     { label: "Failed attempts", value: number.format(failed), note: reasons.join(", ") || "in the same period" },
   ];

@@ -92,7 +92,7 @@ export function personActor(session: {
  */
 export type ActorNow = () => Promise<Actor>;
 
-/** The user behind an actor, for `actorId` of logs and events; null for anonymous callers, CI jobs and the operator's command. */
+/** The user behind an actor, for `actorId` of logs and events; null for anonymous callers, publishers and the operator's command. */
 export function actorId(actor: Actor): string | null {
   return actor.kind === "person" || actor.kind === "token" ? actor.userId : null;
 }

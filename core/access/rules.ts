@@ -44,7 +44,7 @@ export const rules = {
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
   "user.list_publishers": { on: "user", owner: true, refusal: "not_found" },
-  /** The publishers whose CI jobs may read as the user, which is as much as a personal access token allows. */
+  /** The publishers whose CI jobs may read as the user: lasting access, as with a personal access token. */
   "user.manage_publishers": { on: "user", owner: true, recent: true, refusal: "not_found" },
 
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },

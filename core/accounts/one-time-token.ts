@@ -3,7 +3,7 @@ import { type Db, db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import type { AuthenticationMethod } from "./sessions/start-site-session.ts";
 
-/** The data of each link. A one-time token is found by its hash, works once and only until it expires. */
+/** The data of each kind of one-time token. A token is found by its hash, works once, and only until it expires. */
 export type OneTimeTokenData = {
   /** A sign-up whose email address is not confirmed yet; nothing else about it is stored. */
   "sign-up": {
@@ -85,7 +85,7 @@ export type OneTimeToken<P extends OneTimePurpose = OneTimePurpose> = {
 
 const HOUR_SECONDS = 60 * 60;
 
-/** How long each link works, in seconds. */
+/** How long a token of each kind works, in seconds. */
 export const oneTimeTokenSeconds: Record<OneTimePurpose, number> = {
   "sign-up": 24 * HOUR_SECONDS,
   "change-email": 24 * HOUR_SECONDS,

@@ -80,7 +80,7 @@ describe("S56 consumeThrottle", () => {
       expect(await attempts(`2001:db8:1:${network}::1`, 4)).toHaveLength(3);
     }
     expect(await attempts("2001:db8:1:ffff::1", 1)).toHaveLength(0);
-    // When the networks together have no attempts left, a single network has none either.
+    // The counter of the /48 refused the attempt, so the counter of the /64 gave it back.
     expect(await throttleCount(throttleKey(kind, "2001:db8:1:ffff::/64"))).toBe(0);
     expect(await attempts("2001:db8:2::1", 1)).toHaveLength(1);
     expect(await attempts("192.0.2.1", 4)).toHaveLength(3);

@@ -118,7 +118,7 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
 }, 500);
 
 /**
- * Counts one attempt with each counter. If one of them refuses, the attempt does not count, and the others give it back.
+ * Counts one attempt with each counter, in this order. If one of them refuses, those before it give the attempt back.
  * @throws ServiceError `rate_limited`
  */
 export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
@@ -145,8 +145,8 @@ export async function isWithinThrottle(tx: Db, key: string, { limit, windowSecon
   return (counted?.count ?? 0) <= limit;
 }
 
-/** The hourly limits of entries of one kind, for a /48 network or a host, and in total. The caller sets the limit per subject. */
 const HOUR = 60 * 60;
+/** The hourly limits of entries of one kind, for a /48 network or a host, and in total. The caller sets the limit per subject. */
 export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
 export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** The maximum size of an entry's data, because nobody can delete data from the log. */
+/** The maximum size of an entry's data, because nobody can delete an entry before its retention has ended. */
 export const DATA_MAX_BYTES = 4_096;
 
 /** How many characters of a text or field name are kept when it is cut, and how many items of a list or object. */

@@ -34,9 +34,9 @@ export type NewAuditEvent = {
 const USER_AGENT_MAX_CHARACTERS = 512;
 
 /**
- * Adds to the audit log, in the transaction of the change that it reports: either both are stored or neither. Nothing updates or deletes an
- * entry; the database refuses that too. The entry is sealed into the chain a moment later (seal-audit-events.ts), so requests never wait
- * for one another here.
+ * Adds to the audit log, in the transaction of the change that it reports: either both are stored or neither. Nothing changes an entry, or
+ * deletes one before its retention has ended (retention.ts); the database refuses that too. The entry is sealed into the chain a moment
+ * later (seal-audit-events.ts), so requests never wait for one another here.
  * @throws ServiceError `rate_limited` when the kind's hourly limit is reached: then the change does not happen
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {

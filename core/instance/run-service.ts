@@ -144,7 +144,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** Four missed heartbeats, on a machine that may be busy. */
+/** Six missed heartbeats (process-lifecycle.ts), on a machine that may be busy. */
 const SILENT_MS = 30_000;
 
 /**

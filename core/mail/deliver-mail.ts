@@ -8,7 +8,8 @@ import { sendMail } from "./send-mail.ts";
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 /**
- * Seconds until each further attempt. Together they outlast an outage of the mail server, and end about when the links in an email expire.
+ * Seconds until each further attempt. Together they are about 22 hours: they outlast most outages of the mail server, and end before a
+ * sign-up link expires (24 hours).
  */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 

@@ -39,8 +39,8 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 /**
- * An engine session is valid only while the user's site session is alive and belongs to the same user (S34). A session of an earlier site
- * session that has ended stays stored until its apps have been notified (logout/queue-logout-notices.ts).
+ * An engine session is valid only while the user's site session is alive and belongs to the same user (S34). The row of an engine session
+ * whose site session has ended stays until it expires: it still shows whose interactions are open (logout/queue-logout-notices.ts).
  */
 export async function findEngineSession(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Session", id);

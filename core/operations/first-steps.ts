@@ -6,7 +6,7 @@ export const firstSteps = ["repository", "token", "webhook", "secondStep"] as co
 export type FirstStep = (typeof firstSteps)[number];
 
 /**
- * Which first steps a user has done, derived from the objects that they or their organizations own: nobody ticks them by hand.
+ * Which first steps a user has done, derived from what they own and what they created for their organizations: nobody ticks them by hand.
  * @returns null once all are done, or the user has dismissed the list
  */
 export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstStep; isDone: boolean }[] | null> {

@@ -70,7 +70,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
     warn.push({ tone: "warn", text, href: null });
   }
   if (now.getTime() - (work.events.oldestAt ?? now).getTime() > EVENT_LATE_MS) {
-    const text = `${counted(work.events.waiting, "event has", "events have")} been waiting for over two minutes, and no webhook receives them. Check the workers' log.`;
+    const text = `${counted(work.events.waiting, "event has", "events have")} been waiting for over two minutes without reaching any webhook. Check the workers' log.`;
     bad.push({ tone: "bad", text, href: null });
   }
   if (now.getTime() - (work.deliveries.oldestDueAt ?? now).getTime() > LATE_MS) {

@@ -14,8 +14,8 @@ const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
 /**
- * Which of the steps are done, according to the settings and the processes' reports. The service knows of backups by its own command and of
- * Postgres's log archiving; an operator confirms others.
+ * Which of the steps are done, according to the settings and the processes' reports. The service knows of the backups that its own command
+ * made, and whether Postgres archives its log; an operator confirms others.
  * @returns null once all are done, or an operator has dismissed the list
  * @throws ServiceError `forbidden`
  */

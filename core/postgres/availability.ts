@@ -22,7 +22,10 @@ function stateOf(connections: pg.Pool): State {
   return state;
 }
 
-/** Whether the database responds, as of at most half a second ago. Never throws. */
+/**
+ * Whether the database responds, as of at most half a second ago; while all connections are busy, the last result if it was good. Never
+ * throws.
+ */
 export async function isDatabaseUp(connections: pg.Pool): Promise<boolean> {
   const state = stateOf(connections);
   if (Date.now() - state.at < FRESH_MS) return state.isUp;

@@ -15,7 +15,7 @@ const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 /** Create and drop days of deliveries (core/webhooks/partitions), since the service owns no table. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
-/** Grants the service's role its rights on all tables, and no more: it can neither change them nor disable their triggers. */
+/** Grants the service's role its rights on all tables, and no more: it can neither alter the tables nor disable their triggers. */
 export async function grantToService(ownerUrl: string, role: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: "keyhook migrate" });
   await client.connect();

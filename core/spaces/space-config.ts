@@ -2,7 +2,7 @@ import type { Repo } from "../hub/repos/repo.ts";
 
 /** The configuration in a Space's front matter. */
 type SpaceConfig =
-  /** Serves its files unchanged, from the folder that contains `index`; that folder's own URL shows `index`. */
+  /** Serves the repository's files unchanged; the URL of a folder shows its file `index`. */
   | { kind: "static"; index: string }
   | ServiceConfig
   /** Nothing that can run here. */
@@ -12,7 +12,7 @@ export type ServiceConfig = {
   kind: "service";
   /** The command, started in the folder of its files. */
   command: string[];
-  /** The file that must exist, if we choose the command. */
+  /** A file that must exist: `app_file` if it is given, app.js if we choose the command, otherwise none. */
   appFile: string | undefined;
   /** The port on which the app listens, on the loopback interface of its sandbox. */
   port: number;
@@ -27,7 +27,8 @@ const TEXT_MAX_CHARACTERS = 4_096;
  * Reads `sdk`, `app_file`, `app_port` and `command` of the front matter.
  *
  * `sdk: node` runs `node <app_file>` (app.js), or `command`: a list of words, or a line for a shell. `sdk: static` serves files; `app_file`
- * (index.html) is what a folder shows. A Space with neither is static if it was created as one.
+ * (index.html) is what a folder shows. Without `sdk` in the front matter, the one given when the Space was created counts; without either,
+ * the Space is static.
  */
 export function readSpaceConfig({ card, sdk }: Pick<Repo, "card" | "sdk">): SpaceConfig {
   const { app_file: appFile, app_port: port = APP_PORT, command } = card ?? {};

@@ -9,9 +9,9 @@ import { createTemplate } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The superuser's URL of the server on which every test worker has its own database. */
+    /** The superuser's URL of the server on which every test file has its own database. */
     serverUrl: string;
-    /** The template of the workers' databases. */
+    /** The template of these databases. */
     template: string;
   }
 }

@@ -156,7 +156,7 @@ async function expectUntouched(): Promise<void> {
   await fsck(repo);
 }
 
-describe("an invalid pack", () => {
+describe("an invalid pack is refused:", () => {
   test("half of one", async () => {
     const { sha, pack } = await packOf({ "a.bin": Buffer.alloc(50_000, "tide") });
     const body = pushBody([command("refs/heads/side", sha)], pack.subarray(0, pack.length / 2));
@@ -215,7 +215,7 @@ describe("an invalid pack", () => {
   });
 });
 
-describe("S135 a user who lost the right during the push", () => {
+describe("S135 a push is refused if its user lost the right meanwhile:", () => {
   const half = async () => {
     const noise = randomBytes(60_000);
     const { sha, pack } = await packOf({ "a.bin": noise });

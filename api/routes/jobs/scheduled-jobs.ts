@@ -21,7 +21,10 @@ import { defineRoute, json } from "../../define-route.ts";
 import { linkNextPage, pageNumber } from "../../next-page.ts";
 import { jobJson, namespace, scheduledJobJson } from "./job-json.ts";
 
-/** The list has one page with all schedules, because existing clients send one request and do not read `Link`. An owner has at most 100. */
+/**
+ * A page has all schedules of an owner, at most 100, because existing clients send one request and do not read `Link`. Only long schedules,
+ * which count more than once, can need further pages.
+ */
 const ALL = 100;
 
 const params = { namespace };

@@ -71,7 +71,8 @@ function OrganizationRow({ organization }: Readonly<{ organization: ListedOrgani
       meta={
         <>
           <span className="break-all">{name}</span> ·{" "}
-          {memberCount === 1 ? "1 member" : `${memberCount.toLocaleString("en")} members`} · since <RelativeTime at={createdAt} />
+          {memberCount === 1 ? "1 member" : `${memberCount.toLocaleString("en")} members`} · created{" "}
+          <RelativeTime at={createdAt} />
           <span className="block">
             {contact ? (
               <>

@@ -72,7 +72,7 @@ export const kindDefaults: Record<ProviderKind, KindDefaults> = {
   github: { name: "GitHub", issuer: "https://github.com", scopes: ["read:user", "user:email"], canReauthenticate: false },
 };
 
-/** Lower-case letters and digits, since a slug is part of a URL; an organization's is `org-` and its id. */
+/** Lower-case letters, digits and single hyphens, since a slug is part of a URL; an organization's is `org-` and its id. */
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const SLUG_MAX_CHARACTERS = 40;
 

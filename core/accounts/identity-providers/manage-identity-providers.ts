@@ -37,8 +37,8 @@ export type NewIdentityProvider = {
 };
 
 /**
- * Adds an identity provider: the operator's for signing in, or an organization's own issuer. Its discovery document is read
- * first.
+ * Adds an identity provider: the operator's for signing in, or an organization's own issuer. Its discovery document is read first; GitHub
+ * has none.
  * @throws ServiceError `forbidden`, `reauthentication_required`, `invalid_request` or `conflict` with the field
  */
 export async function addIdentityProvider(
@@ -213,7 +213,7 @@ async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db =
 
 /**
  * A provider that the actor may change.
- * @throws ServiceError as above
+ * @throws ServiceError as `requireProviderRight`
  */
 async function requireProviderManager(actor: Actor, slug: string, tx: Db = db()): Promise<IdentityProvider> {
   const provider = await requireIdentityProvider(slug, tx);

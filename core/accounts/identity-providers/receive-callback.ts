@@ -75,7 +75,7 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     const identify = provider.kind === "github" ? identifyByGithub : identifyByOidc;
     identity = await identify(provider, parameters, { state, browser });
   } catch (error) {
-    // Not the error itself, which may contain the code or the tokens.
+    // The error itself is not logged, because it may contain the code or the tokens.
     const { code, message } = error as Error & { code?: string };
     log().info({ provider: slug, code, reason: message }, "a sign-in with an identity provider failed");
     return fail(failureOf(error));

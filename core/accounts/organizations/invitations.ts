@@ -184,7 +184,7 @@ export type Invitation = {
 
 /**
  * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced by a newer
- * one. Only a recipient of the email has the link, and may learn the invitation's state.
+ * one. Only somebody who was given the link can learn the invitation's state.
  */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({

@@ -93,7 +93,7 @@ describe("members", () => {
     }
   });
 
-  test("are added without their consent only by the operator; two requests at once create one membership", async () => {
+  test("are added without their consent only by the operator; simultaneous requests create one membership", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin);
     const input = { username: person.username.toUpperCase(), role: "contributor" };

@@ -32,9 +32,9 @@ type MemberSearch = PageRequest & {
 const SEARCH_MAX_CHARACTERS = 200;
 
 /**
- * The members of an organization, in the order in which they joined, without their email addresses, which are private. The
- * page is selected from the memberships before any user is looked up, using an index in this order (decision 043).
- * @throws ServiceError `forbidden` for callers who are not members
+ * The members of an organization, in the order in which they joined, without their email addresses, which are private. The page is selected
+ * from the memberships before any user is looked up, using an index in this order (decision 043).
+ * @throws ServiceError `forbidden` for callers who are neither members nor operators
  */
 export async function listMembers(
   actor: Actor,
@@ -73,7 +73,7 @@ function likePattern(text: string): string | undefined {
 
 /**
  * One member of an organization, by username in any spelling; undefined for non-members.
- * @throws ServiceError `forbidden` for callers who are not members
+ * @throws ServiceError `forbidden` for callers who are neither members nor operators
  */
 export async function findMember(actor: Actor, orgId: string, username: string): Promise<Member | undefined> {
   await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });

@@ -9,8 +9,8 @@ const PASSWORD_MAX_CHARACTERS = 256;
 const NAME_MIN_CHARACTERS = 4;
 
 /**
- * Checks a new password: 8 to 256 characters of any kind, no composition rules (NIST SP 800-63B), but not one of those guessed
- * first: common ones, keyboard rows, repeated characters, and the user's own name or address.
+ * Checks a new password: 8 to 256 characters of any kind, no composition rules (NIST SP 800-63B), but not one of those guessed first:
+ * common ones, keyboard rows, repeated characters, and the name or address of the user or the name of the service.
  * @param names username, full name and email address of its owner
  * @throws ServiceError `invalid_request`
  */

@@ -6,7 +6,10 @@ import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** The account that trusted the publisher, or the repository's owner if the operator's command did. */
+  /**
+   * The account that trusted the publisher. If it was deleted, or the operator's command trusted the publisher: the repository's owner, or
+   * the user as whom the job reads.
+   */
   trustedById: string;
   preset: string;
   /** Identifies the run. */

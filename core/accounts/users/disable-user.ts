@@ -73,10 +73,10 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, which grant nothing
- * without a site session and stay only until the worker has notified their apps; personal access tokens; publishers whose jobs
- * read as them; consents to apps, which are marked, so that all their tokens are invalid, even one that is being issued at this
- * moment (S43); links in their mailbox; invitations that they sent.
+ * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, whose rows stay until they
+ * expire, but grant nothing without a site session; personal access tokens; publishers whose jobs read as them; consents to apps, which are
+ * marked, so that all their tokens are invalid, even one that is being issued at this moment (S43); links in their mailbox; invitations
+ * that they sent.
  */
 export async function revokeEverything(tx: Db, userId: string): Promise<void> {
   const revokedAt = new Date();

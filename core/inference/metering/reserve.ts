@@ -8,7 +8,7 @@ import type { TokenCount } from "./token-count.ts";
 /** What a request in progress has reserved; it is settled when the request ends. */
 type Reservation = { id: string; ownerId: string; month: string };
 
-/** The longest duration of a request; with a margin, an older reservation belongs to a killed process. */
+/** The longest duration of a request. A reservation that is five minutes older than this belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
 const EXPIRES_AFTER_SECONDS = REQUEST_MAX_MS / 1000 + 5 * 60;
 /** Concurrent requests of a user and of an organization: slow responses hold connections. */
@@ -17,7 +17,7 @@ const WAIT_SECONDS = 5;
 
 /**
  * Reserves tokens for a request that begins, in one statement that locks the meter's row, so that parallel requests see each other's
- * reservations. A request may begin while anything is left, so only the last request of a month can exceed the allowance.
+ * reservations. A request may begin while anything is left, so only requests in progress at the end can exceed the allowance.
  * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are in progress
  */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {

@@ -126,9 +126,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** A provider's response to a request that costs nothing: the list of its models. */
 type ProviderTest = { isReached: true; models: string[]; milliseconds: number } | { isReached: false; problem: string };
 
-/**
- * Requests a provider's models, with its key and over the same path as inference requests. @throws ServiceError `not_found`, `forbidden`
- */
+/** Requests a provider's models, with its key and in the same way as inference requests. @throws ServiceError `not_found`, `forbidden` */
 export async function testProvider(actor: Actor, providerId: string): Promise<ProviderTest> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const provider = isId(providerId) ? await db().inferenceProvider.findUnique({ where: { id: providerId } }) : null;

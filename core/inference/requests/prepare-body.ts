@@ -9,7 +9,9 @@ export type InferenceEndpoint = (typeof inferenceEndpoints)[number];
 export type PreparedBody = {
   json: string;
   isStreamed: boolean;
-  /** Whether the client itself requested a token count at the end of the stream. */
+  /**
+   * Whether the client gets the token count of a stream: it requested the count, or the endpoint is `responses`, which always sends one.
+   */
   isUsageWanted: boolean;
 };
 
@@ -26,8 +28,8 @@ export function parseBody(text: string): Record<string, unknown> {
 }
 
 /**
- * The standard fields of all endpoints (openai 7), without those that would cost the shared account more, or give users access to what it
- * stores.
+ * The standard fields of the four endpoints (npm package openai, version 7), without those that would cost the shared account more.
+ * `prepareBody` overrides or refuses the fields that concern stored responses.
  */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
@@ -59,7 +61,10 @@ const EXTRAS = `
  * in other letter case are not listed either: providers written in Go read `Model` as `model`.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
-/** Of `chat_template_kwargs`: older vLLM lets them replace the template, which is code (CVE-2025-61620). */
+/**
+ * Refused in `chat_template_kwargs`: older vLLM passes them on to the function that applies the template, and the template is code
+ * (CVE-2025-61620).
+ */
 const TEMPLATE_ARGUMENTS = ["chat_template", "tokenize"];
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(["include_usage", "include_obfuscation", "continuous_usage_stats"]);
 
@@ -77,7 +82,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
     throw invalidRequest(sentence, "chat_template_kwargs");
   }
   if (Object.keys(options).every((name) => STREAM_OPTIONS.has(name))) return;
-  const known = `\`stream_options\` has ${[...STREAM_OPTIONS].join(", ")}.`;
+  const known = `\`stream_options\` can contain only ${[...STREAM_OPTIONS].join(", ")}.`;
   throw invalidRequest(known, "stream_options");
 }
 
@@ -100,8 +105,8 @@ function requireNoUrl(name: string, value: unknown): unknown {
 
 /**
  * The body as the provider gets it: the client's known fields, with the model's name replaced, usage reporting added to streams, and
- * without the fields that store something at the provider. All users here share one account there, so each user could request what the
- * account stores (docs/decisions/047).
+ * `store` set to false. Fields that refer to stored responses are refused. All users here share one account there, so each user could
+ * request what the account stores (docs/decisions/047).
  * @throws ServiceError `invalid_request`
  */
 export function prepareBody(

@@ -45,7 +45,9 @@ export async function readLogEnd(
 const PAGE_BYTES = 256 * 1024;
 const PAGE_CHUNKS = 500;
 
-/** The chunks after one, and the run's stage, read at one moment: if the run is over by then, no chunk is missing. */
+/**
+ * The chunks after the one numbered `after`, and the run's stage, read at the same moment: if the run is over by then, no chunk is missing.
+ */
 async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
   type Row = { stage: JobStage; last: number } & (LogChunk | { seq: null });
   const { rows } = await pool().query<Row>({

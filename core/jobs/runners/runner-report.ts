@@ -2,7 +2,7 @@ import { db } from "../../db.ts";
 
 /** The row of `setting` that workers write. */
 export const RUNNER_REPORT_KEY = "jobs_runner";
-/** A worker reports every minute: one that was silent for longer is gone. */
+/** Workers report every minute: if the last report is older than this, no worker is left. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
 /** The text that users read if no job can run. The operator reads the reason and what to do about it (`NoRunner`). */

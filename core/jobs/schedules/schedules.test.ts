@@ -68,7 +68,7 @@ test("a schedule has five fields or a name, in a time zone, and must be due at s
   expect(() => parseSchedule({ schedule: "@daily", timezone: "Mars/Base" })).toThrow("time zone");
 });
 
-test("S137 schedules of long jobs fill a page sooner, and each schedule is on exactly one page", async () => {
+test("S137 schedules whose jobs have large specs fill a page sooner, and each schedule is on exactly one page", async () => {
   const ada = await signedInPerson();
   const environment = Object.fromEntries(Array.from({ length: 16 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));
   const made: string[] = [];

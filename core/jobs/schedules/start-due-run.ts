@@ -66,7 +66,7 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   }
 }
 
-/** Whether the user who created or last resumed the schedule may now run its job there, and read its Space. */
+/** Whether the user who created the schedule, or last changed or resumed it, may now run its job there, and read its Space. */
 async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
   const delegate = await findDelegate(row, tx);
   if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return false;

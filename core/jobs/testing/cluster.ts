@@ -25,7 +25,7 @@ export async function startCluster() {
   const policies = new Map<string, Named>();
   const made: Pod[] = [];
   const madeSecrets: (Named & { stringData: Record<string, string> })[] = [];
-  /** Log streams that are cut off once, in the middle. */
+  /** If `next` is set, the next log stream breaks off after its first output, and `next` is cleared. */
   const cut = { next: false };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

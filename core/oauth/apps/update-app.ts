@@ -23,8 +23,8 @@ type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 /**
  * Changes the given settings of an app.
  *
- * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required` if a URL
- * would change, or a bound app get more scopes, without a recent sign-in (S113).
+ * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required` if one of
+ * `sensitiveFields` would change, or a bound app would get more scopes, without a recent sign-in (S113).
  */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;

@@ -14,7 +14,7 @@ import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
 /**
- * The limit of one account, 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten
+ * The limit of one account, 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for six
  * minutes.
  */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };

@@ -112,7 +112,7 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
   throw new errors.InvalidRequest(`there is an unknown scope; those that exist are ${supportedScopes.join(" ")}`);
 }
 
-/** Limits for anonymous requests that store something, per address, per app and in total (S56): enough for a school class. */
+/** Limits of anonymous requests that store something, for one address and app, and for one address (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 /** Limits of client assertions, and of proofs of clients that authenticate but have no owner: a site may sign in five users a second. */

@@ -16,11 +16,14 @@ import { type Consent, readConsent } from "./find-consent.ts";
 /** Everything that the permissions modal shows. A submitted answer is checked against it (S26, S33). */
 export type ConsentRequest = {
   app: RequestingApp;
-  /** The scopes that are requested now, in the order of the page. */
+  /** The requested scopes about which the user is asked, in the order of the page. */
   scopes: RequestedScope[];
-  /** The scopes that were granted earlier and are not requested again. */
+  /** The requested scopes that were granted earlier, and about which the user is not asked again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** All of the user's organizations: first those requested, then those granted earlier, then the remaining ones, each group by name. */
+  /**
+   * All of the user's organizations: first those requested, then those granted earlier, then the rest. Those that refuse the app are last
+   * in their group.
+   */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
@@ -39,7 +42,7 @@ export type ConsentRequest = {
   isOfflineAsked: boolean;
   /** The user agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
   isChanged: boolean;
-  /** The live consent that the answer adds to; undefined if everything is asked again. */
+  /** The live consent that the answer adds to; undefined if there is none, or if the app has changed since. */
   earlier: Consent | undefined;
   fingerprint: string;
 };

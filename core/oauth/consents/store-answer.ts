@@ -10,8 +10,8 @@ import type { Consent } from "./find-consent.ts";
 const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
 
 /**
- * Checks that everything in the answer is in the request, with the user's present memberships (S31, S33). If the app changed its name or
- * redirect URIs while the user read the page, the user did not agree to the changed app (S36).
+ * Checks that everything in the answer is in the request, with the user's present memberships (S31, S33). If the app changed its name, logo
+ * or redirect URIs while the user read the page, the user did not agree to the changed app (S36).
  */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);

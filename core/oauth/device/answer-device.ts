@@ -22,7 +22,8 @@ import { formatUserCode, parseUserCode } from "./user-code.ts";
 /**
  * Approves a device: stores what the user allowed, so that the device gets its tokens with its next poll. Everything is stored, or nothing.
  * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer about something that was not requested (S33);
- * `forbidden` if the page was shown to another account than the one that is now signed in (S25).
+ * `forbidden` if the page was shown to another account than the one that is now signed in (S25); `reauthentication_required` for our
+ * command line (S113).
  */
 export async function approveDevice(
   session: SiteSession,

@@ -5,7 +5,7 @@ import { storeOfParty } from "../artifacts/store-of-party.ts";
 import { POLL_INTERVAL_SECONDS } from "../lifetimes.ts";
 import { formatUserCode, newUserCode } from "./user-code.ts";
 
-/** With a million live codes, five new codes in a row are taken once in 10²¹ requests. */
+/** With a million live codes, all five codes of a request are taken once in 10²² requests. */
 const TRIES = 5;
 
 /**

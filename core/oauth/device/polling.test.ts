@@ -215,7 +215,7 @@ describe("S62", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("an unknown device code is invalid_grant, and one that is missing invalid_request", async () => {
+  test("an unknown device code is invalid_grant, and a missing one is invalid_request", async () => {
     expect((await poll(at, "kh_device_unknown")).body.error).toBe("invalid_grant");
     expect((await poll(at, "nul\0")).status).toBe(400);
     expect((await poll(at, "")).body.error).toBe("invalid_request");

@@ -7,7 +7,7 @@ import { mailAdministrators } from "../apps/mail-administrators.ts";
 const BURST_MINUTES = 10;
 /** The number of refusals for an alert: somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
-/** The number of exchanges for an alert, if it is also this many times the app's usual number. */
+/** The number of exchanges for an alert, if it is also at least `BURST_TIMES_USUAL` times the app's usual number. */
 export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
 /** One alert per app and day: nobody reads alerts that come every minute. */

@@ -30,8 +30,8 @@ export function registerTokenExchange(provider: Provider): void {
 
 /**
  * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization gets an
- * access token for a member, named by their email address. The engine has already authenticated the client. It takes two database round
- * trips: the first reads all facts for the decision, the last stores all results.
+ * access token for a member, named by their email address. The engine has already authenticated the client. Without an actor token or a
+ * DPoP proof, an exchange takes two database round trips: the first reads all facts for the decision, the second stores all results.
  */
 async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();
@@ -61,7 +61,10 @@ const REFUSAL_MS = 25;
 // RFC 5321 §4.5.3.1.3; anything longer is not an address.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/** Records the refusal in the log of the organization to which the app is bound. For an unbound app, nobody reads the entry (S96). */
+/**
+ * Records the refusal in the log of the organization to which the app is bound. For an unbound app nothing is recorded, since nobody could
+ * read the entry (S96).
+ */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -83,7 +86,7 @@ async function recordRefused(
     },
     from: originOf(ctx),
   };
-  // All of rule 1 is about the app itself (`assertMayExchange`).
+  // Only rule 1 (`assertMayExchange`) throws `invalid_client`: the app itself may not exchange, whoever the subject is.
   await recordRefusal(event, { mayExchange: error !== "invalid_client" });
 }
 

@@ -20,8 +20,8 @@ const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 const ANSWER_MS = 400;
 
 /**
- * Revokes tokens that somebody found in a public place. No authentication is needed: anybody who has a token could do worse with it. A
- * request takes the same few statements for any number of tokens, and the response says nothing, so that it cannot be used to test tokens.
+ * Revokes tokens that somebody found in a public place. No authentication is needed: anybody who has a token could do worse with it. The
+ * lookup takes the same few statements for any number of tokens, and the response says nothing, so that it cannot be used to test tokens.
  * @throws ServiceError `rate_limited`
  */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
@@ -166,7 +166,7 @@ function leakEmail({ username }: Recipient, lines: readonly string[]): EmailCont
 }
 
 /**
- * The recipients for each credential: its user, or the administrators of the organization that owns it. These also get the email about a
+ * The recipients for each credential: its user, and the administrators of its organization (`orgId`). These also get the email about a
  * secret of another owner's app that is bound to the organization, because only they can rotate it.
  */
 async function recipientsOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Recipient[]>> {

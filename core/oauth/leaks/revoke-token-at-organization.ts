@@ -62,7 +62,8 @@ async function blockToken(
 }
 
 /**
- * Finds a live token of a member or of the organization that has access to the organization, itself or through something that it created.
+ * Finds a token that was not revoked, either a member's or a CI job's. The token, or a webhook or schedule that was created with it, can
+ * access the organization.
  */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
@@ -79,7 +80,7 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
               WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
        AND g.revoked_at IS NULL AND (g.bound_org_id = ${orgId} OR (g.bound_org_id IS NULL AND (g.is_all_orgs OR ${orgId} = ANY (g.org_ids))))
     UNION ALL
-    -- A token that has expired or was signed out: webhooks and schedules that it created may still act.
+    -- A token that has expired, or whose sign-in has ended: webhooks and schedules that were created with it may still act.
     SELECT CASE n.kind WHEN 'exchanged' THEN 'exchanged' ELSE 'oauth' END, n.token_id, n.user_id, n.client_id FROM live_delegation n
       JOIN membership m ON m.user_id = n.user_id AND m.org_id = ${orgId}
      WHERE n.client_id IS NOT NULL AND (n.bound_org_id = ${orgId} OR (n.bound_org_id IS NULL AND (n.is_all_orgs OR ${orgId} = ANY (n.org_ids))))

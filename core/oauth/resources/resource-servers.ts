@@ -97,8 +97,9 @@ export type Challenge = {
 const SIGN_IN_SCOPE = "openid profile";
 
 /**
- * The `WWW-Authenticate` of our API (RFC 6750 §3, RFC 9728 §5.1): the URL of the metadata and the scope to request. A request without a
- * token gets no error. A rejected request gets both challenges (RFC 9449 §7.2), Bearer first for clients that know only that.
+ * The `WWW-Authenticate` of our API (RFC 6750 §3, RFC 9728 §5.1): the URL of the metadata and the scope to request. For a request without a
+ * token it names no error. Unless the request used DPoP or lacks a scope, it has both challenges (RFC 9449 §7.2), Bearer first for clients
+ * that know only that.
  */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");

@@ -118,7 +118,7 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
       (key) => key.proof("POST", address(), undefined, { header: { jwk: { ...key.jwk, d: key.jwk.x } } }),
     ],
     [
-      "with another key than signed it",
+      "with the public key of another key pair",
       async (key) => key.proof("POST", address(), undefined, { header: { jwk: (await proofKey()).jwk } }),
     ],
     ["signed with RSA, which is not on our list", async () => (await proofKey("RS256")).proof("POST", address())],

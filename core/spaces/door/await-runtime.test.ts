@@ -25,7 +25,7 @@ const become = (id: string, stage: string, { isTold = true } = {}) =>
   );
 const runs = ({ stage }: { stage: string }) => stage === "RUNNING";
 
-test("a hundred callers that wait for a Space query the database as often as one, and all are notified", async () => {
+test("a hundred callers waiting for one Space cause no more database queries than one caller, and all are notified", async () => {
   const id = await startingSpace();
   const until = performance.now() + 20_000;
   const { result, statements } = await countStatements(async () => {

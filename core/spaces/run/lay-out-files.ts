@@ -22,7 +22,8 @@ type Owner = { kind: "user" | "organization"; id: string };
  * a token, must both be able to read them now. An organization can read its own Spaces and public ones.
  * @param space `owner/name`
  * @param note receives notes on what was left out, in sentences
- * @throws ServiceError `not_found`, the same if it does not exist (S136); `invalid_request` if it cannot be run; the signal's reason
+ * @throws ServiceError `not_found` if one of them cannot read the Space, and also if it does not exist (S136); `invalid_request` if it
+ * cannot be run; the signal's reason
  */
 export async function takeSpaceFiles(
   space: string,
@@ -77,7 +78,7 @@ type Options = {
   /** Receives notes on what was left out, in sentences. */
   note: (sentence: string) => void;
   maxBytes?: number;
-  /** Stops between two files: laying out many large ones takes minutes. */
+  /** Interrupts it: laying out many large files takes minutes. */
   signal?: AbortSignal;
 };
 
@@ -86,7 +87,7 @@ const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EIS
 
 /**
  * Writes the files of a commit into an empty directory, including those in Git LFS. Links are made last, and only those that stay within
- * it, so that nothing is ever written through one (S137). Submodules are left out.
+ * the directory, so that nothing is ever written through a link (S137). Submodules are left out.
  * @returns the paths of its files
  * @throws CannotLayOut; the signal's reason
  */
@@ -99,7 +100,7 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-    // Small files are written in batches: others look up objects as well, and each lookup has a deadline.
+    // Small files are written in batches, because each `withObjects` holds one of few slots and has a deadline.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });

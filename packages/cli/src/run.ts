@@ -6,8 +6,8 @@ import { createProgram } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * Runs the program once. `argv` has the arguments after the program's name. Returns the exit code: 0; 1 if the service or the user refused; 2 if the command
- * line is wrong; 130 after Ctrl-C.
+ * Runs the program once. `argv` has the arguments after the program's name. Returns the exit code: 0; 1 if the command failed or was
+ * refused; 2 if the command line is wrong; 130 after Ctrl-C.
  */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {

@@ -17,8 +17,9 @@ const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
     .refine((value) => Object.keys(value as object).length <= max, `must have at most ${max} entries`)
     .meta({ maxProperties: max });
 
-/** Limits of a job's spec, in characters, entries and seconds. @group Jobs */
+/** The time limit of a job whose spec has none. @group Jobs */
 export const JOB_TIMEOUT_SECONDS = 30 * 60;
+/** The longest time limit. @group Jobs */
 export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 
 /**

@@ -1,9 +1,4 @@
-/**
- * The fifteen scopes, exactly (docs/specification/oauth.md#scopes), and their text on the permissions modal. `group` orders them;
- * `isDangerous` marks scopes that act in the person's name or can delete data.
- *
- * @group Scopes
- */
+/** The groups in which the permissions modal shows the scopes, in this order. @group Scopes */
 export type ScopeGroup = "identity" | "read" | "write" | "act";
 
 export type ScopeDescription = {
@@ -12,11 +7,13 @@ export type ScopeDescription = {
   /** Further information for the person. */
   note?: string;
   group: ScopeGroup;
+  /** Whether pages mark the scope as far-reaching. */
   isDangerous?: boolean;
   /** Whether the scope also covers resources of a granted organization (docs/specification/oauth.md#scopes). */
   coversOrganizations?: boolean;
 };
 
+/** The fifteen scopes, exactly (docs/specification/oauth.md#scopes), with their text on the permissions modal. @group Scopes */
 export const scopeDescriptions = {
   openid: { sentence: "Confirm who you are", group: "identity" },
   profile: { sentence: "See your username, name and picture", group: "identity" },

@@ -66,7 +66,7 @@ export const attemptSchema = z.object({
   status: z.int().nullable(),
   /** Header names in lower case. Values that grant access are masked. */
   response: z.object({ headers: z.record(z.string(), z.string()), body: content }).nullable(),
-  /** The first three phases are absent if the connection was already open. */
+  /** The first three phases are null if the connection was already open. */
   timings: z.object({
     isReused: z.boolean(),
     dnsMs: milliseconds.nullable(),

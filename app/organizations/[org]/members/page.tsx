@@ -134,7 +134,8 @@ function MemberRow({ member, isOneself, manageHref }: MemberRowProps) {
       }
       meta={
         <>
-          {member.username} · <strong className="text-ink">{member.role}</strong> · since <RelativeTime at={member.memberSince} />
+          {member.username} · <strong className="text-ink">{member.role}</strong> · joined{" "}
+          <RelativeTime at={member.memberSince} />
         </>
       }
       trailing={

@@ -121,7 +121,7 @@ export function reposOf(transport: Transport) {
 
     /** Reads a repository. @throws {@link ApiError} `RepoNotFound`: it does not exist, or the token may not read it. */
     get: (repo: RepoRef, { signal }: Asked = {}): Promise<RepoRecord> =>
-      // These fields leave out the names of the repository's files, of which there may be many.
+      // With `expand`, the response leaves out the names of the repository's files, of which there may be many.
       request("GET", repoPathOf(repo), { query: { expand: ["lastModified"] }, schema: repoSchema, signal }),
 
     /** Deletes a repository for good. */

@@ -158,7 +158,7 @@ export async function listenToRelay(
     await work.settled(GRACE_MS);
   }
 
-  /** Whether somebody has closed the relay, because a listener must not open it again then. An expired relay still exists. */
+  /** Whether somebody has closed the relay. Then the listener must not open it again. An expired relay still exists. */
   async function isClosed(): Promise<boolean> {
     if (!hasListened) return false;
     return client.relays.get(name, { signal: ending.signal }).then(
@@ -247,7 +247,7 @@ class Work {
   }
 }
 
-/** Renews the relay when half of its remaining time is over. */
+/** Renews the relay when half of its remaining time is over, or after a day if that is earlier. */
 function keepRenewed(expiresAt: string, open: () => Promise<OpenedRelay>, signal: AbortSignal): { stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;

@@ -17,7 +17,7 @@ export type Tokens = {
   expiresAt?: string;
   /** The granted scopes, separated by spaces. They may be fewer than were requested. */
   scope?: string;
-  /** Valid for one use. {@link keepTokens} renews the tokens with it; {@link revokeToken} ends it. */
+  /** Valid for one use, if the app is public. {@link keepTokens} renews the tokens with it; {@link revokeToken} ends it. */
   refreshToken?: string;
   /** The ID token as a signed JWT. */
   idToken?: string;
@@ -83,9 +83,9 @@ export type RefreshOptions = AppOptions & {
 const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
 
 /**
- * Exchanges a refresh token for new tokens. A refresh token can be used only once: store the new one before you use anything else of the
- * result. Simultaneous calls with the same token share one request, because a second use looks like a theft and ends the sign-in (RFC 9700
- * §4.14). `signal` ends the wait but not the request, since the new token would be lost.
+ * Exchanges a refresh token for new tokens. The refresh token of a public app can be used only once: store the new one before you use
+ * anything else of the result. Simultaneous calls with the same token share one request, because a second use looks like a theft and ends
+ * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request, since the new token would be lost.
  *
  * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
  *
