@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { may } from "#core/access/may.ts";
 import { exportAuditLog } from "#core/accounts/audit-log/export-audit-log.ts";
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { exchangedToken, someApp } from "#core/accounts/testing/tokens.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { db, pool } from "#core/db.ts";
@@ -164,6 +166,10 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     expect(await status(at.token)).toBe(403);
     const narrow = await ask((await tokenOf(admin, ["read-repos", "write-repos"])).token);
     expect([narrow.status, await narrow.json()]).toMatchObject([403, { code: "insufficient_scope", scope: "manage-repos" }]);
+    const app = await someApp({ boundOrgId: org.id });
+    const exchanged = await exchangedToken(admin.id, app, org.id, ["manage-repos"]);
+    await expect(may(exchanged, "audit_log.read", { orgId: org.id })).resolves.toBe(false);
+    await expect(may(exchanged, "organization.revoke_token", { orgId: org.id })).resolves.toBe(false);
     expect(await status(adminToken.token, "no-such-organization")).toBe(404);
     const other = await organizationOf(wide.person as never).catch(() => undefined);
     expect(other).toBeUndefined();

@@ -63,7 +63,7 @@ const noTokenSentences = {
     "No scope lets an app do this to an organization's resources. Use a personal access token, or a token exchanged for the organization.",
   exchanged: "This token acts within one organization. Outside it, it can only read public content.",
   "own programs":
-    "Only a personal access token or the service's own command line can manage apps. Other apps and exchanged tokens cannot.",
+    "Only a personal access token or the service's own command line can do this. Other apps and exchanged tokens cannot.",
   reading: "This token belongs to a CI job: it can only read the gated repositories that its user has access to.",
 } as const;
 

@@ -83,10 +83,10 @@ export const rules = {
   /** Transferring it to another member, and stepping down. */
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Entries show from where members acted. So only administrators and operators may read them, and no scope allows an app to do so. */
-  "audit_log.read": { on: "organization", role: "admin", operator: true, token: { own: ["manage-repos"] }, refusal: "forbidden" },
+  /** Entries show from where members acted. So only administrators and operators may read them, and no app. */
+  "audit_log.read": { on: "organization", role: "admin", operator: true, ...byOwnPrograms, refusal: "forbidden" },
   /** Revoking a member's token. It needs no recent authentication: it is urgent, and the member loses only that token's access. */
-  "organization.revoke_token": { on: "organization", role: "admin", token: { own: ["manage-repos"] }, refusal: "forbidden" },
+  "organization.revoke_token": { on: "organization", role: "admin", ...byOwnPrograms, refusal: "forbidden" },
   "security_log.read": { on: "user", owner: true, refusal: "not_found" },
   /** Adding a member without the user's agreement; administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
