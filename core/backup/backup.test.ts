@@ -75,7 +75,7 @@ async function switchToEmptyInstallation(): Promise<void> {
 type Written = { commits: [Repo, string][]; tokens: string[]; deliveries: string[]; files: [string, Buffer][]; audit: string[] };
 const nothingYet = (): Written => ({ commits: [], tokens: [], deliveries: [], files: [], audit: [] });
 
-/** Writes one of each thing that users create. */
+/** Writes a commit, a token, deliveries and a large file, and returns what identifies them. */
 async function writeOnce(written: Written, repos: Repo[], webhookId: string): Promise<void> {
   const repo = repos[written.commits.length % repos.length] as Repo;
   const sha = await commitTo(repo, ada, { [`${written.commits.length}.txt`]: randomBytes(2_000).toString("hex") });

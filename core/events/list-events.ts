@@ -18,7 +18,7 @@ export type ListedEvent = {
   source: string | null;
   sourceId: string | null;
   createdAt: Date;
-  /** When its deliveries were created; null until all of them are. */
+  /** When the last of its deliveries was created, or the event was set aside; null until then. */
   fannedOutAt: Date | null;
   /** Why no deliveries could be created and it was set aside. */
   fanOutError: string | null;

@@ -4,7 +4,7 @@ import { newOrderedId } from "../ids.ts";
 import { notify } from "../notifications.ts";
 import { currentTraceparent } from "../telemetry.ts";
 
-/** NOTIFY channel that wakes the workers which send events. */
+/** NOTIFY channel that wakes the workers which lease events and send them. */
 export const EVENT_CHANNEL = "event";
 
 export type NewEvent = {
@@ -27,7 +27,7 @@ export async function recordEvent(tx: Sql, event: NewEvent): Promise<string> {
   return id;
 }
 
-/** Records many changes in few statements, such as the deletion of an account with all that it owns. @returns the events' ids */
+/** Records many changes in one statement, such as the deletion of an account with all that it owns. @returns the events' ids */
 export async function recordEvents(tx: Sql, events: readonly NewEvent[]): Promise<string[]> {
   return insertEvents(tx, events.map(toRow));
 }

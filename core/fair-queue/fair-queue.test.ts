@@ -6,7 +6,7 @@ import { countAgainst, currentParty, type Party } from "./party.ts";
 const account = (name: string): Party => ({ key: `account ${name}`, isAnonymous: false });
 const address = (name: string): Party => ({ key: `address ${name}`, isAnonymous: true });
 
-/** A queue that records, in order, each request for a slot and its outcome. */
+/** A queue, with a record of who was served and who was refused, in order. */
 class Observed {
   readonly queue: FairQueue;
   readonly held: { party: Party; within: string | undefined; release: Slot }[] = [];

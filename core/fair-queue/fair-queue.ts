@@ -11,7 +11,9 @@ type FairQueueOptions = {
   /** The share of the slots for all anonymous callers together; at least one slot. */
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** How many requests of one caller may wait. All accounts together, and all addresses together, may have eight times as many waiting. */
+  /**
+   * How many requests of one caller may wait. All accounts together may have eight times as many waiting, and all addresses together too.
+   */
   waitingMax?: number;
 };
 
@@ -97,7 +99,7 @@ export class FairQueue {
 
   /**
    * Takes a slot for work that ends elsewhere, such as a stream.
-   * @throws ServiceError `unavailable` when the caller's line is full, when it waited too long, or when its request was closed
+   * @throws ServiceError `unavailable` when too many requests are waiting, when this one waited too long, or when it was closed
    */
   take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, isKept = false }: TakeOptions = {}): Promise<Slot> {
     // The waiting requests cannot be admitted now, so admitting a newcomer delays none of them.
@@ -224,7 +226,10 @@ export class FairQueue {
     return undefined;
   }
 
-  /** When all lines together are full, the longest, or else a slow caller's, makes room: it cannot keep out short ones. */
+  /**
+   * When the lines of a side are full together, the longest line loses its last request to a caller whose line stays shorter. If there is
+   * no such line, a slow caller's line makes room for a caller that has no line and is not slow.
+   */
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
@@ -288,7 +293,10 @@ const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<strin
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;
 
-/** The process's queue of this name, created on first use. All code but tests gets its queues here. */
+/**
+ * The process's queue of this name, created on first use. All queues come from here, except in tests and those of single Spaces
+ * (server/spaces/pass-to-app.ts).
+ */
 export function fairQueue(options: FairQueueOptions): FairQueue {
   const queue = queues.get(options.name) ?? new FairQueue(options);
   queues.set(options.name, queue);

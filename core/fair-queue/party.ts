@@ -2,7 +2,7 @@ import type { Anonymous, OperatorCommand, Person, Publisher, TokenHolder } from 
 import { addressKey } from "../accounts/address-key.ts";
 import { requestContext } from "../log.ts";
 
-/** The caller that a slot counts against: an account, the address of an anonymous client, or this process itself. */
+/** The caller that a slot counts against: an account or a platform, the address of an anonymous client, or this process itself. */
 export type Party = { key: string; isAnonymous: boolean };
 
 /** Work outside of any request: housekeeping, deliveries, jobs. */
@@ -36,7 +36,10 @@ export function countAgainst(actor: Counted): void {
   if (context && key) context.party = { key, isAnonymous: false };
 }
 
-/** Charges the current request's caller, once it has been answered, for work that its size does not show (server/pace-request.ts). */
+/**
+ * Charges the caller of the current request, once the request has been answered, for work that the request's size does not show
+ * (server/pace-request.ts).
+ */
 export function countWork(workMs: number): void {
   const context = requestContext.getStore();
   if (context) context.workMs = (context.workMs ?? 0) + workMs;

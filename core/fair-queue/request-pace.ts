@@ -2,7 +2,10 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/** How much of the process's time a caller may use at once before it is paced, in milliseconds: five pages for an address. */
+/**
+ * How much of the process's time an address may use at once before it is paced, in milliseconds: five pages. For other callers, times
+ * their weight.
+ */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
 /** The part of the process's time for all paced callers of one kind together: the individual parts of many callers add up to too much. */

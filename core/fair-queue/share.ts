@@ -1,7 +1,7 @@
 /**
  * Slots that no caller can take all of. A caller may take another slot only while it holds fewer than are free (the dynamic thresholds of
- * Choudhury and Hahne, with which switches share their buffers). One caller alone gets half, two get a third each, and one slot is always
- * left for a newcomer, without a number to configure per caller.
+ * Choudhury and Hahne, with which switches share their buffers). One caller alone gets half, two get a third each, and only a caller that
+ * holds none gets the last free slot, without a number to configure per caller.
  */
 export class Share {
   readonly #slots: number;
@@ -21,7 +21,7 @@ export class Share {
     const free = this.#slots - this.#taken;
     if (free <= 0 || this.#heldBy(partyKey(party)) + slots > free) return false;
     if (within === undefined) return true;
-    // A caller's work in one repository leaves slots for its work in another; it always gets one slot.
+    // A caller's work in one repository leaves slots for its work in another. This does not limit the first slot in each.
     const own = this.#heldBy(bothKey(party, within));
     if (own > 0 && 2 * (own + 1) > free) return false;
     // Many addresses that ask for one repository leave slots for those that ask for another.

@@ -3,7 +3,10 @@ import { BlockList, isIP } from "node:net";
 import { isSigned, sign } from "../crypto/seal.ts";
 import { env } from "../env.ts";
 
-/** The verified address of a request's client, set by `server.ts`, which removes a header of this name from outside. */
+/**
+ * The verified address of a request's client, set by `canonicalize` (server/canonicalize.ts), which removes a header of this name from
+ * outside.
+ */
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
 /**

@@ -51,7 +51,7 @@ export type AllowAddress = (address: string) => boolean;
 
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
 
-/** OUTBOUND_ALLOW_CIDRS: the only way to loopback and to the service's own network (S119). */
+/** OUTBOUND_ALLOW_CIDRS: for addresses that users choose, the only way to loopback and to the service's own network (S119). */
 function allowedByOperator(): Range[] {
   const { OUTBOUND_ALLOW_CIDRS } = env();
   if (operators?.from !== OUTBOUND_ALLOW_CIDRS) {

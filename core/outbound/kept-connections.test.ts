@@ -136,7 +136,7 @@ describe("connections that are kept", () => {
     expect(await post(url, undefined, { isConnectionKept: false })).toMatchObject({ outcome: "answered", isReused: false });
   });
 
-  test("are closed after the idle time that the other side allows", async () => {
+  test("are not reused if the other side closes them after its response", async () => {
     const { url, seen } = await site((_req, res) => res.setHeader("connection", "close").end("ok"));
     expect([reused(await post(url)), reused(await post(url))]).toEqual([false, false]);
     expect(seen.connections).toBe(2);
@@ -197,7 +197,7 @@ test("a request that is aborted during a lookup stops waiting; other requests st
   expect(await second).toEqual(["192.0.2.7"]);
 });
 
-test("a lookup that takes too long fails for all callers that wait for it, including later ones", async () => {
+test("a lookup that takes too long fails for all callers that wait for it", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const silent = (_host: string, signal: AbortSignal) =>

@@ -8,7 +8,7 @@ import { OutboundFailure } from "./request.ts";
 /** How long one of several addresses is tried before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/** Opens a TCP connection to a vetted address: the socket never gets the name, so DNS cannot change it meanwhile (S117). */
+/** Opens a TCP connection to a vetted address: the socket does not look up the name again, so a change in DNS has no effect (S117). */
 export async function openConnection(
   { host, port }: Target,
   addresses: string[],

@@ -1,12 +1,12 @@
 /**
- * The only way to send requests to addresses that somebody else chose: webhook targets, metadata documents, logos, key sets,
- * logout notices (S117–S121). Expected outcomes are values; a thrown error is our bug.
+ * A request to an address that somebody else chose: a webhook's target, a metadata document, a logo, a key set, a client's logout URL. All
+ * of them go through this folder (S117–S121). Expected outcomes are values; a thrown error is our bug.
  */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
-  /** Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Framing headers and `host` are refused. */
+  /** Defaults: `user-agent` `Keyhook/<version>`, `accept` any type, `accept-encoding` `identity`. Framing headers and `host` are refused. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** One deadline for DNS, connect, TLS, headers and body (S120). */
@@ -21,11 +21,14 @@ export type OutboundRequest = {
   ports?: readonly number[];
   /** Refuses plain http. */
   isHttpsRequired?: boolean;
-  /** Reuses and keeps connections. A POST that is lost with a reused connection is not sent again, and the result has `isStale`. */
+  /** Reuses and keeps connections. A request that is lost with a reused connection is not sent again, and the result has `isStale`. */
   isConnectionKept?: boolean;
 };
 
-/** Milliseconds of each phase; `firstByteMs` ends with the head of the response. Null where a connection was reused. */
+/**
+ * Milliseconds of each phase; `firstByteMs` ends with the head of the response. The others are null if a connection was reused, and
+ * `tlsMs` also without TLS.
+ */
 export type OutboundTimings = {
   dnsMs: number | null;
   connectMs: number | null;
@@ -60,7 +63,10 @@ export type OutboundResult =
       isStale?: true;
     };
 
-/** Why a request or its response ended early. Requests turn it into a value; only the body of `streamRequest` throws it. */
+/**
+ * Why a request or its response ended early. `sendRequest` and `streamRequest` return it as a value; `openTunnel` throws it, and so does
+ * the body of a streamed response.
+ */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";
   readonly result: Exclude<OutboundResult, { outcome: "answered" }>;

@@ -50,7 +50,7 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
-/** Counts bytes that were deleted until the sweep has removed them from storage, as for a deleted repository (decision 076). */
+/** Continues to count deleted bytes until the sweep has removed them from storage, as for a deleted repository (decision 076). */
 export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): Promise<void> {
   if (bytes <= 0) return;
   await tx.$executeRaw`INSERT INTO storage_hold (id, owner_id, bytes, is_removed, expires_at)

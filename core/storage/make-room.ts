@@ -147,8 +147,8 @@ const ACTUAL = `
     from relay_request q join relay r on r.id = q.relay_id group by 1`;
 
 /**
- * Recounts the storage that triggers have counted, and corrects differences, which manual changes of rows or a bug can cause. Attempts
- * are counted once their day is over, since older ones do not grow. Removes counts of deleted owners.
+ * Recounts the storage that triggers have counted, and corrects differences, which manual changes of rows or a bug can cause. Of the
+ * attempts, it recounts only those of the previous day, which do not grow anymore. Removes counts of deleted owners.
  * @returns how many counts were wrong
  */
 export async function recountStorage(now = Date.now()): Promise<number> {

@@ -244,7 +244,7 @@ it("S141 an app cannot listen to a relay that the user or another app opened: we
     const answer = { status: 200, headers: [], body: Buffer.alloc(0) };
     await expect(answerRequest(app, { userId: ada.id, name, requestId }, answer)).rejects.toMatchObject(notThere);
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
-    // The app cannot open it once its URL has ended either: requests left there go to the next user who opens it.
+    // The app cannot open it once its URL has ended either: requests left there go to the next user or app that opens it.
     await db().relay.update({ where: { id: relayId }, data: { expiresAt: new Date(Date.now() - 1) } });
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
   }
@@ -281,7 +281,7 @@ it("S141 a user's own program takes over a relay that an app opened: the app no 
   expect(await openRelay(own, ada.id, "taken-over", from)).toMatchObject({ relay: { url: opened.relay.url } });
 });
 
-it("a delivery that a relay kept until the relay ended has failed, is retried, and can be replayed", async () => {
+it("a delivery that a relay kept until the relay ended counts as unreachable, and waits for its next attempt", async () => {
   const closed = await relayed("closed");
   const expired = await relayed("expired");
   startEngine();

@@ -25,10 +25,9 @@ type Row = {
 };
 
 /**
- * The headers of a delivery that waited in a relay's inbox, at its hand-over: signed now, since receivers refuse old signatures
- * (S140).
- * @returns undefined if it may no longer be handed over: its webhook is gone, was disabled or points elsewhere, or its owner
- * may not read the repository (S129)
+ * The headers of a delivery that waited in a relay's inbox, at its hand-over: signed now, since receivers refuse old signatures (S140).
+ * @returns undefined if it may no longer be handed over: its webhook is gone, was disabled or points elsewhere, its owner may not read the
+ * repository (S129), or the secret cannot be read
  */
 export async function refreshRelayed(request: {
   id: string;
@@ -81,8 +80,8 @@ function leadsTo({ url, token_hash }: Row): boolean {
 const QUEUED_MAX = 200;
 
 /**
- * Queues deliveries that a relay had kept and whose handlers have now answered: the engine records the answer as an attempt,
- * and retries failed ones (S125). One that is already in the queue finds the answer there.
+ * Queues deliveries that a relay had kept and whose handlers have now answered: the engine records the answer as an attempt, and retries
+ * failed ones (S125). For one that is already in the queue, the next attempt finds the answer (deliverToRelay).
  * @returns how many there were
  */
 export async function queueRelayed(): Promise<number> {

@@ -22,7 +22,7 @@ export const attemptOutcomes = [
   "rejected",
   /** No response: the name, the connection or TLS failed, or time ran out. For a job: the runner could not run it. */
   "unreachable",
-  /** We refused to send it, because of its address, port or scheme (S117). */
+  /** We refused to send it, because of its address, port or scheme (S117), or because its secret cannot be read. */
   "blocked",
   /** The owner can no longer read the repository (S129). */
   "withheld",
@@ -48,8 +48,8 @@ export const lanes = {
   first: 1,
   again: 2,
   /**
-   * The backlog, by target: due, but the webhook or the host has no room. Claims of the other lanes need not skip these rows (decision
-   * 092).
+   * The backlog, by target: due, but the webhook, the host or the owner has no room. Claims of the other lanes need not skip these rows
+   * (decision 092).
    */
   backlog: 3,
 } as const;

@@ -45,7 +45,7 @@ describe("nothing is cut", () => {
   });
 });
 
-test("a name in another script is written in the reader's font, fitted to the remaining width", () => {
+test("a name in another script is written in the reader's font, fitted to an estimated width", () => {
   const { svg, widthPx } = drawBadge("鍵 <b>", "md", "light");
   expect(svg).toContain("<text");
   expect(svg).toContain("Sign in with 鍵 &lt;b&gt;");

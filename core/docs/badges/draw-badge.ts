@@ -14,7 +14,7 @@ const measures: Record<BadgeSize, Measures> = {
   lg: { heightPx: 48, fontPx: 17, paddingPx: 18, markPx: 24, gapPx: 12 },
 };
 
-/** Text and border have a contrast of 4.5:1 and 3:1 with the background (draw-badge.test.ts measures it). */
+/** Text has a contrast of at least 4.5:1 with the background, and the border of at least 3:1 (draw-badge.test.ts measures it). */
 export const badgeColours: Record<BadgeTheme, Record<"ground" | "edge" | "ink" | "mark", string>> = {
   light: { ground: "#ffffff", edge: "#8a837a", ink: "#1c1917", mark: "#a8600a" },
   dark: { ground: "#1c1a18", edge: "#7b746c", ink: "#f3f1ee", mark: "#e0a458" },
@@ -60,7 +60,7 @@ function layOut(label: string, fontPx: number): Words {
   return { drawn: `<g transform="scale(${scale.toFixed(6)})">${paths.join("")}</g>`, widthPx: at * scale };
 }
 
-/** A name with letters for which we have no outlines is set in one of the reader's fonts and fitted to the remaining width. */
+/** A name with letters for which we have no outlines is set in one of the reader's fonts and fitted to a width that we estimate. */
 function inReadersFont(label: string, fontPx: number): Words {
   const widthPx = [...label].reduce((sum, character) => sum + (character > "\u{2e7f}" ? 1 : 0.62), 0) * fontPx;
   const drawn = `<text font-family="Inter, system-ui, sans-serif" font-size="${fontPx}" font-weight="600" textLength="${round(widthPx)}" lengthAdjust="spacingAndGlyphs">${escaped(label)}</text>`;

@@ -278,7 +278,7 @@ test("S138 lists are paged, and a search takes the input literally", async () =>
   expect((await listCollections(ada.actor, { owners: ["no-such-owner", "a\0b"] })).total).toBe(0);
 });
 
-test("S137 a page of a list has at most thirty collections, whose items are all counted", async () => {
+test("S137 a page of a list has at most thirty collections, and all are counted", async () => {
   const ada = await signedInPerson();
   const about = { ownerId: ada.id, ownerKind: "user", slug: "tides", title: "Tides" };
   await db().collection.createMany({ data: Array.from({ length: 35 }, () => ({ id: newId(), ...about })) });
@@ -288,7 +288,7 @@ test("S137 a page of a list has at most thirty collections, whose items are all 
   expect((await listCollections(anonymous, { ...search, page: 2 })).items).toHaveLength(5);
 });
 
-test("S137 a list shows the latest changed collections, even if one account has hundreds of thousands", async () => {
+test("S137 a list shows the latest changed collections, even if all of them are one account's", async () => {
   const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
   const repo = await someRepo(ada);
   const [before, secret] = [await someCollection(ada, { title: "Before" }), await someCollection(ada, { isPrivate: true })];

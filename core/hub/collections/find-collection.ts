@@ -46,12 +46,15 @@ const COLUMNS = Prisma.sql`c.id, c.owner_id AS "ownerId", c.owner_kind AS "owner
 
 const ALL = Prisma.sql`collection c`;
 
-/** Collections with their owners; those of disabled users are left out. @param from all collections or some, as `c` */
+/** Collections with their owners. @param from all collections or some, as `c` */
 const sourceOf = (from: Prisma.Sql): Prisma.Sql => Prisma.sql`${from}
   LEFT JOIN "user" u ON c.owner_kind = 'user' AND u.id = c.owner_id
   LEFT JOIN organization o ON c.owner_kind = 'organization' AND o.id = c.owner_id`;
 
-/** Reads collections with their owners' names: only this function knows the columns. It checks no permissions. */
+/**
+ * Reads collections with their owners' names, without those of disabled users: only this function knows the columns. It checks no
+ * permissions.
+ */
 export async function readCollections(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, from = ALL }: { tx?: Db; tail?: Prisma.Sql; from?: Prisma.Sql } = {},

@@ -61,7 +61,10 @@ export async function updateItem(actor: Actor, slug: string, itemId: string, cha
   });
 }
 
-/** Moves an item directly after the visible item that precedes its new position. Items hidden from the actor keep their neighbors. */
+/**
+ * Moves an item directly after the visible item that precedes its new position. The other items, including those hidden from the actor,
+ * keep their order.
+ */
 async function moveItem(
   tx: Db,
   { collectionId, itemId }: { collectionId: string; itemId: string },
@@ -110,8 +113,8 @@ type Row = {
 };
 
 /**
- * The items of collections, in order, with only the repositories that the actor may see: hidden ones leave no gap and are not
- * counted (S136). Two queries, however many collections there are.
+ * The items of collections, in order, with only the repositories that the actor may see: hidden ones leave no gap and are not counted
+ * (S136). It takes a few queries, however many collections there are.
  * @param most the maximum per collection
  */
 export async function readItems(

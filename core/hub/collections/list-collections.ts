@@ -27,8 +27,8 @@ const ITEMS_SHOWN = 4;
 /** All items of the listed collections are counted, each with a permission check: 50,000 for a hundred collections (S137). */
 const PAGE_MAX = 30;
 /**
- * A list shows and counts at most this many public collections and as many private ones, the latest changed. One account may have hundreds
- * of thousands, and counting them for every list took Postgres most of a second (S137).
+ * A list without owners or repositories shows and counts at most this many public collections and as many private ones, the latest
+ * changed. There may be hundreds of thousands, and counting them for every list took Postgres most of a second (S137).
  */
 export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;

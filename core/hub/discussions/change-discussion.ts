@@ -34,7 +34,7 @@ export async function requireWriting({ tx, actor, repo, discussion }: ToChange):
   await requireUnlocked({ tx, actor, repo, discussion });
 }
 
-/** Requires the permission to change a comment or a discussion of `authorId`. @throws ServiceError as above */
+/** Requires the permission to change a comment or a discussion of `authorId`. @throws ServiceError as `requireWriting` */
 export async function requireUpdating({ tx, actor, repo, discussion }: ToChange, authorId: string | null): Promise<void> {
   await requirePermission(actor, "discussion.update", { repo: repoResource(repo), authorId }, { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });

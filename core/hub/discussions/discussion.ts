@@ -72,7 +72,7 @@ export function parseTitle(value: unknown): string {
 }
 
 /**
- * Markdown, unchanged except for line breaks, which become uniform.
+ * Markdown, unchanged except that line breaks become uniform, and that white space at both ends is removed.
  * @throws ServiceError `invalid_request` with the field
  */
 export function parseComment(value: unknown, field = "comment"): string {

@@ -151,7 +151,7 @@ describe("a question that git does not answer in time", () => {
     const before = await pushes();
     const onto = join(await openRepository(repo), "refs/heads/onto");
     await rename(onto, `${onto}.aside`);
-    // Git waits forever for the content of this object.
+    // Git waits forever for the content of this ref.
     execFileSync("mkfifo", [onto]);
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     expect(await pushes()).toBe(before + 1);

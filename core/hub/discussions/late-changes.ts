@@ -8,9 +8,9 @@ import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type RefEffects, readRefEffects } from "./read-ref-effects.ts";
 
 /**
- * If git does not answer in time how a change of refs affects pull requests, the worker asks again in the background. Git may never answer.
- * So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are
- * done are deleted.
+ * If git takes too long to say how a change of refs affects pull requests, the worker asks again in the background. Git may never answer.
+ * So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are done are
+ * deleted.
  */
 export const lateChangesTable: LeasedTable = {
   name: "late_ref_change",

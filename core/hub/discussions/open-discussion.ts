@@ -41,7 +41,7 @@ export async function recheckPermission<T extends { repo: Repo }>(actor: Actor, 
   return opened;
 }
 
-/** Whether discussions may be opened here, and by this actor. */
+/** Requires that discussions may be opened here, and by this actor. @throws ServiceError as `openDiscussion` */
 export async function requireDiscussions(actor: Actor, repo: Repo): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository" });
   if (repo.platformId) throw conflict("This repository is hosted on another platform. Discuss it there.");

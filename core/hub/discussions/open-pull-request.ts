@@ -60,7 +60,8 @@ export async function openPullRequest(
     return recheckPermission(actor, opened, tx);
   });
   const headSha = proposedSha ?? baseSha;
-  // Its files were checked when the caller read the repository (change-refs.ts).
+  // The large files of the pull request were checked against `repo` as the caller read it. With its `lfsRemovedAt`, `changeRefs` refuses
+  // if large files were deleted since.
   const { lfsRemovedAt } = repo;
   if (headSha) await createRef(actor, { ...opened, repo: { ...opened.repo, lfsRemovedAt } }, path, headSha);
   return { ...opened, headSha };

@@ -42,7 +42,7 @@ async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
 }
 
 describe("mergePullRequest", () => {
-  test("S137 each merge has a slot for walks, a memory limit and a low priority", async () => {
+  test("S137 the git processes of a merge have a slot for walks and a memory limit", async () => {
     const seen: { command: string; places: number; memory: string | undefined }[] = [];
     const { ada, repo, at } = await proposed();
     await commitTo(repo, ada, { "c.txt": "c" });
@@ -125,7 +125,7 @@ describe("mergePullRequest", () => {
     expect(files.toString("utf8")).toBe("a.txt\nb.txt\nc.txt\n");
   });
 
-  test("succeeds once when several run at the same time; a branch that moves in the meantime is merged in its new state", async () => {
+  test("succeeds once when several run at the same time, even if the branch moves meanwhile", async () => {
     const { ada, repo, at } = await proposed();
     const merges = [1, 2, 3, 4].map(() => mergePullRequest(ada.actor, at));
     const ended = outcomes(merges);

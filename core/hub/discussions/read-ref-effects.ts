@@ -79,8 +79,8 @@ export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
 /**
- * Pull requests whose head has not changed since then. Meanwhile somebody may have pushed the base's new commits to their own
- * pull request.
+ * Pull requests whose head has not changed since then. Otherwise a pull request to which somebody has pushed the base's new commits since
+ * would look merged.
  */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;

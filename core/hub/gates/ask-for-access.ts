@@ -17,7 +17,10 @@ import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-reque
 import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
-/** Emails to one owner, who may not know the sender: nobody must fill their mailbox by requesting, withdrawing and requesting again. */
+/**
+ * Emails that one user causes to one owner, who may not know the user: nobody must fill a mailbox by requesting, withdrawing and
+ * requesting again.
+ */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /**
@@ -91,7 +94,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   });
 }
 
-/** The number of administrators who get an email; if there are more, those who joined first get it. */
+/** The number of people who get an email; if there are more who decide, those who joined first get it. */
 const EMAILS_MAX = 20;
 
 /** Emails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */

@@ -110,7 +110,7 @@ test("git's error message and status are returned", async () => {
   await expect(runGit(join(path, "missing"), ["version"])).rejects.toThrow(/ENOENT/);
 });
 
-test("lines can be read as they arrive, and git ends when its reader stops", async () => {
+test("output can be read line by line", async () => {
   const input = Array.from({ length: 3 }, (_, at) => `line ${at}\n`).join("");
   const lines: string[] = [];
   for await (const some of gitLines(path, ["stripspace"], { input })) lines.push(...some);

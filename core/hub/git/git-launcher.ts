@@ -24,7 +24,10 @@ const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
 /** How many connections may wait for a busy process: the most that Linux allows by default. Node's own default is 511. */
 const BACKLOG = 4_096;
-/** How many starts the launcher is asked for at once. Each makes three connections, far fewer than may wait for this process. */
+/**
+ * How many starts the launcher is asked for at once. Each makes three or four connections: together far fewer than may wait for this
+ * process.
+ */
 const STARTING_MAX = 64;
 
 /** The launcher has ended: git has to be started directly. */

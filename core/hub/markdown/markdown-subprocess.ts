@@ -33,7 +33,10 @@ function toHtml(tree: Root): string {
   return html;
 }
 
-/** Adapts a sanitized tree to the page: the keyboard reaches every scrolling region, and a checkbox is an image, not a control. */
+/**
+ * Adapts a sanitized tree to the page: the keyboard reaches every scrolling region, and a checkbox is drawn, with words for screen
+ * readers, instead of being a control.
+ */
 function adaptForPage(parent: Root | Element): void {
   parent.children = (parent.children as ElementContent[]).map((child) => {
     if (child.type !== "element") return child;

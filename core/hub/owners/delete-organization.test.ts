@@ -26,7 +26,7 @@ const appFor = (orgId: string) => ({
 });
 
 describe("deleteOrganization", () => {
-  test("deletes everything of the organization in one step, each repository with its event, and leaves its members' own things", async () => {
+  test("deletes everything of the organization, each repository with its event, and leaves its members' own things", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const other = await organizationOf(bea);

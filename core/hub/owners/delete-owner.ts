@@ -103,8 +103,8 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
 const REPOS_AT_A_TIME = 500;
 
 /**
- * Deletes what an owner has in the hub: repositories, each with its event, collections and webhooks, and the usage of models. The caller
- * has locked the owner's row, so that nothing is added meanwhile.
+ * Deletes what an owner has in the hub: repositories, each with its event, collections, webhooks, jobs, and the usage of models and
+ * storage. The caller has locked the owner's row, so that nothing is added meanwhile.
  * @param actorId for the events; null if the actor is the deleted owner
  */
 async function removeOwned(

@@ -18,7 +18,10 @@ import {
 } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
-/** Five indexes contain the time of the last change, and all would be written for each of many pushes a second. */
+/**
+ * Two indexes contain the time of the last change. If it changes, PostgreSQL writes all indexes of the table, for each of many pushes a
+ * second.
+ */
 const UPDATED_AT_RESOLUTION_MS = 1_000;
 
 /** The repositories of one platform while its events are applied one after another, in one transaction. */

@@ -46,8 +46,8 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * `lockPlatform` for many platforms. It skips those that another process has locked, and revoked ones. The transaction must then wait for no
- * other lock either: all of its platforms would wait with it.
+ * `lockPlatform` for many platforms. It skips those that another process has locked, and revoked ones. From then on the transaction waits
+ * at most 200 ms for any other lock, because all of its platforms wait with it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`

@@ -8,7 +8,7 @@ import { findRepo } from "../repos/find-repo.ts";
 import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** The username of the user who added it; undefined once their account is deleted. */
+  /** The username of the user who added it; undefined once their account is deleted or disabled. */
   addedBy: string | undefined;
 };
 

@@ -67,7 +67,7 @@ describe("createRepoWithFiles", () => {
   const read = async (repo: Repo, path: string) =>
     (await runGit(await openRepository(repo), ["cat-file", "blob", `${repo.headSha}:${path}`])).toString();
 
-  test("starts with a commit that assigns large files to Git LFS, and describes a Space or a license", async () => {
+  test("creates a first commit that assigns large files to Git LFS, and whose README.md has the Space's title and the license", async () => {
     const ada = await signedInPerson();
     const make = (input: Partial<Parameters<typeof createRepoWithFiles>[1]>) =>
       createRepoWithFiles(ada.actor, { type: "model", owner: ada.username, name: freshName("tide"), ...input }, from);

@@ -15,7 +15,7 @@ const COLUMNS = Prisma.sql`r.id, r.type, r.owner_id AS "ownerId", r.owner_kind A
   r.proposed_to_id AS "proposedToId",
   r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
 
-/** From `repo r` with its owner; without repositories of disabled users. */
+/** `repo r` with its owner. */
 const SOURCE = Prisma.sql`repo r
   LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
   LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id`;
@@ -28,7 +28,10 @@ type Reading = {
   isWithoutCards?: boolean;
 };
 
-/** Reads repositories with their owners' names: only this module knows the columns. It checks no permissions. */
+/**
+ * Reads repositories with their owners' names, by default without those of disabled users: only this module knows the columns. It checks
+ * no permissions.
+ */
 export async function readRepos(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, isOfDisabledToo = false, isWithoutCards = false }: Reading = {},
@@ -61,7 +64,7 @@ export async function readRepoByName(
   return { repo: found.id === null ? undefined : toRepo(found as Row), orgId };
 }
 
-/** One repository by id; undefined if it does not exist. */
+/** One repository by id; undefined if it does not exist, or its owner is disabled. */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });
   return repo;

@@ -23,7 +23,7 @@ export type Repo = {
   /** Null while the default branch has no commit. */
   headSha: string | null;
   sizeBytes: number;
-  /** The size of its files in Git LFS. */
+  /** How much storage its large files use (Git LFS and Xet). */
   lfsBytes: number;
   /** When files of Git LFS were last deleted. */
   lfsRemovedAt: Date | null;
@@ -97,7 +97,7 @@ export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
 
 const REPO_NAME_MAX_CHARACTERS = 96;
 
-// As clients check it before they send it: letters, digits, `.`, `_`, `-`; no two of `.` or `-` in a row, and none at either end.
+// As clients check it before they send it: letters, digits, `.`, `_`, `-`; no `..` or `--`, and neither `.` nor `-` at either end.
 const NAME_SHAPE = /^(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/;
 const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
 /** Second segments of our own URLs under `/<owner>/` (S139). */

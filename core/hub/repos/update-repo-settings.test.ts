@@ -33,7 +33,7 @@ describe("updateRepoSettings", () => {
       await expect(set(settings)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("records one event with every changed setting and its new value, and none if nothing changed (wire choice 5)", async () => {
+  test("records one event with every changed setting and its new value, and none if nothing changed", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { type: "space", sdk: "static" });
     const wanted = {
@@ -111,13 +111,13 @@ describe("updateRepoSettings", () => {
     expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ tags: [], card: null });
   });
 
-  test("accepts any valid name as the default branch of an empty repository, whose first push creates it", async () => {
+  test("accepts any valid name as the default branch of an empty repository", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);
     const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
     expect(head.toString().trim()).toBe("refs/heads/trunk");
-    // Names that no push could create, because they would be read as full refs or as commits.
+    // Names that no push could create: they would be read as full refs or as commits, or have too many components.
     for (const defaultBranch of ["refs/x", "HEAD", "a".repeat(40), `${"a/".repeat(16)}a`]) {
       await expect(updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch }, from)).rejects.toMatchObject({
         field: "defaultBranch",

@@ -9,7 +9,7 @@ import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** A thread processes this much of a job at a time, and as much again may wait. A message takes as long as hashing a hundred kilobytes. */
 const STEP_BYTES = 512 * 1024;
-/** Buffers that the next jobs use: a thousand small files would leave half a gigabyte to the garbage collector. */
+/** Buffers that the next jobs use: a thousand small files would leave a gigabyte to the garbage collector. */
 const SPARE_MAX = 8;
 const spare: SharedArrayBuffer[] = [];
 

@@ -39,7 +39,10 @@ export const isSampled = (hash: Uint8Array): boolean => hash[24] === 0 && ((hash
 
 type Node = { hash: Uint8Array; length: number };
 
-/** A group ends with a hash that is divisible by four, and has three to nine nodes; fewer only at the end. */
+/**
+ * From its third node on, a group ends at a hash that is divisible by four, and in any case at its ninth node; only the last group may
+ * have fewer than three.
+ */
 const [CHILDREN_MIN, CHILDREN_MAX] = [3, 9];
 
 /**

@@ -27,7 +27,7 @@ export type ShardFile = {
   hash: string;
   /** The hash of the content, as in Git LFS. */
   oid: string;
-  /** The terms as entries, which `termsIn` reads. */
+  /** The terms as entries, which `sizesIn` and `placeTerms` read (terms.ts). */
   terms: Buffer;
   /** For each term an entry, which begins with the hash over its chunks' hashes. */
   rangeHashes: Buffer;

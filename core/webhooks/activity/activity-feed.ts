@@ -19,7 +19,7 @@ const PAUSE_MS = 500;
 /** How many of the newest deliveries, and how many older waiting ones, are compared with their last state. */
 const NEWEST = 100;
 const WAITING = 100;
-/** Older deliveries do not change unless they wait: a delivery is tried for at most two days. */
+/** Older deliveries change only if they wait in the queue, and those are read as well. The schedule of retries ends within two days. */
 const RECENT_MS = 2 * 86_400_000;
 /** How long after its id was created a delivery may be committed, including differences of clocks. */
 const SLACK_MS = 10_000;

@@ -99,7 +99,7 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
   };
 }
 
-/** The headers of the attempt's request; all but the secret is stored. */
+/** The headers of the attempt's request, made again from its row: the secret is masked, and `user-agent` has today's version. */
 function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),
@@ -139,8 +139,8 @@ const SECRET_NAME =
 const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
 
 /**
- * A response's headers as shown: `Set-Cookie` keeps its names; the values of other headers with credentials are removed
- * entirely (S121).
+ * A response's headers as shown: values of headers for credentials and sessions, such as `Set-Cookie`, are masked entirely; in the others,
+ * only what is or looks like a credential (S121).
  * @param hide removes the webhook's own secret, which a target that echoes its request sends back (S130)
  */
 function maskHeaders(headers: Record<string, string>, hide: (text: string) => string): Record<string, string> {
@@ -152,7 +152,7 @@ function maskHeaders(headers: Record<string, string>, hide: (text: string) => st
   );
 }
 
-// A shorter secret is in every response by chance, and masking it would reveal it.
+// A shorter secret may be in any response by chance, and masking it would reveal it.
 const HIDEABLE_MIN_CHARACTERS = 6;
 
 /** Removes secrets from a text, in their plain, JSON and URL-encoded forms. */

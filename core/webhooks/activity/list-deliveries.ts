@@ -105,7 +105,10 @@ async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<
   };
 }
 
-/** An event's deliveries were created when it was fanned out, and a delivery's id says when it was: neither needs a search. */
+/**
+ * The deliveries of an event were created when it was fanned out, and a delivery's id says when the delivery was created: neither needs a
+ * search.
+ */
 async function rangeOfId(text: string | undefined): Promise<IdRange> {
   if (!isId(text)) return { from: null, before: null };
   const { rows } = await pool().query<IdRange>(

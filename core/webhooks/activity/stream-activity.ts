@@ -128,7 +128,7 @@ function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
     .join("");
 }
 
-/** Once this many deliveries wait for a slow follower, it gets `reset` instead, and has to read the list again. */
+/** If more deliveries wait for a slow follower, it gets `reset` instead, and has to read the list again. */
 const PENDING_MAX = 500;
 
 type FollowActivity = {

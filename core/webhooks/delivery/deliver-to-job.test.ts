@@ -34,7 +34,7 @@ function startEngines(): void {
   onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.stop()))));
 }
 
-/** The part of a job worker that deliveries need: starts the due runs, once. */
+/** The part of a job worker that deliveries need: executes the runs that are due now. */
 async function work(runner: Runner): Promise<void> {
   const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
   await Promise.all(

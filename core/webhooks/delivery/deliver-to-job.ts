@@ -9,7 +9,10 @@ import { mayReceive } from "../watchers.ts";
 import { type ClaimedDelivery, deliveryBody } from "./delivery.ts";
 
 type JobStep =
-  /** Its run is waiting or in progress: the row is checked again after this many seconds, or when the run ends. */
+  /**
+   * No outcome yet: the run is waiting or in progress, or cannot be started now. The row is checked again after this many seconds, or when
+   * the run ends.
+   */
   | { step: "postponed"; seconds: number }
   /** The delivery no longer exists. */
   | { step: "dropped" }
@@ -24,7 +27,7 @@ type JobStep =
 
 /** A run's end wakes its delivery (`wakeDelivery`); this covers a worker that could not do so. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
-/** Just after a run's start this looks sooner: a run that ended before its start was recorded had nothing to wake. */
+/** The first look at a started run comes sooner: if the run ends before the delivery is postponed, its end wakes nothing. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
 /**

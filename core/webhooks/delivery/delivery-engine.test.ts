@@ -493,7 +493,7 @@ describe("failures on our side", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("S122 a worker that is killed between the answer and its record works again, under the same webhook-id", async () => {
+  it("S122 a delivery whose worker is killed between the answer and its record is sent again, under the same webhook-id", async () => {
     const receiver = await startReceiver();
     const [id = ""] = await queueDeliveries(await webhookTo({ url: receiver.url }));
     const blocker = await pool().connect();

@@ -25,19 +25,19 @@ const FRUITLESS_MS = 100;
 const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
 /** The minimum time between looks, so that under load each one finds many rows. */
 const LEAST_MS = 3;
-/** The longest pause between leases while there are events. */
+/** The longest pause after a lease that has found few events. */
 const LEASE_PAUSE_MS = 20;
-/** The interval at which the engine looks for first attempts that take long or wait long. */
+/** The interval at which the engine looks for first attempts that take long, and for deliveries that wait long. */
 const TICK_MS = 500;
 /** No more events are leased while this many results wait to be recorded. */
 const UNRECORDED_MAX = 2_000;
 
 /**
- * Sends deliveries, many at a time, until it is stopped: first attempts straight from leased events, and what is due in the
- * queue (decision 092). Any number of engines share one database.
+ * Sends deliveries, many at a time, until it is stopped: first attempts straight from leased events, and what is due in the queue
+ * (decision 092). Any number of engines share one database.
  *
- * A delivery holds a slot from its claim until it is recorded, so that what one process holds is bounded, even while the
- * database is down.
+ * A delivery holds a slot, or waits for one among a limited number, from its claim until it is recorded. So what one process holds is
+ * bounded, even while the database is down.
  */
 export class DeliveryEngine {
   readonly #slots: DeliverySlots;
@@ -262,8 +262,8 @@ export class DeliveryEngine {
   }
 
   /**
-   * Returns a delivery to the queue, because no request to its target has ended for a second. It is claimed once the target answers quickly
-   * again.
+   * Returns a delivery to the queue that has waited for a second. From then on its target counts as unknown and gets few slots, until it
+   * has answered quickly.
    */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#slots.endWaiting(delivery);

@@ -2,7 +2,7 @@ import type { OutboundTimings } from "../../outbound/request.ts";
 import { RECORDED_BODY_MAX_BYTES } from "../../relay/relay.ts";
 import type { AttemptKind, AttemptOutcome, DisabledReason } from "../vocabulary.ts";
 
-/** A claimed row of the queue with what is needed to send it, read with the claim. */
+/** A claimed row of the queue, or a delivery of a leased event, with what is needed to send it, read with the claim or the lease. */
 export type ClaimedDelivery = {
   id: string;
   claimId: string;
@@ -70,7 +70,7 @@ export type Attempt = {
   isStale: boolean;
   /** A relay has stored the delivery, and its handler has not answered yet. This says nothing about the webhook. */
   isKept: boolean;
-  /** For a job: whether another attempt would have the same outcome. */
+  /** Whether no further attempt follows: for a test, and for a job that would have the same outcome again. */
   isFinal: boolean;
 };
 
@@ -87,7 +87,7 @@ export type Answer = {
   timings: OutboundTimings;
 };
 
-/** The result for a claimed row of the queue. */
+/** The result for a claimed delivery. */
 export type Step =
   /** An attempt was made; the delivery is finished or due again. */
   | { step: "attempted"; attempt: Attempt; decision: Decision }

@@ -7,8 +7,8 @@ import { emailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./email
 import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
 /**
- * Records a batch, and then the events that are done with it. A result that disables a webhook, or is its first delivery since
- * it was enabled again, is recorded in its own transaction, together with that change and the emails about it (S126).
+ * Records a batch, and the events that are done with it. A result that disables a webhook, or is its first delivery since it was enabled
+ * again, is recorded in its own transaction, together with that change and the emails about it (S126).
  */
 export async function recordOutcomes(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
   for (const done of all.filter(changesWebhook)) await recordWithChange(done);
@@ -37,8 +37,9 @@ async function recordWithChange(done: Done): Promise<void> {
 }
 
 /**
- * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and notifies its owner (S125, S126).
- * Its waiting deliveries are held from then on. A webhook that was disabled meanwhile, or has delivered, is left unchanged.
+ * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and notifies its owner (S125, S126). Its
+ * waiting deliveries are held from then on. A webhook that was disabled meanwhile is left unchanged, and so is a failing one that has
+ * delivered.
  */
 async function disableWebhook(
   tx: Db,

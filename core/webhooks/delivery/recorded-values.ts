@@ -93,7 +93,9 @@ type Hour = {
   by_outsiders: number;
 };
 
-/** What is added to each webhook's hourly counts; a withheld attempt reached nobody and is not counted. */
+/**
+ * What is added to each webhook's hourly counts. An attempt that shows nothing about the webhook, such as a withheld one, is not counted.
+ */
 function hoursOf(all: readonly Done[]) {
   const hours = new Map<string, Hour>();
   const hourOf = (webhook_id: string, hour: string | null): Hour => {

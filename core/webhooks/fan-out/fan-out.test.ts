@@ -200,7 +200,7 @@ describe("S122 a fan-out", () => {
     expect(await count("webhook_hour where triggered = 1")).toBe(70);
   });
 
-  it("pages through the watchers of a busy target, each once, even if some are added or removed", async () => {
+  it("pages through the watchers of a busy target, each once, even if some are removed meanwhile", async () => {
     const ada = await person();
     const repo = { id: newId(), ownerId: ada.id };
     await pool().query(
@@ -270,7 +270,7 @@ describe("S129 a private event", () => {
   const readers = ["admin", "contributor", "member", "organization"];
   const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
 
-  it("is delivered to those who may read it, whereas public events go to all except deleted owners", async () => {
+  it("is delivered to those who may read it, whereas public events go to all except disabled and deleted owners", async () => {
     expect(await receivers(someEvent(repo))).toEqual(everyone);
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });
@@ -355,7 +355,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 10 }]);
   });
 
-  it("counts back 24 hours, and excludes the latest triggers of a batch that exceeds it", async () => {
+  it("counts back 24 hours, and excludes only the excess triggers of a batch that exceeds it", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     await pool().query(

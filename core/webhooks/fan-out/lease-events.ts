@@ -17,7 +17,7 @@ import { overLimit, type Triggers } from "./over-limit.ts";
 
 /** The maximum number of events of one lease. */
 export const EVENTS_MAX = 64;
-/** The number of watchers that one page has. Nearly all events have fewer. */
+/** The number of watchers on the first page of an event. Nearly all events have fewer. */
 const PAGE = 64;
 
 export type Part = { part: "fresh" | "begun"; limit: number; page: number };
@@ -75,7 +75,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   return { leases: events.map(({ lease }) => lease), deliveries: triggers.map(({ delivery }) => delivery), over };
 }
 
-/** Extends leases, as long as their deliveries cannot be recorded. One that ended and was taken over stays with the other worker. */
+/** Extends leases of events whose deliveries are not all recorded. A lease that ended and was taken over stays with the other worker. */
 export async function renewEvents(ids: string[], claimIds: string[]): Promise<void> {
   await eventPool().query(
     `update event set claimed_until = now() + make_interval(secs => $3)

@@ -7,14 +7,14 @@ import { outsidersPart } from "./over-limit.ts";
 
 type Lease = {
   claimId: string;
-  /** `fresh`: events of which no page was leased. `begun`: an event with more watchers than a page has, continued at its cursor. */
+  /** `fresh`: events of which no page is recorded yet. `begun`: an event with more watchers than a page has, continued at its cursor. */
   part: "fresh" | "begun";
   /** How many events. */
   limit: number;
   /** How many watchers of one event. */
   page: number;
   triggersPerDay: number;
-  /** Whether to lease only events whose watchers may obviously receive them (`mayReceiveIfPlain`): nearly every event. */
+  /** Whether to lease only events for which `mayReceiveIfPlain` decides about every watcher: nearly every event. */
   isPlain: boolean;
 };
 

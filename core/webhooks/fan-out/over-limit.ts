@@ -8,8 +8,8 @@ export type Triggers = { triggered: number; byOutsiders: number };
 
 /**
  * Returns the new triggers of a webhook that exceed its limit (S127, S131), which are the latest ones. The counts also include triggers
- * that this worker or another one will record as `rate_limited`, which takes them back out of the counts. It excludes triggers of outsiders
- * that exceed their part, so that these do not use up the others' limit until then.
+ * that this worker or another one will record as `rate_limited`, which takes them back out of the counts. Until then, the triggers by
+ * which outsiders exceed their part do not use up the limit for the other triggers.
  */
 export function overLimit<Trigger extends { isByOutsider: boolean }>(
   all: readonly Trigger[],

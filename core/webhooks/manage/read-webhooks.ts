@@ -21,8 +21,8 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
 };
 
 /**
- * Reads webhooks `w` with what they watch, oldest first: at most three statements, however many there are. It checks no
- * permission, and reads no secret.
+ * Reads webhooks `w` with what they watch, oldest first: in a few statements, however many there are. It checks no permission, and returns
+ * no secret.
  * @param actor a token gets only the names of what it can read itself
  */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {

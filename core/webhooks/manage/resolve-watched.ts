@@ -12,11 +12,10 @@ import type { WatchedItem, WebhookOwner } from "./webhook.ts";
 type ResolvedItem = { type: WatchType; watchedId: string };
 
 /**
- * Resolves the items to watch to ids, in two statements, however many there are. A repository is also found by its former
- * names. Items that a webhook already watches may be given by id, the form in which a response shows deleted ones: so a list
- * can be sent back as read.
- * @throws ServiceError `invalid_request` with the field `watched`: the same for what does not exist and what the actor may not
- * see (S136)
+ * Resolves the items to watch to ids, in a few statements, however many there are. A repository is also found by its former names. An item
+ * that the webhook already watches and whose name is no longer shown is accepted by its id, as a response shows it: so a list can be sent
+ * back as read.
+ * @throws ServiceError `invalid_request` with the field `watched`: the same for what does not exist and what the actor may not see (S136)
  */
 export async function resolveWatched(
   tx: Db,

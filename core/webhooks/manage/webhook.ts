@@ -42,7 +42,7 @@ export type Webhook = {
   disabledReason: DisabledReason | null;
   /** Since when every attempt has failed (S126). */
   failingSince: Date | null;
-  /** Who created it or changed it last. */
+  /** Who created it, enabled it after a grant had ended, or last changed its events, target or secret. */
   createdById: string | null;
   /** The app or token with which they did; null if they did so on the pages. */
   madeWith: MadeWith | null;

@@ -17,7 +17,7 @@ export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
 
 export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
 
-/** The limit for each webhook: more than anybody clicks, and too few to circumvent the limit of triggers. */
+/** The limit for each webhook: more than anybody clicks, so it only stops programs. */
 const REPLAYS = { limit: 120, windowSeconds: 60 };
 
 /**

@@ -23,12 +23,13 @@ import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./repla
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * Sends a made-up event about a repository that the webhook watches, or else about a made-up one, in the form of a real event of its kind,
- * with `X-Webhook-Test: true`. It appears in the list like other deliveries, but has one attempt and counts towards no limit. A disabled
- * webhook sends it too, so that its owner can find out whether it may be enabled.
+ * Sends a made-up event about a repository that the webhook watches or the latest one of a watched owner, or else about a made-up one, in
+ * the form of a real event of its kind, with `X-Webhook-Test: true`. It appears in the list like other deliveries, but has one attempt and
+ * does not count as a trigger. A disabled webhook sends it too, so that its owner can find out whether it may be enabled.
  *
  * Like `replayDelivery`, it returns when the attempt is recorded, or after twenty seconds without one.
- * @param kind by default `repo.content.update`, or `discussion.comment.create` for a webhook that watches only discussions
+ * @param kind by default the first kind that the webhook was limited to, if any, or else `repo.content.update`, or
+ * `discussion.comment.create` for a webhook that watches only discussions
  * @throws ServiceError `not_found`, `rate_limited`
  */
 export async function sendTest(
@@ -102,7 +103,7 @@ async function testPayload(tx: Db, webhook: Webhook, kind: TestKind, author: str
   const at = kind.lastIndexOf(".");
   const event = { scope: kind.slice(0, at), action: kind.slice(at + 1) };
   const about = { event, repo: repoOf(repo, event.scope) };
-  // The type says which of these belong together, and the schema checks it when it is recorded.
+  // The caller checks with the schema that these belong together.
   return { ...about, ...detailsOf(kind, repo, author ?? NOBODY) } as EventPayload;
 }
 
@@ -161,7 +162,7 @@ function commentOf(discussionUrl: string, author: string) {
 
 const sha = (of: "old" | "new"): string => (of === "old" ? "1" : "2").repeat(40);
 
-/** A repository that it watches, or the latest one of a watched owner; only one that its owner can read (S129). */
+/** A repository that it watches, or the last changed one of a watched owner; only one that the webhook's owner can read (S129). */
 async function watchedRepo(tx: Db, webhook: Webhook): Promise<TestRepo | undefined> {
   const [row] = await tx.$queryRaw<TestRepo[]>`
     SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name AS "fullName", r.owner_id AS "ownerId",

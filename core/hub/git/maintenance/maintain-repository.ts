@@ -178,7 +178,7 @@ export async function tidy(
   return "repacked";
 }
 
-/** A collection that takes too much time or memory is tried again in a week; until then, from the next visit on, packs are only combined. */
+/** A collection that takes too much time or memory is tried again in a week; until then packs are only combined. */
 function ifTooLarge(error: unknown): false {
   if (!(error instanceof RanOutOfTime)) throw error;
   log().warn({ err: error }, "git cannot collect the garbage of a repository: it takes too much time or memory");

@@ -13,7 +13,7 @@ export type CommitSummary = {
 export type Commit = CommitSummary & {
   parents: string[];
   committer: Signature;
-  /** The whole message. */
+  /** The whole message, up to 64,000 characters, or 4,000 in a list of several commits. */
   message: string;
 };
 

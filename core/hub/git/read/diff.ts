@@ -16,7 +16,7 @@ export type DiffFile = {
   path: string;
   /** For a renamed or copied file. */
   oldPath: string | null;
-  /** Octal; null for a file that was added or deleted. */
+  /** Octal; null on the side where the file does not exist. */
   oldMode: string | null;
   newMode: string | null;
   oldOid: string | null;

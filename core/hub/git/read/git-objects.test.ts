@@ -48,7 +48,7 @@ test("S137 an object costs the same, however many are requested at once", async 
   expect(await costOf(60_000)).toBeLessThan(4 * apart);
 });
 
-test("S137 a folder that is too large to be read is not read to learn that", async () => {
+test("S137 a folder that is too large is refused because of its size, without being read", async () => {
   const input = Array.from({ length: 150_000 }, (_, at) => `100644 blob ${blob}\tfile-${at}\n`).join("");
   const tree = (await runGit(path, ["mktree"], { input })).toString().trim();
   const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
@@ -98,7 +98,7 @@ test("each answer belongs to its question, and open questions are refused when t
   await expect(objects.info(blob)).rejects.toThrow(/closed/);
 });
 
-describe("S137 between requests of a process that serves many", () => {
+describe("S137 git processes that are kept for later requests", () => {
   let stop: () => void;
   beforeAll(async () => {
     stop = await startGitLauncher();

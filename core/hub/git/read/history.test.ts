@@ -20,7 +20,7 @@ let repo: Repo;
 
 const identity = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
 
-/** Commits files by name; null deletes. Modes and contents as given. */
+/** Commits these files and no others, with these modes and contents. */
 async function commitFiles(
   parents: string[],
   files: Record<string, { mode?: string; content: string | Buffer }>,
@@ -267,7 +267,7 @@ describe("compareRevisions", () => {
 });
 
 describe("listRefs", () => {
-  test("lists branches with the default one first, tags with the commits they lead to, pull requests by number", async () => {
+  test("lists branches with the default one first, tags with the commits they lead to, and pull requests", async () => {
     const made = await someRepo(ada);
     expect(await listRefs(made, { withPullRequests: true })).toEqual({ branches: [], tags: [], converts: [], pullRequests: [] });
     const sha = await commitTo(made, ada, { a: "1" });

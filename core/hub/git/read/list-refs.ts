@@ -36,7 +36,7 @@ const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00")
 const listOnce = walker<Refs>({ max: 1_000, keepsWhole: false });
 
 /**
- * The refs of a repository: branches and tags by name, pull requests by number. The default branch comes first.
+ * The refs of a repository: the default branch, the other branches and the tags by name, pull requests from the latest to the first.
  * @throws RanOutOfTime; ServiceError `unavailable`
  */
 export async function listRefs(repo: Repo, { withPullRequests = false } = {}): Promise<Refs> {

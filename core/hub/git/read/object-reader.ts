@@ -42,7 +42,7 @@ export class ObjectReader {
   #stderr = "";
   readonly #startedAt = Date.now();
   #questions = 0;
-  /** The size of the objects asked about. */
+  /** The size of the trees, commits and tags asked about: git keeps those. */
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {

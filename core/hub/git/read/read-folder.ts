@@ -11,7 +11,7 @@ import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 const FOLDER_PAGE_ENTRIES = 100;
 
 type Folder = TreePage & {
-  /** The latest commit that changed anything in it; null if there is none, or none was found in time. */
+  /** The latest of the last commits of the shown entries; null if there is none, or none was found in time. */
   lastCommit: CommitSummary | null;
   /** For the whole revision; null when they could not be counted in time. */
   commitCount: number | null;

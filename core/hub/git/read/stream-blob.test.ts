@@ -19,7 +19,7 @@ afterEach(async () => {
   await expect.poll(() => downloads.counts.taken, { timeout: 10_000 }).toBe(0);
 });
 
-/** A server of one blob; the path names the client's network. */
+/** A server of one blob; the path is the client's address. */
 async function serving(pace: Parameters<typeof streamBlob>[2]): Promise<number> {
   const repo: Repo = await someRepo(await signedInPerson());
   const oid = (await runGit(await openRepository(repo), ["hash-object", "-w", "--stdin"], { input: Buffer.alloc(SIZE, "x") }))

@@ -41,7 +41,7 @@ type Walk<T> = {
   /** The other inputs of the walk: ids of commits, paths, options. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
-  /** How long to wait for a slot, if not as long as a walk may take. */
+  /** How long to wait for a slot, if not as long as usual (queues.ts). */
   waitMaxMs?: number | undefined;
 };
 

@@ -47,22 +47,21 @@ export type RefUpdateNote = {
 };
 
 /**
- * Lets git change refs, and records the outcome as one event. All changes of refs use this function: pushes, commits over the
- * API, merges.
+ * Lets git change refs, and records the outcome as one event. All changes of refs use this function: pushes, commits over the API, merges.
  *
- * Refs are files, and an event is a row: no transaction covers both. So the planned changes are written to a note before git
- * starts, and the note is deleted in the transaction that records the outcome. A process that is killed in between leaves the
- * note behind, and reconcile.ts finds out from the refs themselves what happened (S122). It does the same when `perform` or the
- * recording fails: every change that happened is recorded within the lease.
+ * Refs are files, and an event is a row: no transaction covers both. So the planned changes are written to a note before git starts, and
+ * the note is deleted in the transaction that records the outcome. A process that is killed in between leaves the note behind, and
+ * reconcile.ts finds out from the refs themselves what happened (S122). It does the same when `perform` or the recording fails: every
+ * change that happened is recorded soon after the lease has ended.
  *
  * @param asked the changes that `perform` may make: reconcile.ts cannot find others after a crash.
- * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change
- * the same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended. If it
- * throws a ServiceError other than RanOutOfTime, it has changed no ref.
+ * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the same
+ * ref at the same time, git decides between them. When it returns or throws, everything that it started has ended. If it throws a
+ * ServiceError other than RanOutOfTime, it has changed no ref.
  * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
  * @returns undefined when nothing was changed.
- * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it
- * since the caller read it, and may have seen that they were there; whatever `perform` throws
+ * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since the
+ * caller read it, and may have seen that they were there; whatever `perform` throws
  */
 export async function changeRefs(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes" | "lfsRemovedAt">,

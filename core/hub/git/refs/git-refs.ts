@@ -50,8 +50,8 @@ export async function listRefs(
 }
 
 /**
- * The existing refs among these names, as above, and the numbers of all refs and of pull requests: for a repository that may have
- * very many.
+ * The existing refs among these names, as `listRefs` returns them, and the numbers of all refs and of pull requests: for a repository that
+ * may have very many.
  */
 export async function findRefs(
   path: string,

@@ -67,7 +67,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   });
 }
 
-/** Whether a live process is changing one of the same refs: the changes that it will record affect the result. */
+/** Whether a live process has begun a later change of one of the same refs: what it will record affects the result. */
 async function isChangingElsewhere({ id, repoId }: RefUpdateNote, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

@@ -16,8 +16,8 @@ import type { Command } from "./read-commands.ts";
 const PULL_REQUESTS_MAX = 50;
 
 /**
- * The commands of a push that this service refuses before git is asked: by ref, with the reason for the sender (S137). Git itself
- * refuses refs that somebody else changed meanwhile, and incomplete packs.
+ * The commands of a push that this service refuses before git is asked, each with the reason for the sender (S137). Git itself refuses
+ * refs that somebody else changed meanwhile, and incomplete packs.
  */
 export async function refuseCommands(
   actor: Actor,
@@ -76,7 +76,7 @@ export async function checkRefs(
   return { reason: "too many refs", messages: [tooManyRefs(total)] };
 }
 
-/** How many refs there will be more. */
+/** How many more refs there will be; negative if there will be fewer. */
 export const addedRefs = (commands: readonly Command[]): number =>
   commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
 

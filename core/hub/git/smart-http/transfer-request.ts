@@ -51,7 +51,10 @@ export type TransferBody = {
   drop(): Promise<void>;
 };
 
-/** How much is read and dropped beyond the limit, as a multiple of the limit, so that the client reads the response. */
+/**
+ * How much is read at most, as a multiple of the limit. What exceeds the limit is dropped, but read, so that the client reads the
+ * response.
+ */
 const DROPPED_TIMES = 2;
 
 /**

@@ -41,7 +41,7 @@ const filters = [
 /** The memory of the machine, or of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
-/** Far more than clones of large repositories need, and never more than a part of the machine. */
+/** Far more than clones of large repositories need: half of the machine's memory, but at least 1 GiB and at most 3. */
 export const fetchLimits = {
   ...{ isLimited: true, niceness: 19, cpuSeconds: 1_800 },
   memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),

@@ -29,8 +29,8 @@ const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
 /**
- * Runs one git process of a transfer in a slot of `queue` while `use` moves its bytes. When `use` returns, git has ended; when it
- * throws, git is ended.
+ * Runs one git process of a transfer in a slot of `queue` while `use` moves its bytes. When `use` has returned, this waits until git has
+ * ended; when `use` throws, this ends git.
  * @param limits override the usual ones, for tests
  * @throws ServiceError `unavailable` when too many are running; whatever `use` throws, unless the client has disconnected
  */

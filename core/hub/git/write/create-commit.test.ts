@@ -99,7 +99,7 @@ describe("createCommit", () => {
     expect(await git(repo, "ls-tree", "--format=%(objectmode) %(path)", "main")).toBe("100755 copy.sh\n100755 run.sh\n");
   });
 
-  test("needs one process for a commit of 2,000 files, which is complete", async () => {
+  test("a commit of 2,000 files is complete, and so is one that deletes them", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const operations = Array.from({ length: 2_000 }, (_, index) => file(`data/${index % 100}/part-${index}.txt`));

@@ -53,7 +53,7 @@ export type Committed = {
   pullRequest?: number;
 };
 
-/** Only other processes can get ahead of a commit: in this one, commits to a branch wait for each other. */
+/** In this process, commits to a branch wait for each other. Only pushes, merges and other processes can get ahead of one. */
 const ATTEMPTS_MAX = 10;
 /** The maximum that a commit without new content may add beyond the quota: a few folders. */
 const FREE_BYTES = 64 * 1024;

@@ -13,7 +13,7 @@ const IGNORED_BY_HFS = /[\u{200c}-\u{200f}\u{202a}-\u{202e}\u{206a}-\u{206f}\u{f
  * @throws ServiceError `invalid_request` that names the path and what is wrong with it
  */
 export function parsePath(path: string): string {
-  // Composing takes time for the square of a run of combining characters (S138).
+  // The time for composing grows with the square of the length of a run of combining characters (S138).
   const composed = typeof path === "string" && path.length <= PATH_MAX_BYTES ? path.normalize("NFC") : path;
   const problem = problemWith(composed);
   if (problem) throw invalidRequest(`The path ${shownPath(path)} ${problem}.`, "path");

@@ -39,7 +39,7 @@ export async function findLfsObjects(
   return found;
 }
 
-/** The total size of a repository's large files. */
+/** How much storage a repository's large files use. */
 export async function lfsSizeOf(repoId: string, tx: Db = db()): Promise<number> {
   const repo = await tx.repo.findUnique({ where: { id: repoId }, select: { lfsBytes: true } });
   return Number(repo?.lfsBytes ?? 0n);

@@ -5,8 +5,7 @@ import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
 /**
- * Deletes, from the given files of a store, those that no pull request contains. If the store is being changed, the next sweep deletes
- * them.
+ * Deletes files of a store, unless a pull request contains one of them by now. If the store is being changed, the next sweep deletes them.
  * @param keeper the repository that has them now, if one does: the author must not learn of other copies
  */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
