@@ -265,6 +265,9 @@ describe("S130 the secret of a webhook", () => {
     // When the target changes, a secret replaced earlier no longer signs.
     await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
     expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
+    // A client repeats a request whose response was lost.
+    await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
+    expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
     await updateWebhook(ada.actor, id, { ...after, secret: "fresh" }, from);
     expect(await kept(id)).toEqual(["fresh", null]);
     await updateWebhook(ada.actor, id, { ...before, secret: "" }, from);

@@ -2,7 +2,7 @@ import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordDelegation, requireOwnWork } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { seal } from "../../crypto/seal.ts";
+import { seal, unseal } from "../../crypto/seal.ts";
 import { type Db, inTransaction } from "../../db.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { newWebhookSecret } from "./parse-webhook.ts";
@@ -55,6 +55,8 @@ export async function replaceSecret(
 ): Promise<void> {
   const sealed = secret === null ? null : seal("webhook secret", secret);
   const isKept = sealed !== null && keepsSigning;
+  // A repeated request must not end the overlap that the first one began.
+  if (isKept && (await currentSecret(tx, webhookId)) === secret) return;
   await tx.$executeRaw`
     UPDATE webhook SET secret = ${sealed},
       previous_secret = CASE WHEN ${isKept} THEN secret END,
@@ -62,4 +64,9 @@ export async function replaceSecret(
                                 THEN now() + make_interval(hours => ${PREVIOUS_SECRET_HOURS}) END,
       updated_at = now()
     WHERE id = ${webhookId}`;
+}
+
+async function currentSecret(tx: Db, webhookId: string): Promise<string | null> {
+  const { secret } = await tx.webhook.findUniqueOrThrow({ where: { id: webhookId }, select: { secret: true } });
+  return secret && unseal("webhook secret", secret);
 }

@@ -111,10 +111,11 @@ export async function pushMessages({ repo, changed }: Recorded, pushedAs: string
   if (pushedAs.toLowerCase() !== repo.fullName.toLowerCase()) {
     lines.push("This repository has moved. Its URL is now:", `  ${env().ORIGIN}${repoPath(repo.type, repo.fullName)}`);
   }
+  const most = lines.length + BRANCHES_MAX * 2;
   for (const { ref, oldSha, newSha } of changed.slice(0, 100)) {
     const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
     const num = numOfPullRequestRef(ref);
-    if (lines.length > BRANCHES_MAX * 2) break;
+    if (lines.length >= most) break;
     if (num !== undefined) lines.push(`Pull request ${num}:`, `  ${web}/discussions/${num}`);
     else if (branch === undefined || newSha === null) continue;
     else if (branch === repo.defaultBranch || !repo.hasDiscussions || oldSha !== null)
