@@ -331,6 +331,8 @@ async function startTraffic(bench: Bench, index: number) {
   async function pushOwn(place: Place, other: Place, repo: Repo): Promise<(nth: number) => Promise<void>> {
     const copy = await makeCopy(repo.name);
     const [here, there] = [remoteOf(place, repo, bench), remoteOf(other, repo, bench)];
+    // The first branch becomes the default branch, which cannot be deleted.
+    await git(copy, "push", "--quiet", here, "HEAD:refs/heads/main");
     return async (nth: number) => {
       await git(copy, "commit", "--quiet", "--allow-empty", "-m", "tides");
       const sha = await git(copy, "rev-parse", "HEAD");
