@@ -29,15 +29,15 @@ type App = { id: string; name: string };
 /** To an organization's administrators: a former administrator knows the secrets of apps that act for its members. */
 export function heldSecretEmail(
   apps: readonly App[],
-  owner: string,
+  holder: string,
   organization: { name: string; fullName: string },
 ): EmailContent {
   const [first] = apps;
   const isOne = apps.length === 1;
-  return composeEmail(`${owner} may still know the secret of ${isOne ? first?.name : `${apps.length} apps`}`, "there", [
+  return composeEmail(`${holder} may still know the secret of ${isOne ? first?.name : `${apps.length} apps`}`, "there", [
     isOne
-      ? `${owner} is no longer an administrator of ${organization.fullName}, but owns the app ${first?.name}, which is bound to it. Anyone who has its secret can get tokens for members of the organization, and ${owner} may still have it.`
-      : `${owner} is no longer an administrator of ${organization.fullName}, but owns apps that are bound to it. Anyone who has the secret of one can get tokens for members of the organization, and ${owner} may still have these secrets.`,
+      ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret of the app ${first?.name}, which is bound to it. Anyone who has the secret can get tokens for members of the organization.`
+      : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets of apps that are bound to it. Anyone who has the secret of one can get tokens for members of the organization.`,
     `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its tokens at once:`,
     ...apps.map(({ id, name }) =>
       [

@@ -22,6 +22,7 @@ import {
   resendInvitation,
   revokeInvitation,
 } from "./invitations.ts";
+import { removeMember } from "./members.ts";
 
 const freshAddress = () => `${freshName("guest")}@example.test`;
 
@@ -170,6 +171,25 @@ describe("invitations", () => {
     for (const target of [id, newId(), "\0"]) {
       await expect(revokeInvitation(other.actor, elsewhere.id, target, from)).rejects.toMatchObject({ code: "not_found" });
       await expect(resendInvitation(other.actor, elsewhere.id, target, from)).rejects.toMatchObject({ code: "not_found" });
+    }
+  });
+
+  test("end with the role of everybody who sent them: whoever sends one again may get its link, and the first sender chose the address", async () => {
+    for (const [first, again] of [
+      ["admin", "rogue"],
+      ["operator", "rogue"],
+      ["rogue", "admin"],
+    ] as const) {
+      const [admin, rogue] = [await signedInPerson(), await signedInPerson()];
+      const senders = { admin: admin.actor, rogue: rogue.actor, operator: operatorCommand };
+      const organization = await organizationOf(admin, [[rogue, "admin"]]);
+      const { id } = await createInvitation(senders[first], organization.id, { email: freshAddress(), role: "admin" }, from);
+      const { link = "" } = await resendInvitation(senders[again], organization.id, id, from);
+      const token = link.split("/").at(-1) ?? "";
+      expect(await findInvitation(token)).toMatchObject({ state: "open" });
+      await removeMember(admin.actor, organization.id, rogue.id, from);
+      expect([first, again, (await findInvitation(token))?.state]).toEqual([first, again, "revoked"]);
+      await expect(acceptInvitation(rogue.actor, token, from)).rejects.toMatchObject({ code: "gone" });
     }
   });
 

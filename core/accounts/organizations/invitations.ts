@@ -254,10 +254,16 @@ export async function revokeInvitation(actor: Actor, orgId: string, invitationId
   });
 }
 
-/** Revokes a user's invitations: an administrator about to be removed must not be able to return by inviting themselves. */
+/**
+ * Revokes the invitations that a user sent, or sent again: an administrator about to be removed must not be able to return through
+ * one. The first sender chose the address; whoever sends it again may get its link, which the audit log shows.
+ */
 export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
-  await tx.invitation.updateMany({
-    where: { invitedById: userId, acceptedAt: null, revokedAt: null, ...(orgId ? { orgId } : {}) },
-    data: { revokedAt: new Date() },
-  });
+  const since = new Date(Date.now() - INVITATION_SECONDS * 1000);
+  await tx.$executeRaw`
+    UPDATE invitation SET revoked_at = now()
+    WHERE accepted_at IS NULL AND revoked_at IS NULL AND org_id = coalesce(${orgId ?? null}, org_id)
+      AND (invited_by_id = ${userId} OR id IN (
+        SELECT data ->> 'invitationId' FROM audit_event
+        WHERE actor_id = ${userId} AND type = 'organization.resend_invitation' AND created_at > ${since}))`;
 }

@@ -16,19 +16,14 @@ const APPS_MAX = 20;
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Tells an organization's administrators that a former administrator owns apps bound to it, and knows their secrets: from now
- * on an outsider has them (decision 044). Call it once the role or the membership is gone.
+ * Tells an organization's administrators that a former administrator owns apps bound to it, or was shown their secrets: from now on an
+ * outsider has them (decision 044). Call it once the role or the membership is gone.
  */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
-  const apps = await tx.oAuthApp.findMany({
-    where: { ownerUserId: userId, boundOrgId: orgId, secrets: { some: {} } },
-    select: { id: true, name: true },
-    orderBy: { createdAt: "asc" },
-    take: APPS_MAX,
-  });
+  const apps = await appsWithHeldSecret(tx, userId, orgId);
   if (apps.length === 0) return;
   if (!(await isWithinThrottle(tx, throttleKey("held-secret", `${userId} ${orgId}`), HELD_SECRET_EMAILS))) return;
-  const [owner, organization, admins] = [
+  const [holder, organization, admins] = [
     await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true } }),
     await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true, fullName: true } }),
     await tx.membership.findMany({
@@ -38,6 +33,20 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
       select: { user: { select: { email: true } } },
     }),
   ];
-  const message = heldSecretEmail(apps, owner.username, organization);
+  const message = heldSecretEmail(apps, holder.username, organization);
   for (const { user } of admins) await queueMail(tx, { to: user.email, ...message });
+}
+
+/** Only the audit log knows who was shown a secret: its entry was written with the secret, in one transaction. */
+function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
+  return tx.$queryRaw`
+    SELECT a.id, a.name FROM oauth_app a
+    WHERE a.bound_org_id = ${orgId} AND EXISTS (
+      SELECT FROM oauth_app_secret s
+      WHERE s.app_id = a.id AND (s.expires_at IS NULL OR s.expires_at > now()) AND (a.owner_user_id = ${userId} OR EXISTS (
+        SELECT FROM audit_event e
+        WHERE e.actor_id = ${userId} AND e.client_id = a.client_id
+          AND e.type IN ('oauth_app.create', 'oauth_app.secret_create', 'oauth_app.secret_rotate')
+          AND e.created_at BETWEEN s.created_at - interval '1 minute' AND s.created_at + interval '1 minute')))
+    ORDER BY a.created_at LIMIT ${APPS_MAX}`;
 }

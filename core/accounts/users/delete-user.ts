@@ -6,6 +6,7 @@ import { type Db, inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
 import { lockOrganization } from "../organizations/change-organization.ts";
+import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
@@ -28,6 +29,7 @@ export async function deleteUser(
     const user = await findDeletable(tx, userId);
     await revokeEverything(tx, userId);
     await deleteOwnedApps(tx, { ownerUserId: userId }, { actorId: actorId(actor), from });
+    for (const orgId of user.administers) await warnOfHeldSecrets(tx, userId, orgId);
     await tx.personalAccessToken.deleteMany({ where: { userId } });
     await tx.oAuthConsent.deleteMany({ where: { userId } });
     if (deleteRest) {
@@ -47,15 +49,21 @@ export async function requireDeletable(actor: Actor, userId: string): Promise<vo
   await inTransaction((tx) => findDeletable(tx, userId));
 }
 
-async function findDeletable(tx: Db, userId: string): Promise<{ username: string; avatarId: string | null }> {
+type Deletable = {
+  username: string;
+  avatarId: string | null;
+  /** The organizations, all locked. */
+  administers: string[];
+};
+
+async function findDeletable(tx: Db, userId: string): Promise<Deletable> {
   await requireOtherOperator(tx, userId);
   const user = await tx.user.findUnique({ where: { id: userId }, select: { username: true, avatarId: true } });
   if (!user) throw notFound("User");
-  await refuseLastAdmin(tx, userId);
-  return user;
+  return { ...user, administers: await refuseLastAdmin(tx, userId) };
 }
 
-async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
+async function refuseLastAdmin(tx: Db, userId: string): Promise<string[]> {
   const administered = await tx.membership.findMany({
     where: { userId, role: "admin" },
     orderBy: { orgId: "asc" },
@@ -72,4 +80,5 @@ async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
       `This is the last administrator of ${org.name}. First transfer the organization to another member, or delete it.`,
     );
   }
+  return administered.map(({ orgId }) => orgId);
 }

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Person } from "../../access/actor.ts";
+import { removeMember } from "../../accounts/organizations/members.ts";
+import { emailsTo } from "../../accounts/testing/people.ts";
+import { deleteUser } from "../../accounts/users/delete-user.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -138,6 +141,31 @@ describe("the administrators of the organization to which an app is bound", () =
     );
     expect((await updateApp(owner, app.id, { name: "Lantern" }, noOrigin)).name).toBe("Lantern");
     expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, mayManageAccess: false });
+  });
+
+  test.each([
+    ["is removed", (by: Person, orgId: string, { userId }: Person) => removeMember(by, orgId, userId, noOrigin)],
+    ["deletes the account", (_by: Person, _orgId: string, maker: Person) => deleteUser(maker, maker.userId, noOrigin)],
+  ])("S116 are notified when one of them %s who was shown a valid secret of the organization's own app", async (_, end) => {
+    const [maker, admin] = await Promise.all([someone(), someone()]);
+    const orgId = await organizationWith({ [maker.userId]: "admin", [admin.userId]: "admin" });
+    const { email } = await db().user.update({ where: { id: admin.userId }, data: { emailVerifiedAt: new Date() } });
+    const own = settings({ owner: { orgId }, isBound: true, isConfidential: true });
+    const [created, rotated, replaced] = [
+      (await createApp(maker, { ...own, name: "Created" }, noOrigin)).app,
+      (await createApp(admin, { ...own, name: "Rotated" }, noOrigin)).app,
+      (await createApp(maker, { ...own, name: "Replaced" }, noOrigin)).app,
+    ];
+    const { app: unseen } = await createApp(admin, { ...own, name: "Unseen" }, noOrigin);
+    await rotateSecret(maker, rotated.id, {}, noOrigin);
+    await rotateSecret(admin, replaced.id, {}, noOrigin);
+    const anHourLater = new Date(Date.now() + 3_600_000);
+    await db().oAuthAppSecret.updateMany({ where: { appId: replaced.id }, data: { createdAt: anHourLater } });
+    await end(admin, orgId, maker);
+    const warnings = (await emailsTo(email)).filter(({ subject }) => subject.endsWith("may still know the secret of 2 apps"));
+    expect(warnings).toHaveLength(1);
+    const isNamed = (app: { id: string }) => warnings[0]?.text.includes(`/settings/applications/${app.id}`);
+    expect([created, rotated, replaced, unseen].map(isNamed)).toEqual([true, true, false, false]);
   });
 
   test("decide about scopes, with a recent sign-in for more of them (S113), and not about the owner's settings", async () => {

@@ -7,6 +7,9 @@ import { requestRows } from "./request-rows.ts";
 
 /* The engine's Grants, in their own table, each with the consent that it comes from. */
 
+/** The member of a Grant's payload with the redirect URI to which its code was sent (S86). */
+export const GRANT_REDIRECT_URI = "redirectUri";
+
 export async function findGrant(id: string): Promise<Payload | undefined> {
   const known = requestRows().grants.get(id);
   if (known) return { ...known, jti: id };
@@ -75,12 +78,14 @@ export async function saveGrant(id: string, payload: Payload): Promise<void> {
  */
 export async function insertGrant(
   tx: Db,
-  { accountId, clientId, openid, rejected }: Grant,
+  grant: Grant & { [GRANT_REDIRECT_URI]?: string },
   { authTime }: { authTime?: number } = {},
 ): Promise<string> {
+  const { accountId, clientId, openid, rejected, [GRANT_REDIRECT_URI]: redirectUri } = grant;
   const id = newId();
   const iat = Math.floor(Date.now() / 1000);
-  const payload = { iat, exp: iat + GRANT_SECONDS, kind: "Grant", accountId, clientId, openid, rejected, authTime };
+  const engines = { iat, exp: iat + GRANT_SECONDS, kind: "Grant", accountId, clientId, openid, rejected };
+  const payload = { ...engines, [GRANT_REDIRECT_URI]: redirectUri, authTime };
   await tx.$executeRawUnsafe(SAVE, id, accountId, clientId, JSON.stringify(payload));
   await tx.$executeRawUnsafe(DROP_OLDEST, id);
   return id;
@@ -98,6 +103,3 @@ export async function revokeGrant(id: string): Promise<void> {
     values: [id],
   });
 }
-
-/** The member of a Grant's payload with the redirect URI to which its code was sent (S86). */
-export const GRANT_REDIRECT_URI = "redirectUri";

@@ -1,9 +1,10 @@
 import { Provider } from "oidc-provider";
+import type { Db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { isRedirectUriAllowed } from "../apps/app-settings.ts";
 import { findClientMetadata } from "../clients/find-client.ts";
 import { siteSessionOf } from "../site-session.ts";
-import { answerArtifact, findArtifact, type Payload } from "./artifact-store.ts";
+import { answerArtifact, findArtifact, idHash, type Payload } from "./artifact-store.ts";
 
 export const INTERACTION_ENDED = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
 
@@ -37,4 +38,12 @@ async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
 /** Stores a user's answer. The first one counts (S25). @throws ServiceError `gone` for all others */
 export async function saveInteractionAnswer(id: string, payload: Payload): Promise<void> {
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
+}
+
+/** The same in a transaction, which stores what follows from the answer. @throws ServiceError `gone` if another answer was first */
+export async function saveInteractionResult(tx: Db, id: string, result: Payload): Promise<void> {
+  const answered = await tx.$executeRaw`
+    UPDATE oauth_artifact SET payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)
+    WHERE model = 'Interaction' AND id_hash = ${idHash(id)} AND payload -> 'result' IS NULL`;
+  if (answered === 0) throw new ServiceError("gone", INTERACTION_ENDED);
 }

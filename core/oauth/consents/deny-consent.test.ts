@@ -5,10 +5,12 @@ import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { queueForLock } from "#core/testing/as-owner.ts";
 import { ask, openQuestion, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { denyConsent } from "./grant-consent.ts";
+import { lockConsents } from "./store-answer.ts";
 
 /** Denying consent (S18; docs/decisions/006). */
 let at: Prepared;
@@ -85,4 +87,23 @@ test("S25 of parallel denials of one question one counts, with one entry", async
   expect(refused).toHaveLength(19);
   for (const reason of refused) expect(reason).toMatchObject({ code: "gone" });
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(1);
+});
+
+test("S25 a denial that is first counts: what was allowed at the same moment is not stored", async () => {
+  const question = await openQuestion(at);
+  const consents = { userId: at.person.id, clientId: at.app.clientId };
+  const lock = `SELECT pg_advisory_xact_lock(hashtextextended('consent ${consents.userId} ${consents.clientId}', 0))`;
+  const [allowed, denied] = await queueForLock<unknown>(lock, [
+    () => question.allow(),
+    async () => {
+      await denyConsent(question.at, at.session, noOrigin);
+      await db().$transaction((tx) => lockConsents(tx, consents));
+    },
+  ]);
+  await denied;
+  await expect(allowed).rejects.toMatchObject({ code: "gone" });
+  expect(await db().oAuthConsent.count({ where: consents })).toBe(0);
+  expect(await db().oAuthGrant.count({ where: consents })).toBe(0);
+  expect(await db().auditEvent.count({ where: { type: "oauth_consent.give", clientId: at.app.clientId } })).toBe(0);
+  expect((await ask(at)).isQuestion).toBe(true);
 });

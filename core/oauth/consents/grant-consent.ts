@@ -3,6 +3,8 @@ import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db, inTransaction } from "#core/db.ts";
 import { invalidRequest, ServiceError } from "#core/errors.ts";
+import { insertGrant } from "../artifacts/grant-store.ts";
+import { saveInteractionResult } from "../artifacts/interaction-store.ts";
 import {
   ANOTHER_ACCOUNT,
   answerInteraction,
@@ -32,11 +34,16 @@ export async function grantConsent(
   const request = await readConsentRequest(interaction.params, session);
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
-  const choice = await inTransaction((tx) => storeAnswer(tx, owner, request, answer, from));
   const provider = await currentProvider();
-  const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
-  fillGrant(grant, choice, interaction.params.redirect_uri);
-  return answerInteraction(at, { consent: { grantId: await grant.save() } });
+  // One transaction: if another answer was first, such as a denial in another tab, nothing of this one is stored.
+  await inTransaction(async (tx) => {
+    const choice = await storeAnswer(tx, owner, request, answer, from);
+    const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
+    fillGrant(grant, choice, interaction.params.redirect_uri);
+    const consent = { grantId: await insertGrant(tx, grant) };
+    await saveInteractionResult(tx, at.uid, { ...interaction.lastSubmission, consent });
+  });
+  return interaction.returnTo;
 }
 
 /** Asserts that the page was about consent, and was shown to the account that is signed in now (S25, S34). */
