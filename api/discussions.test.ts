@@ -231,6 +231,24 @@ describe("S135 permissions", () => {
     expect(body).not.toHaveProperty("diff");
     expect((await send(ada, "GET", at(repo, "/1?diff=1"))).body.diff).toContain("secret");
   });
+
+  test("S135 a stranger does not learn from conflicts what lines a gated file has", async () => {
+    const [ada, bea] = [await somebody(), await somebody("bea")];
+    const repo = await someRepo(ada);
+    const old = await commitTo(repo, ada, { "people.csv": "ada\nbea\ncy\ndot\neve\n" });
+    await commitTo(repo, ada, { "people.csv": "ada\nbea\nzoe\ndot\neve\n" });
+    await db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } });
+    const guess = async (content: string) => {
+      const commit = { summary: "Guess", parentCommit: old, files: [{ path: "people.csv", content }] };
+      const proposed = await send(bea, "POST", `${repoApiPath(repo.type, repo.fullName)}/commit/main?create_pr=1`, commit);
+      const { pathname } = new URL(proposed.body.pullRequestUrl);
+      const read = async (reader: Somebody) =>
+        (await send(reader, "GET", at(repo, `/${pathname.split("/").at(-1)}`))).body.filesWithConflicts;
+      return [await read(bea), await read(ada)];
+    };
+    expect(await guess("bea\ncy\ndot\n")).toEqual([null, []]);
+    expect(await guess("bea\nnobody\ndot\n")).toEqual([null, ["people.csv"]]);
+  });
 });
 
 describe("S138 odd input", () => {

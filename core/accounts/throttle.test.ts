@@ -6,6 +6,7 @@ import { outcomes } from "./testing/people.ts";
 import {
   clearThrottle,
   consumeAddressThrottle,
+  consumeBytes,
   consumeInBlocks,
   consumeThrottle,
   throttleCount,
@@ -30,6 +31,15 @@ describe("S56 consumeThrottle", () => {
     const key = throttleKey("test", newId());
     const ends = await outcomes(Array.from({ length: 40 }, () => consumeThrottle(key, limit)));
     expect(ends.filter((end) => end === "ok")).toHaveLength(3);
+  });
+
+  test("S137 a number that is too large for the column is refused, and fails nobody else's attempt", async () => {
+    const [key, other] = [throttleKey("test", newId()), throttleKey("test", newId())];
+    await consumeBytes(key, "abc", limit);
+    await pool().query("UPDATE throttle SET count = 2147483600 WHERE key = $1", [key]);
+    const [own, others] = await Promise.allSettled([consumeBytes(key, "x".repeat(100), limit), consumeThrottle(other, limit)]);
+    expect(own).toMatchObject({ status: "rejected", reason: { code: "rate_limited" } });
+    expect(others.status).toBe("fulfilled");
   });
 
   test("a refused attempt does not make the wait longer, and the window ends", async () => {

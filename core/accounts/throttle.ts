@@ -81,6 +81,9 @@ async function countBlock(key: string, { limit, windowSeconds }: ThrottleLimit):
   }
 }
 
+/** Refused attempts are counted too. One number that no longer fits into the column would make the statement fail for everybody in it. */
+const COUNT_MAX = 2 ** 31 - 1;
+
 type Attempts = { key: string; attempts: number; windowSeconds: number };
 type Row = { key: string; count: number; seconds: number; resetAt: string };
 
@@ -94,7 +97,7 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
            SELECT key, count, now() + make_interval(secs => seconds) FROM unnest($1::text[], $2::int[], $3::int[]) AS a(key, count, seconds)
            ORDER BY key
            ON CONFLICT (key) DO UPDATE SET
-             count = CASE WHEN t.reset_at <= now() THEN excluded.count ELSE t.count + excluded.count END,
+             count = CASE WHEN t.reset_at <= now() THEN excluded.count ELSE least(t.count::bigint + excluded.count, ${COUNT_MAX})::int END,
              reset_at = CASE WHEN t.reset_at <= now() THEN excluded.reset_at ELSE t.reset_at END
            RETURNING key, count, extract(epoch FROM reset_at - now())::float8 AS seconds, reset_at::text AS "resetAt"`,
     values: [
@@ -134,12 +137,19 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
 
 /**
  * Counts something that happens only if the transaction commits, such as an email.
+ * @param amount how often
  * @returns whether it is within the limit. If not, the caller omits the action without an error
  */
-export async function isWithinThrottle(tx: Db, key: string, { limit, windowSeconds }: ThrottleLimit): Promise<boolean> {
+export async function isWithinThrottle(
+  tx: Db,
+  key: string,
+  { limit, windowSeconds }: ThrottleLimit,
+  amount = 1,
+): Promise<boolean> {
   const [counted] = await tx.$queryRaw<{ count: number }[]>`
-    INSERT INTO throttle AS t (key, count, reset_at) VALUES (${key}, 1, now() + make_interval(secs => ${windowSeconds}::int))
-    ON CONFLICT (key) DO UPDATE SET count = CASE WHEN t.reset_at <= now() THEN 1 ELSE t.count + 1 END,
+    INSERT INTO throttle AS t (key, count, reset_at)
+    VALUES (${key}, ${amount}::int, now() + make_interval(secs => ${windowSeconds}::int))
+    ON CONFLICT (key) DO UPDATE SET count = CASE WHEN t.reset_at <= now() THEN excluded.count ELSE t.count + excluded.count END,
       reset_at = CASE WHEN t.reset_at <= now() THEN excluded.reset_at ELSE t.reset_at END
     RETURNING count`;
   return (counted?.count ?? 0) <= limit;

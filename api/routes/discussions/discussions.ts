@@ -32,7 +32,10 @@ import { discussionJson, discussionName, eventJson } from "./discussion-json.ts"
 
 const PAGE_SIZE = 50;
 const EVENTS_ON_A_PAGE = 500;
-/** If git is slower than this, `filesWithConflicts` is null (S137): clients need the field, and accept null for unknown. */
+/**
+ * If git is slower than this, `filesWithConflicts` is null (S137), as for callers who may not read the content (S135): clients need the field,
+ * and accept null for unknown.
+ */
 const CONFLICTS_MAX_MS = 2_000;
 
 const page = z.coerce.number().int().min(0).max(100_000).default(0);
@@ -100,12 +103,12 @@ export const discussionRoutes = [
       const { items, total } = await readTimeline(actor, discussion, { page: p + 1, pageSize: EVENTS_ON_A_PAGE });
       if (total > (p + 1) * EVENTS_ON_A_PAGE) linkNextPage(c, { p: p + 1 });
       // Users who may see a gated repository but not its files still see its discussions.
-      const withDiff = diff === "1" && discussion.isPullRequest && (await may(actor, "repo.read_content", repoResource(repo)));
+      const mayRead = discussion.isPullRequest && (await may(actor, "repo.read_content", repoResource(repo)));
       return {
         ...discussionJson(repo, discussion),
         events: items.map(eventJson),
-        ...(discussion.isPullRequest && (await changesOf(repo, discussion))),
-        ...(withDiff && { diff: await readPullRequestPatch(repo, discussion) }),
+        ...(discussion.isPullRequest && (await changesOf(repo, discussion, mayRead))),
+        ...(mayRead && diff === "1" && { diff: await readPullRequestPatch(repo, discussion) }),
       };
     },
   }),
@@ -202,10 +205,11 @@ export const discussionRoutes = [
   }),
 ];
 
-async function changesOf(repo: Repo, discussion: Discussion) {
+async function changesOf(repo: Repo, discussion: Discussion, mayRead: boolean) {
   const { status, baseRef, mergeCommitSha } = discussion;
   const isUnderWay = status === "open" || status === "draft";
-  const state = isUnderWay ? (await ifInTime(readPullRequestState(repo, discussion), CONFLICTS_MAX_MS)).value : undefined;
+  const find = () => ifInTime(readPullRequestState(repo, discussion), CONFLICTS_MAX_MS);
+  const state = isUnderWay && mayRead ? (await find()).value : undefined;
   const filesWithConflicts = isUnderWay ? (state?.filesWithConflicts ?? null) : [];
   return { changes: { base: baseRef ?? "", ...(mergeCommitSha && { mergeCommitId: mergeCommitSha }) }, filesWithConflicts };
 }

@@ -6,11 +6,13 @@ import { provideSettings } from "../../env.ts";
 import { fanOutAll, watchingWebhook } from "../../webhooks/testing/fan-out.ts";
 import { findRepo } from "../repos/find-repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
-import { nameOf } from "../testing/discussions.ts";
-import { someRepo } from "../testing/repos.ts";
+import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
+import { commitTo, someRepo } from "../testing/repos.ts";
 import { addComment, editComment } from "./comments.ts";
 import { openDiscussion } from "./open-discussion.ts";
+import { openPullRequest } from "./open-pull-request.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
+import { readTimeline } from "./read-timeline.ts";
 
 /** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened() {
@@ -91,4 +93,25 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
   await write(bea, at, "é é");
   expect(await throttleCount(key)).toBe(most);
   await expect(write(bea, at, "More")).rejects.toMatchObject({ code: "rate_limited", status: 429 });
+});
+
+test("S137 pushes to a pull request show up to a number of commits a day; above it they are recorded without them", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const [first, second] = [
+    await branchWith(repo, ada, "one", { "b.txt": "b" }),
+    await branchWith(repo, ada, "two", { "b.txt": "c" }),
+  ];
+  const { row } = await openPullRequest(bea.actor, repo, { title: "More", head: { sha: first } });
+  const shown = async () => (await readTimeline(bea.actor, row)).items.length;
+  expect(await shown()).toBe(1);
+  const key = throttleKey("commits-shown", bea.id);
+  expect(await throttleCount(key)).toBe(1);
+  await pool().query("update throttle set count = 20000 where key = $1", [key]);
+  await setRef(repo, bea, "refs/pr/1", second);
+  expect(await shown()).toBe(1);
+  expect((await db().event.findFirstOrThrow({ where: { repoId: repo.id }, orderBy: { id: "desc" } })).payload).toMatchObject({
+    updatedRefs: [{ ref: "refs/pr/1", newSha: second }],
+  });
 });

@@ -1,3 +1,4 @@
+import { isWithinThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import type { Db } from "../../db.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RefChange } from "../git/refs/ref-name.ts";
@@ -63,12 +64,23 @@ async function followHeads(
     }
     const commits = effects.commits.get(change.ref);
     if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
-    const events = (commits ?? []).map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
-    await insertEvents(tx, row.id, events);
+    if (commits?.length && (await mayShow(tx, actorId ?? repo.id, commits.length))) {
+      const events = commits.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
+      await insertEvents(tx, row.id, events);
+    }
     await tx.discussion.update({ where: { id: row.id }, data: { updatedAt: new Date() } });
   }
   return late;
 }
+
+/**
+ * The number of commits that one person's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
+ * that no quota counts (S137).
+ */
+const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
+
+const mayShow = (tx: Db, subject: string, commits: number): Promise<boolean> =>
+  isWithinThrottle(tx, throttleKey("commits-shown", subject), COMMITS_SHOWN, commits);
 
 async function followBases(
   tx: Db,

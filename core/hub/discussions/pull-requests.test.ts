@@ -1,12 +1,14 @@
-import { eventPayloadSchema } from "@keyhook/sdk";
+import { eventPayloadSchema, type Scope } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { appToken } from "../../accounts/testing/tokens.ts";
 import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { walks } from "../git/queues.ts";
 import { resolveRef } from "../git/refs/git-refs.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
+import { createCommit } from "../git/write/create-commit.ts";
 import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
@@ -17,7 +19,7 @@ import { findDiscussion } from "./find-discussion.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { isNewEnough } from "./merge-tree.ts";
 import { openPullRequest } from "./open-pull-request.ts";
-import { changeStatus } from "./properties.ts";
+import { changeStatus, setLocked } from "./properties.ts";
 import { pullRequestPushRefusal } from "./pull-request-push-refusal.ts";
 import { pullRequestRange, readPullRequestState } from "./read-pull-request.ts";
 import { readTimeline } from "./read-timeline.ts";
@@ -242,6 +244,26 @@ test("S137 the author of a pull request and users who may write can push to it u
   expect(await pullRequestPushRefusal(cy.actor, repo, 1)).toMatch(/cannot push/);
   await mergePullRequest(ada.actor, at);
   expect([await may(ada), await may(bea)]).toEqual([false, false]);
+});
+
+test("S135 an app that may only discuss pushes to pull requests of its user, and to nobody else's", async () => {
+  const { ada, bea, repo, head } = await proposed();
+  const commit = async (person: typeof ada, ...scopes: Scope[]) => {
+    const files = [{ type: "file", path: `${person.username}.txt`, content: Buffer.from(scopes.join()) } as const];
+    const actor = await appToken(person.id, { scopes });
+    return createCommit(actor, nameOf(repo, 1).repo, { revision: "refs/pr/1", summary: "Change it", operations: files });
+  };
+  await expect(commit(ada, "write-discussions")).rejects.toMatchObject({ code: "forbidden" });
+  expect(await headOf(repo, "refs/pr/1")).toBe(head);
+  await commit(bea, "write-discussions");
+  await commit(ada, "write-repos");
+});
+
+test("only maintainers push to a locked pull request: a push shows text in it", async () => {
+  const { ada, bea, repo, at } = await proposed();
+  await setLocked(ada.actor, at, true, from);
+  expect(await pullRequestPushRefusal(bea.actor, repo, 1)).toMatch(/locked/);
+  expect(await pullRequestPushRefusal(ada.actor, repo, 1)).toBeNull();
 });
 
 test("in an organization a reader proposes and a writer merges", async () => {

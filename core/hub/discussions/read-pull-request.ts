@@ -27,7 +27,10 @@ export type PullRequestState = {
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/** Reads the state from git, for an open pull request or a draft. It checks no permissions, and reveals only names of files. */
+/**
+ * Reads the state from git, for an open pull request or a draft. It checks no permissions. Only those who may read the content may see
+ * whether there are conflicts, which tells whether a file has the lines that a pull request guesses.
+ */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,

@@ -11,6 +11,8 @@ import type { Repo } from "./repo.ts";
 const README_MAX_BYTES = 1024 * 1024;
 const TAGS_MAX = 100;
 const TAG_MAX_CHARACTERS = 100;
+/** Each event of the repository repeats its tags, and no quota counts events (S137). */
+const TAGS_MAX_BYTES = 4 * 1024;
 
 type Card = Pick<Repo, "tags" | "card" | "sdk">;
 
@@ -133,8 +135,10 @@ async function readReadme(path: string, sha: string): Promise<string> {
 
 function tagsOf(card: FrontMatter): string[] {
   const tags = Array.isArray(card?.tags) ? card.tags : [];
-  return [...new Set(tags.filter((tag): tag is string => typeof tag === "string" && tag.length <= TAG_MAX_CHARACTERS))].slice(
-    0,
-    TAGS_MAX,
-  );
+  const unique = new Set(tags.filter((tag): tag is string => typeof tag === "string" && tag.length <= TAG_MAX_CHARACTERS));
+  let bytes = 0;
+  return [...unique].slice(0, TAGS_MAX).filter((tag) => {
+    bytes += Buffer.byteLength(tag);
+    return bytes <= TAGS_MAX_BYTES;
+  });
 }

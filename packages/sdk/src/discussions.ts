@@ -71,7 +71,7 @@ export const discussionDetailsSchema = discussionSchema.extend({
   filesWithConflicts: z
     .array(z.string())
     .nullish()
-    .meta({ description: "Null if git did not respond in time. Try again later." }),
+    .meta({ description: "Null if the caller may not read files, or if git did not respond in time." }),
   diff: z
     .string()
     .nullish()

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
+import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
 import { db, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
@@ -9,7 +10,7 @@ import { type RefEffects, readRefEffects } from "../../discussions/read-ref-effe
 import { adoptFiles } from "../../lfs/proposals/proposed-files.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
 import { isLockedByOthers, readRepo } from "../../repos/read-repos.ts";
-import { type Repo, repoResource } from "../../repos/repo.ts";
+import { type Repo, repoPayload, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
 import { walks } from "../queues.ts";
@@ -37,6 +38,9 @@ const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
+/** The size of the events of one account's changes. No quota counts them, and they are kept for a month (S137). */
+const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
+
 /** A planned change of refs (the table `ref_update`). */
 export type RefUpdateNote = {
   id: string;
@@ -61,15 +65,16 @@ export type RefUpdateNote = {
  * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
  * @returns undefined when nothing was changed.
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since the
- * caller read it, and may have seen that they were there; whatever `perform` throws
+ * caller read it, and may have seen that they were there; `rate_limited`; whatever `perform` throws
  */
 export async function changeRefs(
-  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes" | "lfsRemovedAt">,
+  repo: Repo,
   actor: Actor,
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
   quarantine?: string,
 ): Promise<Recorded | undefined> {
+  await countEvent(repo, actor, asked);
   const { note, hasProposals } = await insertNote(
     { id: newId(), repoId: repo.id, actorId: actorId(actor) },
     asked,
@@ -94,6 +99,13 @@ export async function changeRefs(
   } finally {
     clearInterval(heartbeat);
   }
+}
+
+/** A CI job's changes count for the user who trusted it. @throws ServiceError `rate_limited` */
+async function countEvent(repo: Repo, actor: Actor, updatedRefs: readonly RefChange[]): Promise<void> {
+  const userId = actor.kind === "publisher" ? actor.trustedById : actorId(actor);
+  if (!userId) return;
+  await consumeBytes(throttleKey("ref-events", userId), JSON.stringify({ repo: repoPayload(repo), updatedRefs }), EVENT_BYTES);
 }
 
 /**

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { organizationOf, outcomes, signedInPerson } from "../../../accounts/testing/people.ts";
-import { db } from "../../../db.ts";
+import { throttleCount, throttleKey } from "../../../accounts/throttle.ts";
+import { db, pool } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
@@ -250,4 +251,34 @@ test("S137 a repository with as many refs as it may have gets no more branches a
   await expect(createTag(ada.actor, name, { tag: "v1" })).rejects.toMatchObject(refusal);
   await deleteTag(ada.actor, name, "000007");
   await expect(createBranch(ada.actor, name, { branch: "side" })).resolves.toMatchObject({ sha });
+});
+
+describe("S137 the events of changes of refs, which no quota counts", () => {
+  test("have a limit for each account and day, above which nothing changes", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const name = nameOf(repo);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    const key = throttleKey("ref-events", ada.id);
+    const before = await throttleCount(key);
+    await createBranch(ada.actor, name, { branch: "one" });
+    const { updatedRefs, repo: about } = ((await eventsOf(repo)).at(-1)?.payload ?? {}) as Record<string, unknown>;
+    const recorded = Buffer.byteLength(JSON.stringify({ updatedRefs, repo: about }));
+    expect((await throttleCount(key)) - before).toBeGreaterThanOrEqual(recorded);
+    await pool().query("UPDATE throttle SET count = $2 WHERE key = $1", [key, 128 * 1024 * 1024]);
+    await expect(createBranch(ada.actor, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
+    expect(await at(repo, "refs/heads/two")).toBeNull();
+    expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+  });
+
+  test("do not repeat more than a few kilobytes of tags", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const tags = Array.from({ length: 100 }, (_, at) => `${at} ${"海".repeat(90)}`);
+    await commitTo(repo, ada, { "README.md": `---\ntags: ${JSON.stringify(tags)}\n---\n` });
+    await createBranch(ada.actor, nameOf(repo), { branch: "one" });
+    const { payload } = (await eventsOf(repo)).at(-1) ?? {};
+    expect(Buffer.byteLength(JSON.stringify(payload))).toBeLessThan(6 * 1024);
+    expect(payload).toMatchObject({ repo: { tags: tags.slice(0, 15) } });
+  });
 });

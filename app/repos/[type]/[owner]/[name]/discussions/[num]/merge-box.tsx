@@ -19,10 +19,10 @@ const STATE_MAX_MS = 2_000;
 
 /** Whether and how a pull request can be merged, and by whom. */
 export async function MergeBox({ page }: Props) {
-  const { discussion, repo } = page;
+  const { discussion, repo, mayReadContent } = page;
   const { status } = discussion;
   if (status === "merged" || status === "closed") return <KeptCommits page={page} />;
-  const { value: state } = await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS);
+  const { value: state } = mayReadContent ? await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS) : {};
   return (
     <section aria-labelledby="merge" className="grid gap-4 rounded-card border border-line bg-surface px-4 py-4 sm:px-5">
       {state ? (
@@ -32,7 +32,9 @@ export async function MergeBox({ page }: Props) {
         </>
       ) : (
         <StatusNote Icon={CircleAlert} title="Merge status unknown">
-          Comparing the commits takes too long right now. Try again later.
+          {mayReadContent
+            ? "Comparing the commits takes too long right now. Try again later."
+            : "Only people with access to the files can see whether it can be merged."}
           <MarkReady page={page} />
         </StatusNote>
       )}
