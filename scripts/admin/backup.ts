@@ -25,7 +25,7 @@ const backup = command({
     keep: { value: "N", help: "keep only the newest N backups there, and remove what only older ones needed" },
   },
   async run({ to, keep }) {
-    if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep must be a whole number from 1.");
+    if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep must be a whole number, 1 or more.");
     const stopping = new AbortController();
     const stop = () => stopping.abort();
     process.once("SIGINT", stop).once("SIGTERM", stop);

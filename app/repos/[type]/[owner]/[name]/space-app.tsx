@@ -90,8 +90,8 @@ function NothingYet({ repo }: Readonly<{ repo: Repo }>) {
         title="No app yet"
         action={repo.headSha === null && <ButtonLink href={repoFileHref(repo, "new", repo.defaultBranch)}>Add a file</ButtonLink>}
       >
-        Push a README.md whose front matter says <code>sdk: node</code> and an <code>app.js</code> that listens on port{" "}
-        <code>7860</code>, or <code>sdk: static</code> and an <code>index.html</code>.
+        Push an <code>app.js</code> that listens on port <code>7860</code>, and a README.md whose front matter says{" "}
+        <code>sdk: node</code>. Or push an <code>index.html</code>, and say <code>sdk: static</code>.
       </EmptyState>
     </Card>
   );

@@ -28,7 +28,7 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
   return (
     <SectionCard
       title="Running"
-      description="Each change of the default branch restarts the app, unless it is paused. Disk and memory are cleared on restart."
+      description="Each change to the default branch restarts the app, unless it is paused. Disk and memory are cleared on restart."
     >
       <div className="grid gap-6">
         <div className="flex flex-wrap items-start gap-3">
