@@ -84,7 +84,8 @@ export default function ConsentHelpPage() {
           <div className="grid gap-3">
             <p>
               An app that you authorize can access only the organizations that are selected when you press Authorize. There it
-              learns your role, and the permissions marked for organizations apply. It can never do more there than you can.
+              learns your role, and the permissions marked for organizations apply; for apps that are part of {BRAND_NAME}, all
+              permissions do. It can never do more there than you can.
             </p>
             <p>
               <strong>Requested by the app</strong> means that the app asked for this organization. It is already selected;

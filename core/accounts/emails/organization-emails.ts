@@ -38,7 +38,7 @@ export function heldSecretEmail(
     isOne
       ? `${owner} is no longer an administrator of ${organization.fullName}, but owns the app ${first?.name}, which is bound to it. Anyone who has its secret can get tokens for members of the organization, and ${owner} may still have it.`
       : `${owner} is no longer an administrator of ${organization.fullName}, but owns apps that are bound to it. Anyone who has the secret of one can get tokens for members of the organization, and ${owner} may still have these secrets.`,
-    `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its tokens at once:`,
+    `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:`,
     ...apps.map(({ id, name }) =>
       [
         ...(isOne ? [] : [name]),

@@ -69,6 +69,7 @@ export const scopeDescriptions = {
     note: "Including comments and reactions.",
     group: "act",
     isDangerous: true,
+    coversOrganizations: true,
   },
 } as const satisfies Record<string, ScopeDescription>;
 
