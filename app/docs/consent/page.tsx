@@ -39,8 +39,8 @@ export default function ConsentHelpPage() {
             <p>
               Below the app's name, you see which account is responsible for it, or that the app registered itself and nobody here
               is responsible for it, and the homepage that the app states. <strong>Verified by {BRAND_NAME}</strong> means that
-              the operator of this service has checked its owner. <strong>Not verified</strong> means that nobody has: it may be
-              fine, but anyone can give an app any name. <strong>Part of {BRAND_NAME}</strong> means that the app is ours.
+              the operator of this service has checked who is behind it. <strong>Not verified</strong> means that nobody has: it
+              may be fine, but anyone can give an app any name. <strong>Part of {BRAND_NAME}</strong> means that the app is ours.
             </p>
             <p>
               An app that is <strong>identified only by its website</strong> is not registered here, and no account is responsible
