@@ -15,7 +15,8 @@ const backupId = { value: "ID", help: "a backup from `backup list`; by default t
 
 const backup = command({
   name: "backup",
-  summary: "Backs up the database, repositories and large files while the service runs, encrypted with BACKUP_PASSWORD.",
+  summary:
+    "Backs up the database, repositories and large files, except those in a bucket, while the service runs; encrypted with BACKUP_PASSWORD.",
   notes: [
     "SECRET_KEY and BACKUP_PASSWORD are not in the backup: keep both elsewhere. Only what is not stored there yet is copied. An",
     "interrupted backup continues at the next run, and is not used until it is complete. The program restic is required.",
