@@ -76,7 +76,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await expect(jonas.getByText("App blocked")).toBeVisible();
   const apps = new ConnectedApps(page);
   await apps.open();
-  await expect(apps.app(lantern.name).first()).toContainText("blocks this app");
+  await expect(apps.app(lantern.name).first()).toContainText("does not allow this app");
   await context.close();
 });
 

@@ -24,7 +24,7 @@ export const tags: readonly { name: string; description: string; of: RegExp }[] 
   },
   {
     name: "Apps",
-    description: "OAuth apps, with which people sign in to other services.",
+    description: "OAuth apps, which people sign in to with their accounts here.",
     of: /\/(oauth-apps|applications|apps)(\/|$)/,
   },
   {

@@ -96,7 +96,8 @@ export const appRoutes = [
     action: "oauth_app.manage",
     actor: "user",
     summary: "Update an OAuth app {whose}",
-    description: "Absent fields stay unchanged. To change a redirect URI, the user must have signed in recently.",
+    description:
+      "Absent fields stay unchanged. A change of redirect URIs, of the sign-out URL or of the security profile, or more scopes for a bound app, requires a token as described under 403.",
     body: oauthAppChangesSchema,
     responses: { 200: json("The app", oneApp), ...stale },
     cacheControl,

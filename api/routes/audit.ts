@@ -28,7 +28,7 @@ export const auditRoutes = [
     actor: "token",
     summary: "Export the audit log of an organization (administrators only): at most 100,000 entries, newest first",
     description:
-      "For organizations with the Team, Enterprise, Plus or Academia plan. Requires an administrator's personal access token with the scope `manage-repos`.",
+      "For organizations with the Team, Enterprise, Plus or Academia plan. Requires an administrator's personal access token with the scope `manage-repos`, or the token of the service's own command line. Tokens of other apps are refused.",
     query: z.object({
       q: z.string().max(500).default("").openapi({
         description: "`author:`, `ip:`, `type:` (`type:oauth_app.*` for all actions of a scope), `since:`, `until:` and words.",

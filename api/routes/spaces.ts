@@ -130,7 +130,7 @@ export const spaceRoutes = [
       operationId: `setSpace${one}`,
       action: "repo.manage",
       actor: "user",
-      summary: `Set one of a Space's ${segment}, and restart the Space`,
+      summary: `Set one of a Space's ${segment}; a running or failed Space restarts`,
       body: newSpaceVariableSchema,
       responses: { 200: json("All entries, by name", spaceVariablesSchema) },
       async handle({ actor, repo, body: { key: name, value, description }, origin }) {
@@ -143,7 +143,7 @@ export const spaceRoutes = [
       operationId: `deleteSpace${one}`,
       action: "repo.manage",
       actor: "user",
-      summary: `Remove one of a Space's ${segment}, and restart the Space`,
+      summary: `Remove one of a Space's ${segment}; a running or failed Space restarts`,
       body: deletedSpaceVariableSchema,
       responses: { 200: json("All entries, by name", spaceVariablesSchema) },
       async handle({ actor, repo, body: { key: name }, origin }) {

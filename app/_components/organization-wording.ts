@@ -5,15 +5,15 @@ import type { AppPolicy, AppRefusal } from "#core/oauth/app-policy/app-policy.ts
 /** What each role in an organization may do, worded to follow "may". */
 export const roleSentences: Record<OrganizationRole, string> = {
   read: "see the organization's private content",
-  contributor: "create repositories and change the ones they created",
-  write: "change all of its repositories",
+  contributor: "create repositories, and change and delete the ones they created",
+  write: "create repositories, change and delete any of them, and run jobs",
   admin: "change everything, including members and settings",
 };
 
 /** What each role may do, worded for the person who has it, to follow "you may". */
 export const yourRoleSentences: Record<OrganizationRole, string> = {
   ...roleSentences,
-  contributor: "create repositories and change the ones you created",
+  contributor: "create repositories, and change and delete the ones you created",
 };
 
 /** The name of each plan. An organization without a plan has the free one. */
@@ -45,7 +45,7 @@ export const policyChoices: Record<AppPolicy, { label: string; hint: string }> =
   },
   approved: {
     label: "Approved apps only",
-    hint: "Only apps that you approve can access the organization. Members can request approval when they sign in to an app.",
+    hint: "Only apps that you approve, its apps with token exchange and apps that are part of this service can access the organization. Members can request approval when they sign in to an app.",
   },
   none: {
     label: "No apps",

@@ -47,7 +47,7 @@ export const scopeGroups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: str
 
 const dangers: Partial<Record<Scope, string>> = {
   "manage-repos": "Can delete",
-  jobs: "Can cost you money",
+  jobs: "Runs code as you",
   "write-discussions": "Posts as you",
 };
 

@@ -61,7 +61,8 @@ const noTokenSentences = {
   any: "No token can do this. Sign in and do it on the website.",
   "of an app":
     "No scope lets an app do this to an organization's resources. Use a personal access token, or a token exchanged for the organization.",
-  exchanged: "This token acts within one organization. Outside it, it can only read public content.",
+  exchanged:
+    "This token acts within one organization. Outside it, it can only read public content, and gated repositories that its user has access to.",
   "own programs":
     "Only a personal access token or the service's own command line can do this. Other apps and exchanged tokens cannot.",
   reading: "This token belongs to a CI job: it can only read the gated repositories that its user has access to.",

@@ -112,7 +112,7 @@ describe("a secret kept in a file", () => {
   test.each(["", "\n", "x".repeat(31)])("is never taken from a damaged file: %j", (content) => {
     const path = join(folder, "secret");
     writeFileSync(path, content);
-    expect(() => keptSecret(path)).toThrow(`${path} is damaged and contains no secret. Restore it from a backup.`);
+    expect(() => keptSecret(path)).toThrow(`${path} is damaged and contains no secret. Restore the file from a copy of your own`);
   });
 
   test("may be chosen by the operator: 32 characters or more, without the white space around them", () => {

@@ -13,6 +13,9 @@ export function keptSecret(path: string): string {
     chmodSync(path, 0o600); // a copy or a restored backup may have widened the mode
   }
   const secret = readFileSync(path, "utf8").trim();
-  if (secret.length < 32) throw new SettingsError(`${path} is damaged and contains no secret. Restore it from a backup.`);
+  if (secret.length < 32)
+    throw new SettingsError(
+      `${path} is damaged and contains no secret. Restore the file from a copy of your own: the service's backups do not contain it.`,
+    );
   return secret;
 }

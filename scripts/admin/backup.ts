@@ -15,7 +15,8 @@ const backupId = { value: "ID", help: "a backup from `backup list`; by default t
 
 const backup = command({
   name: "backup",
-  summary: "Backs up the database, repositories and large files while the service runs, encrypted with BACKUP_PASSWORD.",
+  summary:
+    "Backs up the database, repositories and large files, except those in a bucket, while the service runs; encrypted with BACKUP_PASSWORD.",
   notes: [
     "SECRET_KEY and BACKUP_PASSWORD are not in the backup: keep both elsewhere. Only what is not stored there yet is copied. An",
     "interrupted backup continues at the next run, and is not used until it is complete. The program restic is required.",
@@ -25,7 +26,7 @@ const backup = command({
     keep: { value: "N", help: "keep only the newest N backups there, and remove what only older ones needed" },
   },
   async run({ to, keep }) {
-    if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep must be a whole number from 1.");
+    if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep must be a whole number, 1 or more.");
     const stopping = new AbortController();
     const stop = () => stopping.abort();
     process.once("SIGINT", stop).once("SIGTERM", stop);

@@ -27,17 +27,20 @@ const clientHostBlock = command({
 const clientHostAllow = command({
   name: "client-host allow",
   summary: "Allows the apps whose metadata documents are on a host.",
-  notes: [COVERS, 'Required if the policy is "listed", and for a host whose parent domain is blocked.'],
+  notes: [
+    COVERS,
+    'Required if the policy is "listed", and for a host whose parent domain is blocked. Has no effect if it is "off".',
+  ],
   options: { host, note },
   async run(values) {
     const { host, rule } = await setHostRule(operatorCommand, { ...values, rule: "allow" }, noOrigin);
-    return { json: { host, rule }, text: `Apps of ${host} are allowed.` };
+    return { json: { host, rule }, text: `The rule for ${host} now allows its apps.` };
   },
 });
 
 const clientHostRemove = command({
   name: "client-host remove",
-  summary: "Removes the rule for a host. After that, the policy decides.",
+  summary: "Removes the rule for a host. After that, a rule for a parent domain decides, or else the policy.",
   options: { host },
   async run(values) {
     await removeHostRule(operatorCommand, values.host, noOrigin);

@@ -7,7 +7,7 @@ import { command } from "./command.ts";
 export const mailList = command({
   name: "mail list",
   summary: "Shows the latest 50 e-mails that were kept, not sent, because SMTP_URL is not set.",
-  notes: ["They stay for a week. They may contain links that sign users in."],
+  notes: ["They stay for a week. They may contain links that give access to accounts."],
   options: { to: { value: "ADDRESS", help: "only those to this address" } },
   async run({ to }) {
     const emails = await listKeptMail(to);

@@ -18,7 +18,7 @@ const PAGE_SIZE = 100;
 export const pageOption = { value: "N", help: `the page, from 1; a page has ${PAGE_SIZE} entries` } as const;
 
 export function readPage(page = "1"): { page: number; pageSize: number } {
-  if (!/^[1-9]\d{0,5}$/.test(page)) throw new UsageError("--page must be a whole number from 1.");
+  if (!/^[1-9]\d{0,5}$/.test(page)) throw new UsageError("--page must be a whole number, 1 or more.");
   return { page: Number(page), pageSize: PAGE_SIZE };
 }
 

@@ -85,7 +85,7 @@ const orgSetPlan = command({
   name: "org set-plan",
   summary: "Sets the plan of an organization.",
   notes: [
-    "Token exchange requires enterprise or plus. Any other plan stops it at once, even for tokens that were already issued.",
+    "Token exchange requires enterprise or plus. With any other plan, it stops at once, and the tokens that it issued are revoked.",
   ],
   options: { org, plan: { value: "PLAN", help: plans.join(", "), isRequired: true, choices: plans } },
   async run({ org, plan }) {

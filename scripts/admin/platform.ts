@@ -21,7 +21,7 @@ const platformCreate = command({
   },
   async run(values) {
     const { id, name, source, token } = await createPlatform(operatorCommand, values, noOrigin);
-    return { json: { id, name, source, token }, text: `${name} may report changes of ${source}\ntoken: ${token}` };
+    return { json: { id, name, source, token }, text: `${name} may now report changes from ${source}\ntoken: ${token}` };
   },
 });
 

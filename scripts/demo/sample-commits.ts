@@ -24,7 +24,7 @@ export function gaugeCommits(now = new Date()): SampleCommit[] {
   return times.map((time) => ({
     at: new Date(time),
     by: "aiko",
-    title: `Add the readings until ${new Date(time).toISOString().slice(0, 16).replace("T", " ")}`,
+    title: `Add the readings up to ${new Date(time).toISOString().slice(0, 16).replace("T", " ")}`,
     files: { "readings.csv": readingsUntil(time) },
   }));
 }

@@ -246,5 +246,5 @@ const slow: AppFailure = {
   status: 504,
   error: "upstream_timeout",
   title: "This Space is not responding",
-  text: "It received the request but has not responded for a minute.",
+  text: "It received the request but has not responded for a minute. Try again later. If this happens again, its maintainers can read its log.",
 };

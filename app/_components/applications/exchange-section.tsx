@@ -41,7 +41,8 @@ export function ExchangeSection(props: ExchangeSectionProps) {
       description={
         <>
           An organization's program gets tokens for members without asking each of them. It identifies members by e-mail address.
-          The tokens work only within the organization.{" "}
+          The tokens act only within the organization. Outside it, they can only read public content and gated repositories that
+          the member has access to.{" "}
           <Link prefetch={false} href="/docs/token-exchange" className="link">
             The guide
           </Link>

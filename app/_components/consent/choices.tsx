@@ -14,6 +14,7 @@ const SHOWN_AT_FIRST = 6;
 const reachSentences: Partial<Record<Scope, string>> = {
   "read-repos": "read the repositories you have access to",
   "read-billing": "see whether the organization has a payment method",
+  "write-discussions": "open discussions and pull requests in the repositories it can read",
 };
 
 /** The organizations to which access is granted: none by default, selected ones, or, as a separate choice, all (S31, S32). */
@@ -80,7 +81,7 @@ function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boole
         </span>
         <span id="all-organizations-hint" className="block text-muted text-small">
           Includes organizations you join later
-          {isAnyBlocked && " and, once they allow it, those that block this app"}.
+          {isAnyBlocked && " and, once they allow it, those that do not allow this app"}.
         </span>
       </span>
       <input
@@ -98,8 +99,13 @@ function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boole
 
 const list = new Intl.ListFormat("en");
 
-/** "Optional. In each organization you select, the app can see your role and read the repositories you have access to." */
-function reachOf({ scopes, alreadyGranted }: ConsentRequest): string {
+/**
+ * "Optional. In each organization you select, the app can see your role and read the repositories you have access to." The service's own
+ * command line can use all its scopes there.
+ */
+function reachOf({ app, scopes, alreadyGranted }: ConsentRequest): string {
+  if (app.isFirstParty)
+    return "Optional. In each organization you select, it can see your role, and do what you allow above as far as your role permits.";
   const reach = [...scopes, ...alreadyGranted].flatMap(({ scope }) => reachSentences[scope] ?? []);
   return `Optional. In each organization you select, the app can ${list.format(["see your role", ...reach])}.`;
 }

@@ -41,7 +41,7 @@ export async function ScheduleListPage({ params, searchParams }: OwnerPageProps)
     <ListPage
       trail={[{ href: jobListPath(home), label: "Jobs" }]}
       title="Schedules"
-      description="Recurring jobs. Each runs with the permissions of the person who created or resumed it."
+      description="Recurring jobs. Each runs with the permissions of the person, app or token that created, last changed or resumed it."
       actions={schedules.total > 0 && create}
       notice={noticeOf(notices, query.notice)}
       label="Schedules"

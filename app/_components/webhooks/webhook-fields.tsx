@@ -84,7 +84,10 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
           </div>
         </div>
       </SectionCard>
-      <SectionCard title="Events" description="You can watch anything that you can see.">
+      <SectionCard
+        title="Events"
+        description="You can watch anything that you can see. For an organization's webhook, the organization must be able to see it, too."
+      >
         <div className="grid max-w-reading gap-5">
           <WatchedField watched={webhook ? webhook.watched.map(itemOf) : watched} searchPath={searchPath} />
           <EventFields webhook={webhook} />
@@ -189,7 +192,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             value="keep"
             label={webhook.hasSecret ? "Keep the current secret" : "Continue without a secret"}
             {...(webhook.hasSecret && {
-              hint: "If the target changes to another host, port, relay or job, enter the secret again.",
+              hint: "If the target changes to another scheme, host, port, relay or job, enter the secret again.",
             })}
             defaultChecked
           />

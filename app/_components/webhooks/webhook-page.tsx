@@ -231,7 +231,7 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, views
           >
             Send a sample event to check that it arrives.
             {webhook.disabledAt === null &&
-              " Or change something that the webhook watches: push a commit, or open a discussion. Deliveries appear here within a second."}
+              " Or change something that the webhook watches: push a commit, or open a discussion. Deliveries appear here within seconds."}
           </EmptyState>
         ) : deliveries.length === 0 ? (
           <EmptyState

@@ -207,7 +207,7 @@ function Privilege({ app: { id, name, boundOrgId, boundTo, privileges }, returnT
       <input type="hidden" name="returnTo" value={returnTo} />
       {isGranted
         ? `The app can no longer get tokens for members of ${boundTo}, and its existing ones are revoked immediately.`
-        : `With its secret, the app can get a token for any member of ${boundTo} by e-mail address, without asking them. The tokens work only within ${boundTo}, and every exchange is recorded in its audit log.`}
+        : `With its secret, the app can get a token for any member of ${boundTo} by e-mail address, without asking them. The tokens act only within ${boundTo}. Outside it, they can only read public content and gated repositories that the member has access to. Every exchange is recorded in the audit log of ${boundTo}.`}
     </ConfirmDestructive>
   );
 }

@@ -174,8 +174,8 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
         >
           <input type="hidden" name="host" value={host} />
           {rule === "allow"
-            ? "If only allowed hosts can be used, its apps will be refused."
-            : "If all hosts can be used, its apps can ask users again. Revoked access is not restored."}
+            ? "If only allowed hosts can be used, its apps will be refused, unless a rule for a parent domain allows them."
+            : "If all hosts can be used, its apps can ask users again, unless a rule for a parent domain blocks them. Revoked access is not restored."}
         </ConfirmDestructive>
       </div>
     </ListRow>

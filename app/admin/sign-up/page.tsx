@@ -22,7 +22,7 @@ export default async function SignUpPolicyPage({ searchParams }: Readonly<{ sear
     <PageColumn title="Sign-up" description="Who can create an account." notice={noticeOf(notices, notice)}>
       <SwitchCard
         title="Open sign-up"
-        description="Anyone with an e-mail address can create an account."
+        description="Lets anyone with an e-mail address create an account."
         sentence={
           isOpen
             ? "Turn it off if this service is for a closed group. Organizations can still invite people."

@@ -156,7 +156,8 @@ async function DeleteSection({ user }: Readonly<{ user: SiteSession["user"] }>) 
           phrase={user.username}
         >
           Your sessions, access tokens and memberships end immediately, connected apps lose access, and your OAuth apps stop
-          working for everyone. Your repositories and collections are deleted. What you wrote elsewhere stays, without your name.
+          working for everyone. Your repositories, collections, webhooks and jobs are deleted. What you wrote elsewhere stays,
+          without your name.
         </ConfirmDestructive>
       )}
     </SectionCard>

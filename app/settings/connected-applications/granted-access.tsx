@@ -16,7 +16,9 @@ export function GrantedOrganizations({ organizations, closedOrganizations, isAll
           <Avatar name={fullName} src={avatarSrc(name, avatarId)} size="xs" kind="organization" />
           <span className="min-w-0 break-words">
             <bdi>{fullName}</bdi>
-            {closedOrganizations.some((closed) => closed.id === id) && <span className="block text-muted">blocks this app</span>}
+            {closedOrganizations.some((closed) => closed.id === id) && (
+              <span className="block text-muted">does not allow this app</span>
+            )}
           </span>
         </li>
       ))}

@@ -77,7 +77,7 @@ function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>)
     <div className="mt-6">
       <SectionCard
         title="Issued by your organizations"
-        description="Apps of your organizations that act for you there without asking each member. They cannot access anything of your own. To stop this, ask an administrator or leave the organization."
+        description="Apps of your organizations that act for you there without asking each member. Outside the organization, they can only read public content and gated repositories that you have access to. To stop this, ask an administrator or leave the organization."
         isFlush
       >
         <List label="Issued by your organizations">

@@ -95,7 +95,7 @@ function Line({ line, appName }: Readonly<{ line: UsageLine; appName: string }>)
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{appName}</bdi>
-          {isOrganizations && <Chip>Paid by {orgName ?? "a deleted organization"}</Chip>}
+          {isOrganizations && <Chip>Allowance of {orgName ?? "a deleted organization"}</Chip>}
         </>
       }
       meta={

@@ -132,10 +132,7 @@ function LinkSection({ offered, linked }: Readonly<{ offered: OfferedProvider[];
 
 function PasswordSection({ isRecent }: Readonly<{ isRecent: boolean }>) {
   return (
-    <SectionCard
-      title="Password"
-      description="Your account has no password. With one, you can sign in when the provider is not available."
-    >
+    <SectionCard title="Password" description="Your account has no password. With one, you have another way to sign in.">
       {isRecent ? (
         <ActionForm action={setPasswordAction} label="Set a password" className="grid max-w-reading gap-5">
           <NewPasswordField name="newPassword" label="Password" />

@@ -84,7 +84,7 @@ function PasswordSection({ username, hasPassword }: PasswordSectionProps) {
     return (
       <SectionCard title="Password">
         <p className="text-muted">
-          You have no password: you sign in with another provider.{" "}
+          Your account has no password.{" "}
           <Link prefetch={false} className="link" href="/settings/linked-accounts">
             Set one
           </Link>

@@ -22,7 +22,7 @@ export default async function SetupPage({ params }: Readonly<{ params: Promise<{
   return (
     <CardFrame>
       <CardHeader title={`Set up ${env().BRAND_NAME}`}>
-        The first account is the operator&rsquo;s: it can see and change everything here.
+        The first account is the operator&rsquo;s: it manages the service and all accounts.
       </CardHeader>
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={redeemSetupLinkAction}>

@@ -50,7 +50,7 @@ export function parseAuditQuery(text: string): AuditFilter {
 
 function parseType(value: string): string {
   if (!TYPE.test(value))
-    throw invalid("Enter a type, such as type:oauth_app.create, or type:oauth_app.* for all types of a kind.");
+    throw invalid("Enter a type, such as type:oauth_app.create, or type:oauth_app.* for all actions of a scope.");
   return value.includes(".") ? value : `${value}.*`;
 }
 

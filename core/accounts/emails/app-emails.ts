@@ -31,7 +31,7 @@ export function exchangeBurstEmail(burst: Burst, organization: { name: string; f
   return composeEmail(`Unusually many token exchanges by ${name}`, "there", [
     `The app ${name} got ${counted(issued, "token")} for members of ${organization.fullName} by token exchange within ${minutes} minutes, and was refused ${counted(refused, "time")}. This is more than usual. If you do not know why, its secret may have leaked:`,
     link(`${base}/settings/applications/${appId}`),
-    "There you can rotate the secret, so that the old one no longer works, or unbind the app, which revokes all its tokens at once. The audit log has each exchange with its IP address:",
+    "There you can rotate the secret, so that the old one no longer works, or unbind the app, which revokes all its exchanged tokens at once. The audit log has each exchange with its IP address:",
     link(`${base}/audit-log`),
     "You get this e-mail at most once a day for each app.",
   ]);

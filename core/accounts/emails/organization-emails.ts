@@ -38,7 +38,7 @@ export function heldSecretEmail(
     isOne
       ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret of the app ${first?.name}, which is bound to it. Anyone who has the secret can get tokens for members of the organization.`
       : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets of apps that are bound to it. Anyone who has the secret of one can get tokens for members of the organization.`,
-    `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its tokens at once:`,
+    `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:`,
     ...apps.map(({ id, name }) =>
       [
         ...(isOne ? [] : [name]),

@@ -12,8 +12,8 @@ export function secondStepChangedEmail({ username, change }: { username: string;
 /** Sent when the attempts at the second step run out. */
 export function secondStepFailedEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Somebody could not finish signing in to ${env().BRAND_NAME} as you`, username, [
-    "Somebody entered your correct password, and then a wrong code several times. They were not signed in.",
-    `If it was not you, somebody knows your password. Choose a new one now:\n${link("/forgot-password")}`,
+    "Somebody passed the first step of signing in as you, with your password or a linked account, and then entered a wrong code several times. They got no further.",
+    `If it was not you, somebody knows your password or can use a linked account. Choose a new password now:\n${link("/forgot-password")}\nThen check your linked accounts:\n${link("/settings/linked-accounts")}`,
   ]);
 }
 

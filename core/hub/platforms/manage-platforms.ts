@@ -47,7 +47,10 @@ async function requireFree(tx: Db, name: string, source: string): Promise<void> 
     throw conflict("This name is or was used by another platform. Choose another.", "name");
   }
   const rival = others.find((other) => isSourceOf(other.source, source) || isSourceOf(source, other.source));
-  if (rival) throw conflict(`${rival.name} already reports ${rival.source}. Choose another.`, "source");
+  if (rival) {
+    const who = rival.revokedAt === null ? `${rival.name} already reports` : `${rival.name}, which was revoked, reported`;
+    throw conflict(`${who} ${rival.source}. Choose another.`, "source");
+  }
   if (others.filter(({ revokedAt }) => revokedAt === null).length >= PLATFORMS_MAX) {
     throw conflict(`There are already ${PLATFORMS_MAX} platforms. Revoke one first.`);
   }

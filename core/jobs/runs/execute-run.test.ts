@@ -314,7 +314,7 @@ describe("a worker", () => {
 describe("a run that cannot be run", () => {
   it("says why: no runner, no such flavor, no network, no such Space, secrets of another key", async () => {
     const failing: [Partial<JobSpec>, string][] = [
-      [{ flavor: "a100-large" }, "flavor a100-large no longer exists"],
+      [{ flavor: "a100-large" }, "machine size a100-large no longer exists"],
       [{ network: true }, "JOBS_NETWORK=1"],
       [{ spaceId: "ada/nothing" }, "The Space ada/nothing is not there."],
     ];

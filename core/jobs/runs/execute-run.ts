@@ -106,7 +106,7 @@ type Running = Omit<RunContext, "runner"> & {
 async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: Running): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);
-  if (!flavor) return runnerFailed(`The flavor ${spec.flavor} no longer exists.`);
+  if (!flavor) return runnerFailed(`The machine size ${spec.flavor} no longer exists.`);
   const refusal = networkRefusal(spec);
   if (refusal) return runnerFailed(refusal);
 
@@ -215,7 +215,7 @@ function outcomeOf(exit: Exit | undefined, why: string | undefined, seconds: num
     return { stage: "ERROR", exitCode: TIMED_OUT, message };
   }
   if (exit.kind === "out_of_memory")
-    return { stage: "ERROR", exitCode: 137, message: "The job was stopped: it used more memory than its flavor has." };
+    return { stage: "ERROR", exitCode: 137, message: "The job was stopped: it used more memory than its machine size has." };
   if (exit.code === 0) return { stage: "COMPLETED", exitCode: 0, message: null };
   return { stage: "ERROR", exitCode: exit.code, message: `The command ended with exit code ${exit.code}.` };
 }
@@ -224,7 +224,8 @@ function inWords(seconds: number): string {
   return seconds % 60 === 0 && seconds > 60 ? `${seconds / 60} minutes` : `${seconds} seconds`;
 }
 
-const INTERRUPTED = "The worker stopped while the job was running. The job was not run again, and its effects until then remain.";
+const INTERRUPTED =
+  "The worker stopped while the job was running. The job was not run again. Changes that it had already made are not undone.";
 
 async function interrupted(run: ClaimedRun, claimId: string): Promise<void> {
   const writer = await LogWriter.open(run.id, claimId, { party: partyOf(run), secrets: [] });

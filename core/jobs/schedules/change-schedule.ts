@@ -96,7 +96,7 @@ async function requireFewBytes(tx: Db, owner: JobNamespace): Promise<void> {
   if ((_sum.recordBytes ?? 0) <= SCHEDULES_MAX_BYTES) return;
   const most = readableSize(SCHEDULES_MAX_BYTES);
   throw conflict(
-    `The commands, variables and secrets of all schedules of ${owner.handle} can have at most ${most}. Delete one first.`,
+    `The commands, variables and secrets of all schedules of ${owner.handle} can take up at most ${most} in total. Delete a schedule first.`,
   );
 }
 

@@ -69,7 +69,7 @@ const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
  */
 export async function setTokenDuration(actor: Actor, appId: string, seconds: number, from: RequestOrigin): Promise<void> {
   if (!Number.isInteger(seconds) || seconds < TOKEN_DURATION_MIN_SECONDS || seconds > TOKEN_DURATION_MAX_SECONDS) {
-    throw invalidRequest("Choose between 1 hour and 30 days (720 hours).", "tokenHours");
+    throw invalidRequest("Enter a duration from 1 hour to 720 hours (30 days).", "tokenHours");
   }
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (!app.boundOrgId) throw conflict("Bind the app to an organization first.");

@@ -49,7 +49,7 @@ type Disabled = { webhookId: string; reason: Exclude<DisabledReason, "owner">; t
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {
-    gone: "its target responded with 410 Gone",
+    gone: "it responded with 410 Gone",
     failing: `every attempt in the last five days failed. The last one: ${lastFailure ?? "no response"}`,
     grant_ended: "the app or token that created or last changed the webhook no longer has access",
   }[reason];

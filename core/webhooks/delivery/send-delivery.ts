@@ -55,7 +55,7 @@ const nothingSent = (startedAt: Date) => ({
 const withheld = (): Attempt => ({
   ...nothingSent(new Date()),
   outcome: "withheld",
-  reason: "the webhook's owner can no longer read the repository",
+  reason: "the webhook's owner, or the app or token that created or last changed it, can no longer read the repository",
 });
 
 async function post(delivery: ClaimedDelivery, url: string, payload: string): Promise<Attempt> {

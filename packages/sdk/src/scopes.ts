@@ -55,7 +55,7 @@ export const scopeDescriptions = {
   },
   jobs: {
     sentence: "Run and schedule jobs in your name, and read the output of all your jobs",
-    note: "Jobs use your compute. New jobs can read private Spaces only if the app may read your repositories, too.",
+    note: "Jobs count toward your limit of waiting and running jobs. New jobs can read private Spaces only if the app may read your repositories, too.",
     group: "act",
     isDangerous: true,
   },
@@ -69,6 +69,7 @@ export const scopeDescriptions = {
     note: "Including comments and reactions.",
     group: "act",
     isDangerous: true,
+    coversOrganizations: true,
   },
 } as const satisfies Record<string, ScopeDescription>;
 

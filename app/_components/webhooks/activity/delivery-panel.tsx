@@ -120,9 +120,9 @@ function describeState({ state, attempts, nextAttemptAt, lastOutcome }: Delivery
     case "failed":
       return `Failed after ${tries}. It is not retried automatically.`;
     case "rate_limited":
-      return "Not sent: the webhook was over its 24-hour limit. You can replay it.";
+      return "Not sent: the webhook was over its 24-hour limit, of which people who cannot write to the repository can use a quarter. You can replay it.";
     case "withheld":
-      return "Not sent: the webhook's owner can no longer read the repository.";
+      return "Not sent: the webhook's owner, or the app or token that created or last changed it, can no longer read the repository.";
     case "waiting":
       if (!nextAttemptAt) return "On hold until the webhook is enabled.";
       if (attempts === 0) return "Sending…";
@@ -165,7 +165,7 @@ function RequestSection({
       {body === null ? (
         <p className="text-muted text-small">
           {bodyMissing === "access"
-            ? "Not shown: it was never sent, and the webhook's owner cannot read the repository."
+            ? "Not shown: it was never sent, and the webhook's owner, or the app or token that created or last changed it, cannot read the repository."
             : "No longer kept."}
         </p>
       ) : (

@@ -52,7 +52,7 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
             {!hasTokenExchange(current) && hasTokenExchange(chosen) && exchangeApps > 0 && (
               <FormMessage>
                 {appsOf(exchangeApps)} set up for token exchange: {exchangeApps === 1 ? "it" : "they"} will work immediately.
-                Tokens that were exchanged before stay revoked.
+                Tokens from earlier exchanges stay revoked.
               </FormMessage>
             )}
             <FormButtons cancelHref={page}>Change to {planNames[chosen]}</FormButtons>

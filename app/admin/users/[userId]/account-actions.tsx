@@ -66,8 +66,9 @@ export function AccountActions({ user, operator, sessionCount, hasSecondStep }: 
             confirm={`Delete ${user.username}`}
             phrase={user.username}
           >
-            Deletes their repositories, collections, apps and tokens. Their comments elsewhere stay, without their name. Nobody
-            can use the name again. This cannot be undone. To lock someone out temporarily, disable the account instead.
+            Deletes their repositories, collections, apps, webhooks, jobs and tokens. Their comments elsewhere stay, without their
+            name. Nobody can use the name again. This cannot be undone. To lock someone out temporarily, disable the account
+            instead.
           </ConfirmDestructive>
         </div>
       </SectionCard>
@@ -111,7 +112,8 @@ function Disable({ user: { id, username } }: PartProps) {
       confirm={`Disable ${username}`}
     >
       All sessions and tokens end immediately, including those of apps, and the public repositories of the account are hidden. Its
-      name, memberships and apps are kept, so that you can enable it again.
+      trusted publishers and the invitations that it sent are removed. Its name, memberships and apps are kept, so that you can
+      enable it again.
     </ConfirmDestructive>
   );
 }

@@ -176,7 +176,10 @@ async function LeaveSection({ organization: { name, fullName }, userId }: LeaveS
         >
           <ul className="grid list-disc gap-1 pl-4">
             <li>You and your access tokens can no longer see its private content.</li>
-            <li>Apps that you authorized for it lose that access permanently.</li>
+            <li>
+              Apps that you authorized for it lose that access. If you join again, only apps with access to all current and future
+              organizations get it back.
+            </li>
             <li>Open invitations that you sent stop working.</li>
             <li>What you created stays with the organization. Your comments stay, with your name.</li>
           </ul>

@@ -109,14 +109,14 @@ async function rotateSecret(at: Context, { organization, overlap, yes }: RotateO
 function addAppDeleteCommand(apps: Command, terminal: Terminal): void {
   const command = apps
     .command("delete")
-    .description("delete an app permanently; its users are signed out of it immediately")
+    .description("delete an app permanently; nobody can sign in to it anymore, and all its tokens stop working immediately")
     .argument("<id>", "the app's ID")
     .option("-y, --yes", "do not ask for confirmation");
   withOrganization(command).action(actionOf(terminal, remove));
 }
 
 async function remove(at: Context, { organization, yes }: OrganizationOption & { yes?: boolean }, id: string): Promise<void> {
-  await at.confirm(`Delete app ${id} and sign all its users out of it?`, { yes });
+  await at.confirm(`Delete app ${id} and revoke all its tokens?`, { yes });
   await (await at.client()).apps.delete(id, { organization, signal: at.signal });
   at.print.done("App deleted", { id });
 }
@@ -142,8 +142,8 @@ function withSettings(command: Command): Command {
     .option("--scope <scope>", "a scope that it may request; repeatable", many)
     .option("--device", "allow sign-in on devices, with a code")
     .option("--no-device", "forbid sign-in on devices")
-    .option("--refresh", "allow refresh tokens, so that users stay signed in")
-    .option("--no-refresh", "forbid refresh tokens");
+    .option("--refresh", "always issue refresh tokens, even if the app does not request offline_access")
+    .option("--no-refresh", "issue refresh tokens only with the scope offline_access or in the device flow");
 }
 
 function settingsOf({

@@ -19,7 +19,8 @@ export type RelayOptions = {
 };
 
 const ENDED = {
-  replaced: "Another receiver has taken over the relay, and nothing arrives here anymore. Give one of them another name.",
+  replaced:
+    "Another receiver has taken over the relay, and nothing arrives here anymore. Give the relay of one of the two another name: relay: { name }.",
   closed: "The relay was closed, and nothing arrives here anymore. Restart this program for a new URL.",
 };
 

@@ -101,7 +101,7 @@ export default async function OwnershipPage({ params }: Props) {
               phrase={name}
             >
               <ul className="grid list-disc gap-1 pl-4">
-                <li>Its repositories, with their discussions and files, and its collections and webhooks are deleted.</li>
+                <li>Its repositories, with their discussions and files, and its collections, webhooks and jobs are deleted.</li>
                 <li>
                   Its OAuth apps stop working for everyone. Exchanged tokens are revoked, and other apps lose access to it
                   immediately.

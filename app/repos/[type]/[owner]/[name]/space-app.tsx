@@ -37,7 +37,7 @@ const COMING_SECONDS = 1;
 const sentences: Partial<Record<SpaceStage, string>> = {
   BUILDING: "The files are being prepared.",
   APP_STARTING: "The app has started but is not listening yet.",
-  SLEEPING: "The app is asleep because nobody has used it for a while. Opening it wakes it up.",
+  SLEEPING: "The app is asleep: nobody has used it for a while, or others needed its place. Opening it wakes it up.",
   PAUSED: "The app is paused until a maintainer of the Space restarts it.",
   STOPPED: "The app has never run.",
 };
@@ -90,8 +90,8 @@ function NothingYet({ repo }: Readonly<{ repo: Repo }>) {
         title="No app yet"
         action={repo.headSha === null && <ButtonLink href={repoFileHref(repo, "new", repo.defaultBranch)}>Add a file</ButtonLink>}
       >
-        Push a README.md whose front matter says <code>sdk: node</code> and an <code>app.js</code> that listens on port{" "}
-        <code>7860</code>, or <code>sdk: static</code> and an <code>index.html</code>.
+        Push an <code>app.js</code> that listens on port <code>7860</code>, and a README.md whose front matter says{" "}
+        <code>sdk: node</code>. Or push an <code>index.html</code>, and say <code>sdk: static</code>.
       </EmptyState>
     </Card>
   );

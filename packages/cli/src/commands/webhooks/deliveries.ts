@@ -91,7 +91,7 @@ function deliveryRow(delivery: DeliveryJson): Row {
 export function addDeliveryCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks
     .command("delivery")
-    .description("show a delivery: its request and each attempt")
+    .description("show a delivery: its request and its latest twenty attempts")
     .argument("<id>", "the webhook's ID")
     .argument("<delivery>", "the delivery's ID, from keyhook webhooks activity");
   withOrganization(command).action(actionOf(terminal, delivery));

@@ -53,7 +53,10 @@ export default async function DiscussionsPage({ params, searchParams }: Props) {
       </header>
       {textOf(query.notice) === "deleted" && <FormMessage tone="good">Deleted.</FormMessage>}
       {!repo.hasDiscussions && (
-        <FormMessage>Discussions and pull requests are disabled. Existing ones can still be read.</FormMessage>
+        <FormMessage>
+          Discussions and pull requests are disabled: nobody can open new ones. Existing ones can still be read, commented on and
+          merged.
+        </FormMessage>
       )}
       <SearchForm action={base} label="Title" value={search}>
         <input type="hidden" name="status" value={status} />

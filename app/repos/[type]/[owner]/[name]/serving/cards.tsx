@@ -28,7 +28,7 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
   return (
     <SectionCard
       title="Running"
-      description="Each change of the default branch restarts the app, unless it is paused. Disk and memory are cleared on restart."
+      description="Each change to the default branch restarts the app, unless it is paused. Disk and memory are cleared on restart."
     >
       <div className="grid gap-6">
         <div className="flex flex-wrap items-start gap-3">
@@ -68,7 +68,7 @@ export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <SectionCard
       title="Variables and secrets"
-      description="Environment variables of the app. A change restarts it. Secrets are never shown again."
+      description="Environment variables of the app. A change restarts a running or failed app. Secrets are never shown again."
       isFlush
     >
       {variables.length > 0 && (
@@ -97,7 +97,7 @@ export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
                   size="small"
                   isQuiet
                 >
-                  The app restarts without it.
+                  If the app is running, it restarts without it.
                 </ConfirmDestructive>
               }
             />

@@ -141,7 +141,7 @@ export function DiscussionsCard({ repo }: Props) {
           type="checkbox"
           name="discussions"
           label="Allow discussions and pull requests"
-          hint="When off, nobody can open new ones, and the tab is hidden. Existing ones can still be read."
+          hint="When off, nobody can open new ones, and the tab is hidden. Existing ones can still be read, commented on and merged."
           defaultChecked={repo.hasDiscussions}
         />
         <Save />

@@ -82,7 +82,9 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         row={(request) => <AccessRow key={request.user.id} repoName={name} request={request} isOpen={repo.gated !== "none"} />}
         empty={
           <EmptyState Icon={UserCheck} title={lists[status].empty}>
-            {status === "pending" ? "Requests appear here, and you get an e-mail for each." : "You can grant access below."}
+            {status === "pending"
+              ? "Requests appear here. The owner, or the organization's administrators and the repository's creator, get an e-mail for each."
+              : "You can grant access below."}
           </EmptyState>
         }
       />
