@@ -26,17 +26,24 @@ export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & C
   // long, since the body may take minutes to arrive and the token may be revoked meanwhile (S114).
   const known: Known | undefined = c.get("holder");
   if (known && performance.now() - known.at < TRUST_MS) return known.holder;
-  return lookUp(c, known !== undefined);
+  return lookUp(c, known?.isProven ?? false);
 }
 
-type Known = { holder: ReturnType<typeof findHolder>; at: number };
+/** `isProven`: a look-up has verified the proof of possession. */
+type Known = { holder: ReturnType<typeof findHolder>; at: number; isProven: boolean };
 
 const TRUST_MS = 1_000;
 
 function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
-  const holder = findHolder(c, { isProven });
-  c.set("holder", { holder, at: performance.now() });
-  return holder;
+  const known: Known = { holder: findHolder(c, { isProven }), at: performance.now(), isProven };
+  c.set("holder", known);
+  known.holder.then(
+    () => {
+      known.isProven = true;
+    },
+    () => undefined,
+  );
+  return known.holder;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Hono } from "hono";
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
@@ -5,6 +6,7 @@ import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { type ProofKey, proofKey } from "#core/oauth/testing/dpop.ts";
 import { authorize, type Prepared, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
+import { repeatableLookup, requireHolder } from "./bearer.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /** Tokens that are bound to a key (RFC 9449), at our own API. */
@@ -122,6 +124,26 @@ describe("RFC 9449 §11.1 a proof can be used once", () => {
     await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
   });
+});
+
+test("a later look-up of a long request needs no proof again, but only if the first one verified it", async () => {
+  const asking = new Hono().get(WHOAMI, async (c) => {
+    const holderNow = repeatableLookup(c, () => requireHolder(c));
+    const ends = [];
+    for (let time = 0; time < 3; time++) {
+      ends.push(
+        await holderNow().then(
+          () => "found",
+          () => "refused",
+        ),
+      );
+    }
+    return c.json(ends);
+  });
+  const lookUps = async (proof: string) =>
+    (await asking.request(address(), { headers: { authorization: `DPoP ${token}`, dpop: proof } })).json();
+  expect(await lookUps(await key.proof("GET", address(), token))).toEqual(["found", "found", "found"]);
+  expect(await lookUps(await (await proofKey()).proof("GET", address(), token))).toEqual(["refused", "refused", "refused"]);
 });
 
 describe("RFC 9449 §7.2 one kind of token never passes for the other", () => {

@@ -26,7 +26,7 @@ export function handedOverEmail({ recipientName, by, organization }: HandedOver)
 
 type App = { id: string; name: string };
 
-/** To an organization's administrators: a former administrator knows the secrets of apps that act for its members. */
+/** To an organization's administrators: a former administrator knows the secrets or keys of apps that act for its members. */
 export function heldSecretEmail(
   apps: readonly App[],
   holder: string,
@@ -34,11 +34,12 @@ export function heldSecretEmail(
 ): EmailContent {
   const [first] = apps;
   const isOne = apps.length === 1;
-  return composeEmail(`${holder} may still know the secret of ${isOne ? first?.name : `${apps.length} apps`}`, "there", [
+  const what = isOne ? `secret or key of ${first?.name}` : `secrets or keys of ${apps.length} apps`;
+  return composeEmail(`${holder} may still have the ${what}`, "there", [
     isOne
-      ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret of the app ${first?.name}, which is bound to it. Anyone who has the secret can get tokens for members of the organization.`
-      : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets of apps that are bound to it. Anyone who has the secret of one can get tokens for members of the organization.`,
-    `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:`,
+      ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret or private key of the app ${first?.name}, which is bound to it. Anyone who has it can get tokens for members of the organization.`
+      : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets or private keys of apps that are bound to it. Anyone who has one can get tokens for members of the organization.`,
+    `Replace ${isOne ? "it" : "each of them"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:`,
     ...apps.map(({ id, name }) =>
       [
         ...(isOne ? [] : [name]),

@@ -166,7 +166,7 @@ describe("members", () => {
     await removeMember(maker.actor, id, maker.id, from);
     const messages = await emailsTo(admin.email);
     expect(messages.map(({ subject }) => subject)).toEqual(
-      Array(2).fill(`${maker.username} may still know the secret of Night train`),
+      Array(2).fill(`${maker.username} may still have the secret or key of Night train`),
     );
     expect(messages[0]?.text).toContain(`/settings/applications/${appId}`);
     expect((await emailsTo(maker.email)).filter(({ subject }) => subject.includes("secret"))).toEqual([]);

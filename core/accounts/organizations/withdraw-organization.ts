@@ -16,8 +16,8 @@ const APPS_MAX = 20;
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Tells an organization's administrators that a former administrator owns apps bound to it, or was shown their secrets: from now on an
- * outsider has them (decision 044). Call it once the role or the membership is gone.
+ * Tells an organization's administrators that a former administrator owns apps bound to it, was shown their secrets or set their keys: from
+ * now on an outsider has them (decision 044). Call it once the role or the membership is gone.
  */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
@@ -37,16 +37,23 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
   for (const { user } of admins) await queueMail(tx, { to: user.email, ...message });
 }
 
-/** Only the audit log knows who was shown a secret: its entry was written with the secret, in one transaction. */
+/**
+ * Only the audit log knows who was shown a secret, in an entry that was written with the secret, in one transaction, and who set the keys
+ * (docs/decisions/027).
+ */
 function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
   return tx.$queryRaw`
     SELECT a.id, a.name FROM oauth_app a
-    WHERE a.bound_org_id = ${orgId} AND EXISTS (
-      SELECT FROM oauth_app_secret s
-      WHERE s.app_id = a.id AND (s.expires_at IS NULL OR s.expires_at > now()) AND (a.owner_user_id = ${userId} OR EXISTS (
-        SELECT FROM audit_event e
-        WHERE e.actor_id = ${userId} AND e.client_id = a.client_id
-          AND e.type IN ('oauth_app.create', 'oauth_app.secret_create', 'oauth_app.secret_rotate')
-          AND e.created_at BETWEEN s.created_at - interval '1 minute' AND s.created_at + interval '1 minute')))
+    WHERE a.bound_org_id = ${orgId} AND (EXISTS (
+        SELECT FROM oauth_app_secret s
+        WHERE s.app_id = a.id AND (s.expires_at IS NULL OR s.expires_at > now()) AND (a.owner_user_id = ${userId} OR EXISTS (
+          SELECT FROM audit_event e
+          WHERE e.actor_id = ${userId} AND e.client_id = a.client_id
+            AND e.type IN ('oauth_app.create', 'oauth_app.secret_create', 'oauth_app.secret_rotate')
+            AND e.created_at BETWEEN s.created_at - interval '1 minute' AND s.created_at + interval '1 minute')))
+      OR (a.jwks IS NOT NULL OR a.jwks_uri IS NOT NULL) AND (a.owner_user_id = ${userId} OR ${userId} = (
+        SELECT e.actor_id FROM audit_event e
+        WHERE e.org_id = ${orgId} AND e.type = 'oauth_app.keys_set' AND e.client_id = a.client_id
+        ORDER BY e.created_at DESC, e.id DESC LIMIT 1)))
     ORDER BY a.created_at LIMIT ${APPS_MAX}`;
 }

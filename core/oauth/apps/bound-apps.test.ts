@@ -8,6 +8,8 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { auditOf, longSignedIn, organizationWith, settings, someApp, someone } from "../testing/apps.ts";
+import { clientKeyPair } from "../testing/assertion.ts";
+import { setKeys } from "./app-keys.ts";
 import { requestPrivilege, setAppPrivilege } from "./app-privilege.ts";
 import { addSecret, rotateSecret } from "./app-secrets.ts";
 import { bindApp, listBindable, setTokenDuration, unbindApp } from "./bound-apps.ts";
@@ -146,27 +148,34 @@ describe("the administrators of the organization to which an app is bound", () =
   test.each([
     ["is removed", (by: Person, orgId: string, { userId }: Person) => removeMember(by, orgId, userId, noOrigin)],
     ["deletes the account", (_by: Person, _orgId: string, maker: Person) => deleteUser(maker, maker.userId, noOrigin)],
-  ])("S116 are notified when one of them %s who was shown a valid secret of the organization's own app", async (_, end) => {
-    const [maker, admin] = await Promise.all([someone(), someone()]);
-    const orgId = await organizationWith({ [maker.userId]: "admin", [admin.userId]: "admin" });
-    const { email } = await db().user.update({ where: { id: admin.userId }, data: { emailVerifiedAt: new Date() } });
-    const own = settings({ owner: { orgId }, isBound: true, isConfidential: true });
-    const [created, rotated, replaced] = [
-      (await createApp(maker, { ...own, name: "Created" }, noOrigin)).app,
-      (await createApp(admin, { ...own, name: "Rotated" }, noOrigin)).app,
-      (await createApp(maker, { ...own, name: "Replaced" }, noOrigin)).app,
-    ];
-    const { app: unseen } = await createApp(admin, { ...own, name: "Unseen" }, noOrigin);
-    await rotateSecret(maker, rotated.id, {}, noOrigin);
-    await rotateSecret(admin, replaced.id, {}, noOrigin);
-    const anHourLater = new Date(Date.now() + 3_600_000);
-    await db().oAuthAppSecret.updateMany({ where: { appId: replaced.id }, data: { createdAt: anHourLater } });
-    await end(admin, orgId, maker);
-    const warnings = (await emailsTo(email)).filter(({ subject }) => subject.endsWith("may still know the secret of 2 apps"));
-    expect(warnings).toHaveLength(1);
-    const isNamed = (app: { id: string }) => warnings[0]?.text.includes(`/settings/applications/${app.id}`);
-    expect([created, rotated, replaced, unseen].map(isNamed)).toEqual([true, true, false, false]);
-  });
+  ])(
+    "S116 are notified when one of them %s who was shown a valid secret of the organization's own app, or set its keys",
+    async (_, end) => {
+      const [maker, admin] = await Promise.all([someone(), someone()]);
+      const orgId = await organizationWith({ [maker.userId]: "admin", [admin.userId]: "admin" });
+      const { email } = await db().user.update({ where: { id: admin.userId }, data: { emailVerifiedAt: new Date() } });
+      const own = settings({ owner: { orgId }, isBound: true, isConfidential: true });
+      const [created, rotated, replaced] = [
+        (await createApp(maker, { ...own, name: "Created" }, noOrigin)).app,
+        (await createApp(admin, { ...own, name: "Rotated" }, noOrigin)).app,
+        (await createApp(maker, { ...own, name: "Replaced" }, noOrigin)).app,
+      ];
+      const { app: keyed } = await createApp(admin, { ...own, name: "Keyed" }, noOrigin);
+      await setKeys(maker, keyed.id, { jwks: JSON.stringify({ keys: [(await clientKeyPair()).jwk] }), jwksUri: "" }, noOrigin);
+      const { app: unseen } = await createApp(admin, { ...own, name: "Unseen" }, noOrigin);
+      await rotateSecret(maker, rotated.id, {}, noOrigin);
+      await rotateSecret(admin, replaced.id, {}, noOrigin);
+      const anHourLater = new Date(Date.now() + 3_600_000);
+      await db().oAuthAppSecret.updateMany({ where: { appId: replaced.id }, data: { createdAt: anHourLater } });
+      await end(admin, orgId, maker);
+      const warnings = (await emailsTo(email)).filter(({ subject }) =>
+        subject.endsWith("may still have the secrets or keys of 3 apps"),
+      );
+      expect(warnings).toHaveLength(1);
+      const isNamed = (app: { id: string }) => warnings[0]?.text.includes(`/settings/applications/${app.id}`);
+      expect([created, rotated, keyed, replaced, unseen].map(isNamed)).toEqual([true, true, true, false, false]);
+    },
+  );
 
   test("decide about scopes, with a recent sign-in for more of them (S113), and not about the owner's settings", async () => {
     const { owner, admin, orgId, app } = await scene();

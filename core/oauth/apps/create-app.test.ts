@@ -159,4 +159,15 @@ describe("an app may be created", () => {
     });
     await expect(someApp(person)).rejects.toMatchObject({ code: "conflict" });
   });
+
+  test("of parallel ones for an owner, only as many as the limit leaves succeed", async () => {
+    const person = await someone();
+    const row = { name: "x", ownerUserId: person.userId };
+    await db().oAuthApp.createMany({
+      data: Array.from({ length: OWNER_MAX_APPS - 1 }, () => ({ ...row, id: newId(), clientId: newId() })),
+    });
+    const ends = await Promise.allSettled(Array.from({ length: 8 }, () => someApp(person)));
+    expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await db().oAuthApp.count({ where: { ownerUserId: person.userId } })).toBe(OWNER_MAX_APPS);
+  });
 });

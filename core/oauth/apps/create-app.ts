@@ -96,11 +96,17 @@ export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Pr
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
 }
 
+/** Whether the owner has as many apps as allowed. Until the transaction ends nobody else adds one, so parallel requests do not exceed it. */
+export async function lockAppLimit(tx: Db, owner: Ownership): Promise<{ isReached: boolean }> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${owner.ownerOrgId ?? owner.ownerUserId}`}, 0))`;
+  return { isReached: (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS };
+}
+
 async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<void> {
   const what = owner.ownerOrgId === null ? "User" : "Organization";
   if (!(await lockAppOwner(tx, owner))) throw notFound(what);
   await requirePermission(actor, "oauth_app.create", owner, { what, tx });
-  if (actor.kind !== "command" && (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS) {
+  if (actor.kind !== "command" && (await lockAppLimit(tx, owner)).isReached) {
     throw conflict(`There are already ${OWNER_MAX_APPS} apps. Delete one first.`);
   }
 }

@@ -7,7 +7,7 @@ import type { Db } from "../../db.ts";
 import { conflict, invalidRequest, notFound, ServiceError } from "../../errors.ts";
 import { revokeClientConsents } from "../consents/revoke-consent.ts";
 import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
-import { lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
+import { lockAppLimit, lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
  * Transfers an app to another owner: from a user to an organization, back, or between organizations. The actor needs the right to manage
@@ -37,7 +37,7 @@ export async function transferApp(
     }
     assertFree(app, ownership.ownerOrgId);
     if (!(await lockAppOwner(tx, ownership))) throw notFound("Owner");
-    if ((await tx.oAuthApp.count({ where: ownership })) >= OWNER_MAX_APPS) {
+    if ((await lockAppLimit(tx, ownership)).isReached) {
       throw conflict(`${owner.handle} already has ${OWNER_MAX_APPS} apps. Delete one there first.`, "owner");
     }
     await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null } });

@@ -159,15 +159,24 @@ async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThr
 }
 
 /**
- * A host that the operator blocked (S87) cannot be registered, neither in a redirect URI nor as an app's website. The policy for metadata
- * documents does not apply here.
+ * A host that the operator blocked (S87) cannot be registered in any URI of the app. The policy for metadata documents does not apply here.
  * @throws ProtocolError 400 `invalid_redirect_uri`, `invalid_client_metadata`
  */
-async function refuseBlockedHosts({ redirectUris, homepageUrl }: RegisteredSettings): Promise<void> {
-  const named: [field: string, hostname: string][] = [
-    ...redirectUris.map((uri): [string, string] => ["redirect_uris", hostOf(uri)]),
-    ...(homepageUrl ? [["client_uri", hostOf(homepageUrl)] as [string, string]] : []),
-  ];
+async function refuseBlockedHosts(settings: RegisteredSettings): Promise<void> {
+  const { redirectUris, postLogoutRedirectUris, homepageUrl, jwksUri, backchannelLogoutUri, registeredMetadata } = settings;
+  const uris = {
+    redirect_uris: redirectUris,
+    post_logout_redirect_uris: postLogoutRedirectUris,
+    client_uri: homepageUrl,
+    jwks_uri: jwksUri,
+    backchannel_logout_uri: backchannelLogoutUri,
+    logo_uri: registeredMetadata.logo_uri,
+    tos_uri: registeredMetadata.tos_uri,
+    policy_uri: registeredMetadata.policy_uri,
+  };
+  const named = Object.entries(uris).flatMap(([field, value]) =>
+    [value ?? []].flat().map((uri): [string, string] => [field, hostOf(uri)]),
+  );
   const names = [...new Set(named.flatMap(([, hostname]) => namesCovering(hostname)))];
   const rules = (await db().oAuthClientHost.findMany({ where: { host: { in: names } } })) as HostRule[];
   const blocked = named.find(([, hostname]) => !decideHost(hostname, rules, "open").isAllowed);

@@ -294,6 +294,14 @@ describe("S87 a host that the operator has blocked", () => {
     ],
     ["with a dot at its end", { redirect_uris: [`https://${host}./cb`] }, "invalid_redirect_uri"],
     ["as what the app says it is", { client_uri: `https://${host}/` }, "invalid_client_metadata"],
+    ["for terms", { tos_uri: `https://${host}/terms` }, "invalid_client_metadata"],
+    ["after a sign-out", { post_logout_redirect_uris: [`https://${host}/bye`] }, "invalid_client_metadata"],
+    ["to be told of sign-outs", { backchannel_logout_uri: `https://${host}/out` }, "invalid_client_metadata"],
+    [
+      "for its keys",
+      { token_endpoint_auth_method: "private_key_jwt", jwks_uri: `https://${host}/keys` },
+      "invalid_client_metadata",
+    ],
   ])("is not registered: %s", async (_, changes, error) => {
     const answer = await send({ ...publicAgent, ...changes });
     expect(answer.status).toBe(400);
