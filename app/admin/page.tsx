@@ -184,7 +184,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Signing keys",
       value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",
-      note: signingKeySince ? "in use since" : "created at the first start",
+      note: signingKeySince ? "in use since" : "created when first needed",
       href: "/admin/keys",
     },
     {

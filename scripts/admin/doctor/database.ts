@@ -129,7 +129,7 @@ const OLD_DAYS = 365;
 export async function checkKeys(): Promise<Finding[]> {
   const signingKeys = findings("signing keys");
   const newest = await db().signingKey.findFirst({ where: { retiredAt: null }, orderBy: { createdAt: "desc" } });
-  if (!newest) return [signingKeys.ok("none yet: the service creates them when it starts")];
+  if (!newest) return [signingKeys.ok("none yet: the service creates them when it first needs them")];
   try {
     const keys = await loadSigningKeys();
     const days = Math.floor((Date.now() - newest.createdAt.getTime()) / 86_400_000);
