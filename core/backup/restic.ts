@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { lowerPriority } from "../lower-priority.ts";
 import { BackupError, NoBackupYet } from "./backup-error.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { BackupPlace } from "./place.ts";
@@ -145,7 +146,7 @@ function start(
   child.on("error", () => undefined); // `endOf` reports it
   child.stdin?.on("error", () => undefined); // it ended before it had read everything
   // A backup must not slow the service down.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (child.pid !== undefined) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL, child.pid);
   return child;
 }
 

@@ -5,9 +5,10 @@ import { openRepository } from "#core/backup/restic.ts";
 import { restoreBackup } from "#core/backup/restore-backup.ts";
 import { verifyBackup } from "#core/backup/verify-backup.ts";
 import { counted } from "#core/counted.ts";
-import { loadSettingsFile, provideSettings } from "#core/env.ts";
+import { provideSettings } from "#core/env.ts";
 import { readableSize } from "#core/readable-size.ts";
 import { command, listed, UsageError } from "./command.ts";
+import { loadSettings } from "./load-settings.ts";
 
 const place = "DIR|s3://BUCKET/PREFIX";
 const from = { value: place, help: "where the backups are", isRequired: true } as const;
@@ -176,7 +177,7 @@ function described({ id, manifest }: Backup): Record<string, unknown> {
  * result.
  */
 function quietly(): void {
-  loadSettingsFile();
+  loadSettings();
   provideSettings({ LOG_LEVEL: "silent" });
 }
 

@@ -1,8 +1,9 @@
 import { provideSettings } from "#core/env.ts";
 import { type DatabaseMove, moveDatabase } from "#core/instance/move-database.ts";
-import { openInstance } from "#core/instance/open-instance.ts";
 import { command, type Outcome, UsageError } from "./command.ts";
+import { loadSettings } from "./load-settings.ts";
 import { readSecret } from "./option-values.ts";
+import { withInstance } from "./run-command.ts";
 
 const options = {
   to: {
@@ -42,7 +43,7 @@ const databaseMigrate = command({
   options: {},
   opensInstance: false,
   async run() {
-    await (await openInstance()).close();
+    await withInstance(async () => undefined);
     return { json: { migrated: true }, text: "The database has this version's schema." };
   },
 });
@@ -50,6 +51,7 @@ const databaseMigrate = command({
 async function copyTo(values: { to: string; "to-owner": string | undefined; isMove: boolean }): Promise<Outcome> {
   const to = postgresUrl("--to", await readSecret(values.to));
   const toOwner = values["to-owner"] === undefined ? undefined : postgresUrl("--to-owner", values["to-owner"]);
+  loadSettings();
   provideSettings({ LOG_LEVEL: "silent" });
   const moved = await moveDatabase({ to, toOwner, isMove: values.isMove, copied: reportCopied });
   const { tables, rows, auditHead, secretKeyFile } = moved;

@@ -1,4 +1,4 @@
-import { env, loadSettingsFile } from "#core/env.ts";
+import { env } from "#core/env.ts";
 import { command, type Outcome } from "./command.ts";
 import { checkBackups } from "./doctor/backups.ts";
 import { checkAuditLog, checkClock, checkDatabase, checkKeys, checkOperators, checkSecretKey } from "./doctor/database.ts";
@@ -6,6 +6,7 @@ import { type Finding, findings, reason } from "./doctor/finding.ts";
 import { checkDataDir, checkGitProgram, checkJobs, checkLargeFiles } from "./doctor/machine.ts";
 import { checkMail, checkMailQueue } from "./doctor/mail.ts";
 import { checkForwarded, checkOrigin, checkOutbound, checkService, checkSpaces, checkWorker } from "./doctor/network.ts";
+import { loadSettings } from "./load-settings.ts";
 import { withInstance } from "./run-command.ts";
 
 export const doctor = command({
@@ -25,7 +26,7 @@ export const doctor = command({
 function checkSettings(): Finding[] {
   const settings = findings("settings");
   try {
-    loadSettingsFile();
+    loadSettings();
     const { NODE_ENV, PORT, DATABASE_URL, SECRET_KEY } = env();
     if (DATABASE_URL && !SECRET_KEY) {
       return [

@@ -1,6 +1,7 @@
 import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import type { Command, Outcome } from "./command.ts";
+import { loadSettings } from "./load-settings.ts";
 
 export async function runCommand(command: Command, values: Record<string, unknown>): Promise<Outcome> {
   const run = () => command.run(values);
@@ -9,6 +10,7 @@ export async function runCommand(command: Command, values: Record<string, unknow
 
 /** Opens the database for a function, whether the service runs, is stopped or was never started. */
 export async function withInstance<Result>(use: () => Promise<Result>): Promise<Result> {
+  loadSettings();
   const instance = await openInstance();
   try {
     // Standard output is for the result only, not for log lines.

@@ -89,6 +89,23 @@ test("S137 too many open files at one moment do not prevent later sign-ins", () 
   expect(JSON.parse(stdout)).toEqual(["unavailable", false]);
 });
 
+const NICE = `
+  const { readdirSync, readFileSync } = await import("node:fs");
+  const { hashPassword } = await import(process.argv[1]);
+  const hash = await hashPassword("a lantern");
+  const niceness = (thread) => Number(readFileSync("/proc/self/task/" + thread + "/stat", "latin1").replace(/.*[)] /s, "").split(" ")[16]);
+  console.log(hash.slice(0, 9), Math.min(...readdirSync("/proc/self/task").map(niceness)));
+`;
+
+test.runIf(process.platform === "linux")(
+  "are created in a service with a low priority of its own, which only root may raise",
+  () => {
+    const module = new URL("./password-hash.ts", import.meta.url).href;
+    const node = [process.execPath, "--input-type=module", "--eval", NICE, module];
+    expect(spawnSync("nice", ["-n", "19", ...node], { encoding: "utf8" }).stdout).toBe("$argon2id 19\n");
+  },
+);
+
 test.each([
   ["from elsewhere", "198.51.100.1"],
   ["from the same network", "192.0.2.1"],

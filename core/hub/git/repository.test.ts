@@ -1,6 +1,8 @@
 import { access, rename } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../accounts/testing/people.ts";
+import { env, provideSettings } from "../../env.ts";
+import { newId } from "../../ids.ts";
 import { findRepo } from "../repos/find-repo.ts";
 import { commitTo, someRepo } from "../testing/repos.ts";
 import { openRepository, repositoryPath } from "./repository.ts";
@@ -18,6 +20,18 @@ test("a repository with content whose folder is not on this machine is unavailab
   }
   await rename(`${path}.elsewhere`, path);
   expect(await openRepository(repo)).toBe(path);
+});
+
+test("so is one whose folder cannot be created on this machine", async () => {
+  const before = env().DATA_DIR;
+  // A file as DATA_DIR, because root could create a folder in one that belongs to another user.
+  provideSettings({ DATA_DIR: import.meta.filename });
+  try {
+    const repo = { id: newId(), defaultBranch: "main", platformId: null, sizeBytes: 1 };
+    await expect(openRepository(repo)).rejects.toMatchObject({ code: "unavailable" });
+  } finally {
+    provideSettings({ DATA_DIR: before });
+  }
 });
 
 function nameOf(fullName: string): { owner: string; name: string } {

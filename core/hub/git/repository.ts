@@ -29,13 +29,17 @@ export async function openRepository({
     () => false,
   );
   if (isThere) return path;
-  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  const missing = (cause: unknown) =>
+    new ServiceError("unavailable", "The content of this repository is missing. Contact the operator of this service.", {
+      cause,
+    });
+  const made = await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw sizeBytes > 0 ? missing(error) : error;
+  });
   // The shared file system is not mounted here. An empty repository would accept pushes that no other node has (decision 104).
   if (made !== undefined && sizeBytes > 0) {
     await rmdir(path);
-    throw new ServiceError("unavailable", "The content of this repository is missing. Contact the operator of this service.", {
-      cause: new Error(`${path} does not exist: is the file system of the repositories mounted?`),
-    });
+    throw missing(new Error(`${path} does not exist: is the file system of the repositories mounted?`));
   }
   await runGit(path, ["init", "--bare", "--quiet", "--template=", `--initial-branch=${defaultBranch}`]);
   return path;

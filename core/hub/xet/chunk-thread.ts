@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
-import { setPriority } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { type ErrorCode, isServiceError } from "../../errors.ts";
+import { lowerPriority } from "../../lower-priority.ts";
 import { lostContent } from "../lfs/storage/lfs-storage.ts";
 import { XorbCheck } from "./check-xorb.ts";
 import { CHUNK_COST_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
@@ -91,7 +91,7 @@ const jobFor = (task: Task): Job => {
 };
 
 // The threads that chunk-threads.ts uses, with lower priority. On systems other than Linux this would affect the whole process.
-if (process.platform === "linux") setPriority(10);
+if (process.platform === "linux") lowerPriority(10);
 
 /** The cost after which other jobs get their turn: decompressed bytes and fixed costs. Input can grow 255 times when decompressed. */
 const BYTES_PER_TURN = 1024 * 1024;

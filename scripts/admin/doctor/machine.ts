@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { env } from "#core/env.ts";
 import { checkGit } from "#core/hub/git/check-git.ts";
@@ -9,13 +9,17 @@ import { type Finding, findings, reason } from "./finding.ts";
 const OTHERS = 0o077;
 const LOW_DISK_BYTES = 1024 ** 3;
 
-/** Checks the directory of keys, outbox and embedded database: only we can access it, we can write to it, and there is free space. */
+/**
+ * Checks the directory of keys, outbox and embedded database: only we can access it, we can write to it and to the repositories, which may be
+ * on another file system, and there is free space.
+ */
 export function checkDataDir(): Finding[] {
   const directory = findings("data directory");
   const { DATA_DIR } = env();
   try {
     const mode = statSync(DATA_DIR).mode;
-    accessSync(DATA_DIR, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const path of [DATA_DIR, join(DATA_DIR, "repositories")])
+      if (path === DATA_DIR || existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     const exposed = exposedFiles(DATA_DIR, mode);
     if (exposed.length > 0) {
       return [directory.fail(`others on this machine can read ${exposed.join(", ")}`, `Run: chmod 600 ${exposed.join(" ")}`)];

@@ -1,0 +1,18 @@
+import { statSync } from "node:fs";
+import { env, loadSettingsFile, SettingsError } from "#core/env.ts";
+
+/**
+ * Reads the settings for a command. Root gets refused if DATA_DIR is another user's: the service, which runs as that user, could not use
+ * the files that the command creates.
+ *
+ * @throws {SettingsError}
+ */
+export function loadSettings(): void {
+  loadSettingsFile();
+  const { DATA_DIR } = env();
+  if (process.getuid?.() !== 0 || !statSync(DATA_DIR, { throwIfNoEntry: false })?.uid) return;
+  throw new SettingsError(
+    `You are root, and ${DATA_DIR} belongs to another user. Run the command as that user: runuser -u "$(stat -c %U ${DATA_DIR})" -- npm run admin -- …\n` +
+      `If the service runs as root, make root its owner: chown root: ${DATA_DIR}`,
+  );
+}
