@@ -54,7 +54,7 @@ export default async function InteractionPage({ params }: Props) {
 function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
   return (
     <Gone
-      title="Your account has changed"
+      title="You switched accounts"
       action={
         <ButtonLink variant="primary" href={interactionPath(uid)}>
           Reload

@@ -13,7 +13,8 @@ type Pending = {
   info?: ObjectInfo;
 };
 
-// Git's cache is of no use to the next request. An abbreviated id that fits several objects means the commit.
+// A large cache of delta bases rarely helps another request, so it is kept small.
+// An abbreviated id that fits several objects means the commit.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
@@ -27,8 +28,8 @@ const READER_MAX_QUESTIONS = 5_000;
 
 const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
-/** Why an unused reader ends. */
-export const CLOSED = "these objects were closed";
+/** The error for a question to a closed reader. */
+export const CLOSED = "the reader of git objects is closed";
 
 /** A git process that answers questions about one repository's objects, in the order of the questions. */
 export class ObjectReader {
@@ -46,7 +47,8 @@ export class ObjectReader {
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Not under limited-git, which is 50 % slower: sizes are requested before contents, and the deadline covers the rest.
+    // Not under limited-git, which is 50 % slower: callers (git-objects.ts) check an object's size before they read it, and end the reader
+    // at a deadline.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
