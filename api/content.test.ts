@@ -450,7 +450,7 @@ describe("who may read", () => {
       expect((await send(path)).status, path).toBe(401);
       expect(await refusal(await send(path, withToken(bea))), path).toEqual([403, "GatedRepo"]);
     }
-    // A copy in a pull request would show the content on the page of its files, as the README.
+    // A pull request that copies the file to README.md would show its content to everybody, because READMEs are not gated.
     const copy = { key: "copyFile", value: { path: "README.md", srcPath: "a" } };
     const propose = () =>
       send(api("/commit/main?create_pr=1", gated), {

@@ -12,10 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/**
- * Each registered URL of a repository, as a template, so that the test also finds a new route without a check. All parameters except the
- * name get values that exist in the private repository.
- */
+/** Each registered URL of a repository, as a template, so that the test also finds a new route without a check. */
 function addresses(): { method: string; template: string }[] {
   const of = (path: string) => /^(\/api)?(\/(models|datasets|spaces|:type(\{[^}]*\})?))?\/:owner\/:name\b/.test(path);
   const found = api.routes
@@ -24,6 +21,7 @@ function addresses(): { method: string; template: string }[] {
   return [...new Map(found.map((one) => [`${one.method} ${one.template}`, one])).values()];
 }
 
+/** Values for the parameters of a URL, of the right form; those of revisions and discussions exist in the private repository. */
 const values: Record<string, string> = {
   rev: "main",
   branch: "main",
@@ -144,7 +142,7 @@ test("S138 no URL causes a server error", { timeout: 120_000 }, async () => {
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const failed: string[] = [];
-  // First the repository's own name, with odd values for all other parameters; then the reverse.
+  // An odd name, then an odd owner, with valid other parameters; then the repository's own name with odd values for the others.
   const tries = addresses()
     // Each route is defined once for models, datasets and Spaces, so models are enough. git-http.test.ts tests packs.
     .filter(({ template }) => !/git-(upload|receive)-pack$|^\/api\/(datasets|spaces)\//.test(template))

@@ -47,7 +47,7 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   // A page may wait for many slots at once, and each wait listens for the end of the response.
   res.setMaxListeners(0);
   const target = parseTarget(req.url);
-  // This needs the request's own host, which `canonicalize` replaces by ORIGIN.
+  // This needs the request's own host, which `canonicalize` replaces with ORIGIN.
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
   const span = traceRequest(req, target);
   const ip = canonicalize(req, requestId);

@@ -132,7 +132,7 @@ const UNSENT =
   "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
 
 /**
- * Wraps an action for a form in the browser. Without it, a failed request would replace the form and its input by app/global-error.tsx;
+ * Wraps an action for a form in the browser. Without it, a failed request would replace the form and its input with app/global-error.tsx;
  * here the failure becomes a message. For browsers without scripts, server/replace-failed-page.ts does the same.
  */
 function keepInput(action: FormAction): FormAction {

@@ -25,10 +25,10 @@ const EVENTS_PER_SECOND = 50;
 const START_SECONDS = 240;
 
 /**
- * `npm run chaos -- upgrade COMMIT`: starts the version of a commit with the demo's data, and replaces its processes by those of this
- * checkout, one after another, under events, sign-ins, refreshes, token exchanges and pushes. Then it returns to the old version, if there
- * is no migration between the two. The process that sends the load also has the old version: this file runs in the old checkout, which gets
- * a copy of bench/chaos.
+ * `npm run chaos -- upgrade COMMIT`: starts the version of a commit with the demo's data, and replaces its processes with those of this
+ * checkout, one after another, under a load of events, sign-ins, refreshes, token exchanges and pushes. Then it returns to the old version,
+ * if there is no migration between the two. The process that sends the load also has the old version: this file runs in the old checkout,
+ * which gets a copy of bench/chaos.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");

@@ -112,7 +112,8 @@ describe("S56 consumeThrottle", () => {
       await other.query("begin");
       await change(last);
       const counted = attempt();
-      // The attempt holds the first row by then. It has waited for longer than our change will, so Postgres ends the attempt.
+      // Wait until the attempt, which holds the first row, waits for the last. Its deadlock timeout then ends before ours, so Postgres
+      // aborts the attempt.
       await vi.waitFor(async () => {
         const waiting = await pool().query(
           "select from pg_stat_activity where wait_event_type = 'Lock' and query like 'INSERT INTO throttle%'",

@@ -24,7 +24,7 @@ describe("createUser", () => {
     expect(await findUserByUsername(username.toLowerCase())).toMatchObject({ id, username, fullName: username });
   });
 
-  test("S139 of parallel claims of one name, by users and organizations, one wins", async () => {
+  test("S139 of parallel claims of one username one wins, and an organization's name is taken", async () => {
     const name = freshName("quay");
     const claims = Array.from({ length: 5 }, (_, i) =>
       createUser(operatorCommand, { ...input(i % 2 ? name : name.toUpperCase()), email: `${freshName("x")}@example.test` }, from),

@@ -20,7 +20,7 @@ const HERE = "http://repository.invalid";
 const READ_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Resolves relative URLs to the repository, at the shown revision, and replaces images of other sites by links: a page that loads them
+ * Resolves relative URLs to the repository, at the shown revision, and replaces images of other sites with links: a page that loads them
  * would tell those sites who reads it (S24). Ids in the text have a prefix, and so do links to them.
  * @throws Error before a folder with a very long name makes it slow: the time must depend on the text alone (render-markdown.ts)
  */

@@ -62,7 +62,7 @@ describe("S64 the request shows", () => {
     expect(request.expiresAt.getTime() - request.requestedAt.getTime()).toBeCloseTo(900_000, -4);
   });
 
-  test("an item that was unticked before, unticked", async () => {
+  test("as unticked each scope that the user unticked before", async () => {
     await allowDevice(at.session, (await startDevice(at)).user_code, { scopes: ["email"] });
     const { consent } = await openDeviceRequest(at.session, started.user_code, home);
     expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);

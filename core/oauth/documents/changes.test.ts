@@ -46,8 +46,8 @@ const offline = { redirect_uri: ONE, scope: "openid profile offline_access" };
 describe("S36 users are asked again when the app looks different from what they allowed", () => {
   test.each<[string, Record<string, unknown>, boolean]>([
     ["another name", { client_name: "Kite Flyer" }, true],
-    ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }, true],
-    ["a redirect URI less", { redirect_uris: [ONE] }, true],
+    ["one more redirect URI", { redirect_uris: [ONE, TWO, THREE] }, true],
+    ["one redirect URI fewer", { redirect_uris: [ONE] }, true],
     ["nothing", {}, false],
     ["redirect URIs in another order", { redirect_uris: [TWO, ONE] }, false],
     ["another homepage", { client_uri: "https://kite.example/" }, false],
@@ -69,9 +69,9 @@ describe("S36 users are asked again when the app looks different from what they 
 
 test.each([
   ["another name", { client_name: "Kite Flyer" }],
-  ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }],
+  ["one more redirect URI", { redirect_uris: [ONE, TWO, THREE] }],
 ])(
-  "S36 %s while a person reads the page: the answer is refused, because it was about the earlier document",
+  "S36 the document gets %s while a user reads the page: the answer is refused, because it was about the earlier document",
   async (_, changes) => {
     const at = await visit();
     const outcome = await ask(at, { redirect_uri: ONE });
@@ -86,7 +86,7 @@ test.each([
 );
 
 describe("S86 a redirect URI that is removed", () => {
-  test("stops at once, with a page and no redirect", async () => {
+  test("is refused at once, on an error page and without a redirect", async () => {
     const at = await visit();
     await signInAtSite(at, { redirect_uri: TWO });
     await change(at, { redirect_uris: [ONE] });
@@ -144,7 +144,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
 
-  test("stops in every process: all are notified at commit", async () => {
+  test("is refused in every process, because each is notified at commit", async () => {
     const at = await visit();
     await signInAtSite(at, { redirect_uri: ONE });
     const heard: (string | undefined)[] = [];
@@ -183,7 +183,10 @@ test("S144 a limited number of changes is recorded: of a document, of its host a
     const before = await db().throttle.findUniqueOrThrow({ where: { key } });
     await db().throttle.update({ where: { key }, data: { count } });
     expect(await changeOnce()).toBe(1);
-    expect((await findClientMetadata(at.site.clientId))?.client_name, "the change itself counts").toMatch(/^Kite [0-9a-f]/);
+    expect(
+      (await findClientMetadata(at.site.clientId))?.client_name,
+      "the change takes effect although it is not recorded",
+    ).toMatch(/^Kite [0-9a-f]/);
     await db().throttle.update({ where: { key }, data: { count: before.count } });
   }
   expect(await changeOnce()).toBe(2);

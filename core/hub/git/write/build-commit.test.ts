@@ -58,7 +58,7 @@ test("S137 the git that builds a commit has limits", async () => {
   });
 });
 
-test("a folder that this commit replaces by a file is looked up again", async () => {
+test("a folder that this commit replaces with a file is looked up again", async () => {
   const steps = (blob: string): Change[] => [
     { kind: "put", path: "a/b/c", blob },
     { kind: "delete", path: "a", what: "folder" },

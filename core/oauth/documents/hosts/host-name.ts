@@ -5,7 +5,7 @@ const HOST_MAX_CHARACTERS = 253;
 
 /**
  * Whether a rule can be made for a host, as the URL class writes it. Documents on other hosts are not accepted, because those could not be
- * blocked (S87). Underscores are allowed: they occur in hosts that share their parent's certificate.
+ * blocked (S87). Underscores are allowed: a host with one can have HTTPS by its parent's wildcard certificate.
  */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
