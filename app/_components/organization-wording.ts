@@ -45,7 +45,7 @@ export const policyChoices: Record<AppPolicy, { label: string; hint: string }> =
   },
   approved: {
     label: "Approved apps only",
-    hint: "Only apps that you approve, its apps with token exchange and apps that are part of this service can access the organization. Members can request approval when they sign in to an app.",
+    hint: "Only these apps can access the organization: those that you approve, its own apps with token exchange, and those that are part of this service. Members can request approval when they sign in to an app.",
   },
   none: {
     label: "No apps",

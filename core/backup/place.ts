@@ -24,7 +24,7 @@ export function openPlace(text: string): BackupPlace {
   if (!BACKUP_PASSWORD) {
     throw new BackupError(
       "BACKUP_PASSWORD is not set: backups are encrypted with it. `openssl rand -base64 48` generates one. Keep a copy of it elsewhere, " +
-        "together with SECRET_KEY: neither is in the backup, and without both of them a backup is useless.",
+        "together with SECRET_KEY: neither is in the backup, and a backup is useless unless you have both.",
     );
   }
   const { repository, isS3 } = repositoryOf(text);

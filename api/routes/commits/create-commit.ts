@@ -23,7 +23,7 @@ export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/c
   summary: "Commit to a branch, or propose a commit ({type})",
   description:
     "One JSON object per line: first `header`, then any number of `file`, `lfsFile`, `deletedFile`, `deletedFolder`, `deletedEntry` and " +
-    "`copyFile`, applied in this order. If the commit would change nothing, the response has the branch's latest commit.",
+    "`copyFile`, applied in the order of the lines. If the commit would change nothing, the response has the branch's latest commit.",
   params: { rev: z.string().openapi({ description: "A branch, or refs/pr/<number>, with slashes as %2F." }) },
   query: z.object({ create_pr: z.string().optional() }),
   rawBody: { required: true, content: { "application/x-ndjson": { schema: z.string() } } },

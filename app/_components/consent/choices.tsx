@@ -81,7 +81,7 @@ function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boole
         </span>
         <span id="all-organizations-hint" className="block text-muted text-small">
           Includes organizations you join later
-          {isAnyBlocked && " and, once they allow it, those that do not allow this app"}.
+          {isAnyBlocked && " and those that do not allow this app now, once they do"}.
         </span>
       </span>
       <input

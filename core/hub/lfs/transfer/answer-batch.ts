@@ -114,7 +114,8 @@ async function answerObject(
   if (!isLfsOid(oid)) return refuse(422, "An oid is a SHA-256 of 64 lower-case hexadecimal digits.");
   if (!isLfsSize(size)) return refuse(422, "A size is a whole number of bytes.");
   const found = stored.get(oid);
-  if (found && found.size !== size) return refuse(422, `This object has ${found.size} bytes.`);
+  if (found && found.size !== size)
+    return refuse(422, `This object has ${found.size} bytes, not the announced ${size}. Correct its pointer file.`);
   if (!isUpload) {
     if (!found) return refuse(404, "This repository does not have the object.");
     return { oid, size, authenticated: true, actions: await downloadActions(repo, found) };

@@ -37,7 +37,7 @@ export const setVariableAction = formAction(
   async ({ person, repo, input, from }) => {
     await setSpaceVariable(person, repo, input, from);
     revalidatePath("/", "layout");
-    return { message: `${input.name} set. If the app is running, it restarts with it.`, values: {} };
+    return { message: `${input.name} set. If the app was running or had failed, it restarts.`, values: {} };
   },
 );
 
@@ -49,7 +49,7 @@ export const deleteVariableAction = formAction(
     if (typeof name !== "string") throw notUnderstood();
     await deleteSpaceVariable(person, repo, { name, isSecret: isSecret === true }, from);
     revalidatePath("/", "layout");
-    return { message: `${name} removed. If the app is running, it restarts without it.` };
+    return { message: `${name} removed. If the app was running or had failed, it restarts.` };
   },
 );
 

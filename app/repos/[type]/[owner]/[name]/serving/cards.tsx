@@ -97,7 +97,7 @@ export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
                   size="small"
                   isQuiet
                 >
-                  If the app is running, it restarts without it.
+                  If the app is running or has failed, it restarts without it.
                 </ConfirmDestructive>
               }
             />
