@@ -189,6 +189,9 @@ test("a job's token for a user reads the gated repositories to which the user ha
   const file = `/${gated.fullName}/resolve/main/weights.txt`;
   expect((await send(token, "GET", file)).status).toBe(200);
   expect((await fetch(world.origin + file)).status).toBe(401);
+  const xet = await send(token, "GET", `/api/models/${gated.fullName}/xet-read-token/main`);
+  const chunks = () => send(xet.body.accessToken, "GET", `/xet/${gated.id}/v1/reconstructions/${"ab".repeat(32)}`);
+  expect([xet.status, (await chunks()).status]).toEqual([200, 404]);
   expect((await send(token, "GET", `/api/models/${own.fullName}`)).status).toBe(404);
   expect((await commit(token, own)).status).toBe(404);
   expect((await commit(token, gated)).status).toBe(403);
@@ -200,6 +203,8 @@ test("a job's token for a user reads the gated repositories to which the user ha
   const withdrawal = await send(token, "DELETE", `/api/models/${gated.fullName}/user-access-request`);
   expect(withdrawal.status).toBeGreaterThanOrEqual(400);
   expect((await send(token, "GET", file)).status).toBe(200);
+  await db().ciToken.updateMany({ where: { userId: grace.id }, data: { revokedAt: new Date() } });
+  expect((await chunks()).status).toBe(401);
 });
 
 async function commitByOwner(target: Repo): Promise<void> {

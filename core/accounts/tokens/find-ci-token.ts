@@ -19,7 +19,7 @@ export type CiToken = {
 } & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: TokenAccount });
 
 // A token ends with its publisher, its repository, and the account that it reads as or that owns the repository.
-const FIND = `
+const find = (by: "token_hash" | "id") => `
   SELECT t.id, t.publisher_id AS "publisherId", coalesce(p.created_by_id, r.owner_id, t.user_id) AS "trustedById",
          p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
          CASE WHEN r.id IS NOT NULL THEN json_build_object('id', r.id, 'type', r.type,
@@ -30,12 +30,18 @@ const FIND = `
     LEFT JOIN repo r ON r.id = t.repo_id
     LEFT JOIN "user" u ON u.id = CASE WHEN t.user_id IS NOT NULL THEN t.user_id WHEN r.owner_kind = 'user' THEN r.owner_id END
     LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id
-   WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
+   WHERE t.${by} = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
      AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
 
 /** A job's token; undefined if it is invalid, or its publisher, repository or account is gone or disabled (S99, S112). */
 export async function findCiToken(token: string): Promise<CiToken | undefined> {
-  const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: FIND, values: [hashToken(token)] });
+  const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: find("token_hash"), values: [hashToken(token)] });
+  return rows[0];
+}
+
+/** As `findCiToken`, for a right that was derived from the token. */
+export async function findCiTokenById(id: string): Promise<CiToken | undefined> {
+  const { rows } = await pool().query<CiToken>({ name: "find-ci-token-by-id", text: find("id"), values: [id] });
   return rows[0];
 }
 

@@ -1,23 +1,28 @@
 import type { Actor } from "../../../access/actor.ts";
 import { findDelegate, recordDelegation } from "../../../access/delegation.ts";
+import { findCiTokenById } from "../../../accounts/tokens/find-ci-token.ts";
 import { db, inTransaction } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
 import { requireUpload } from "../proposals/proposal-store.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
 /**
- * The user who was given an upload URL. It is valid for a day. In that time the user may leave, or their app may be revoked, and they could
- * otherwise keep filling the owner's quota. So the right to upload is checked again at each use, as for all deferred actions (decision 071).
+ * Who was given an upload URL, which is valid for a day, or a token for Xet. In that time the user may leave, or their app may be revoked,
+ * and they could otherwise keep filling the owner's quota. So the right is checked again at each use, as for all deferred actions (decision
+ * 071).
  */
 export type Uploader =
   | { userId: string; delegationId: string | null }
   /** A CI job: its token ends within the hour, and its upload may go on for as long as its publisher is trusted. */
-  | { publisherId: string };
+  | { publisherId: string }
+  /** A CI job that reads as a user. */
+  | { ciTokenId: string };
 
 /** @throws ServiceError `unauthorized` for a token that was revoked meanwhile */
 export async function uploaderOf(actor: Actor): Promise<Uploader | undefined> {
   if (actor.kind === "publisher") return { publisherId: actor.publisherId };
   if (actor.kind !== "person" && actor.kind !== "token") return undefined;
+  if (actor.kind === "token" && actor.isReadOnly) return { ciTokenId: actor.tokenId };
   const delegationId = await inTransaction((tx) => recordDelegation(tx, actor));
   return { userId: actor.userId, delegationId };
 }
@@ -34,7 +39,8 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
  * ones; the permission check decides which one it may use.
  */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
-  if (!("publisherId" in uploader)) {
+  if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
+  if ("userId" in uploader) {
     const { userId, delegationId } = uploader;
     // The person uploads now, so the repository's organization may require the same of them as of any visiting member.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
@@ -47,4 +53,10 @@ export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if (!publisher?.repoId) return undefined;
   const { createdById, repoId } = publisher;
   return { kind: "publisher", publisherId, trustedById: createdById ?? "", repoId, description: "" };
+}
+
+async function readingJob(tokenId: string): Promise<Actor | undefined> {
+  const userId = (await findCiTokenById(tokenId))?.user?.id;
+  if (!userId) return undefined;
+  return { kind: "token", userId, tokenId, scopes: ["gated-repos"], orgIds: [], clientId: null, isReadOnly: true };
 }
