@@ -262,7 +262,7 @@ describe("a commit", () => {
     expect((await commit(ada, repo, many(10_000))).status).toBe(200);
     await fsck(repo);
     expect(await eventsOf(repo)).toHaveLength(2);
-  });
+  }, 120_000);
 
   test("that arrives only in part, or whose sender disconnects, is not accepted", async () => {
     const ada = await someCaller();

@@ -29,8 +29,7 @@ export function openPlace(text: string): BackupPlace {
   }
   const { repository, isS3 } = repositoryOf(text);
   return {
-    // A password may have colons and @ in it; the last @ before a slash ends it.
-    name: text.replace(/:[^/]+@/, ":…@"),
+    name: text.split("/").map(hidePassword).join("/"),
     environment: childEnvironment({
       RESTIC_REPOSITORY: repository,
       RESTIC_PASSWORD: BACKUP_PASSWORD,
@@ -44,6 +43,12 @@ export function openPlace(text: string): BackupPlace {
       }),
     }),
   };
+}
+
+/** A password may have colons and @ in it: the last @ of the part ends it. */
+function hidePassword(part: string): string {
+  const [begin, end] = [part.indexOf(":") + 1, part.lastIndexOf("@")];
+  return begin > 0 && end > begin ? `${part.slice(0, begin)}…${part.slice(end)}` : part;
 }
 
 function repositoryOf(text: string): { repository: string; isS3: boolean } {
