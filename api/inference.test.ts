@@ -469,7 +469,9 @@ test("an app's requests count for its user, separately from other users; an exch
 
   // The organization's own allowance takes precedence over its plan's, and the plan's over the general one.
   await setAllowance(operatorCommand, "organization", { monthlyTokens: "0", monthlyRequests: "" }, noOrigin);
-  expect((await failure(forOrganization.chat.completions.create(chat()))).message).toContain("The organization's");
+  expect((await failure(forOrganization.chat.completions.create(chat()))).message).toContain(
+    "This organization cannot use inference",
+  );
   await setAllowance(operatorCommand, "plan:enterprise", { monthlyTokens: "", monthlyRequests: "" }, noOrigin);
   await forOrganization.chat.completions.create(chat());
   await setAllowance(operatorCommand, orgId, { monthlyTokens: "", monthlyRequests: "2" }, noOrigin);
@@ -501,7 +503,7 @@ test("the response is 402 when the month's allowance is used up, also for concur
   while ((await usageOf(caller)).tokens < 4_000) await client.chat.completions.create(chat({ max_tokens: 10 }));
   const refused = await failure(client.chat.completions.create(chat()));
   expect(refused).toMatchObject({ status: 402, type: "insufficient_quota", code: "insufficient_quota" });
-  expect(refused.message).toMatch(/Your 4,000 tokens for this month are used up\. The allowance is reset on 1 \w+\./);
+  expect(refused.message).toMatch(/Your allowance of 4,000 tokens for this month is used up\. The allowance is reset on 1 \w+\./);
 
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "5000", monthlyRequests: "" }, noOrigin);
   const month = new Date(monthOf(new Date()));
@@ -513,7 +515,7 @@ test("the response is 402 when the month's allowance is used up, also for concur
   expect(await meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0 });
 
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "", monthlyRequests: "1" }, noOrigin);
-  expect((await failure(client.chat.completions.create(chat()))).message).toContain("Your 1 request for this month");
+  expect((await failure(client.chat.completions.create(chat()))).message).toContain("Your allowance of 1 request for this month");
   await setAllowance(operatorCommand, caller.id, null, noOrigin);
   await client.chat.completions.create(chat());
 });

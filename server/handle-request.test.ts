@@ -513,7 +513,7 @@ describe("S137 requests while the process is busy", () => {
     expect(refused(ada)).toEqual([]);
     await expect.poll(() => refused(strangers).length, soon).toBeGreaterThan(5);
     expect(refused(strangers)[0]?.headers).toMatchObject({ "retry-after": "11", ratelimit: '"anonymous";r=0;t=11' });
-    expect(refused(strangers)[0]?.body).toContain("your address has sent too many requests");
+    expect(refused(strangers)[0]?.body).toContain("too many requests without a sign-in have come from your IP address");
     await expect.poll(() => refused(bob)[0]?.headers.ratelimit, soon).toBe('"account";r=0;t=11');
     expect(refused(bob)[0]?.body).toContain("your account has sent too many requests");
     const counted = async () => {

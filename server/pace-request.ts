@@ -119,7 +119,7 @@ function ifItSucceeds(connection: ServerResponse | Duplex, giveBack: () => void)
 }
 
 const OF_ACCOUNT = "your account has sent too many requests. Try again later";
-const OF_ADDRESS = "your address has sent too many requests without signing in. Sign in, or try again later";
+const OF_ADDRESS = "too many requests without a sign-in have come from your IP address. Sign in, or try again later";
 
 /**
  * The protocol, relays and files are counted separately, so that none uses up another's share or that of pages. Requests with a session or

@@ -54,7 +54,7 @@ export const protocolSchemas: Record<string, ApiSchema> = {
       token_type: text("`bearer`, or `DPoP`.", { example: "bearer" }),
       expires_in: { ...number("Seconds."), example: 28_800 },
       scope: text("The granted scopes.", { example: "openid profile read-repos" }),
-      id_token: text("With `openid`: a JWT, RS256."),
+      id_token: text("With `openid`: a JWT, signed with RS256, or with ES256 if the app requests it."),
       refresh_token: text(
         "Present in the device flow, with the scope `offline_access`, and for apps that always get refresh tokens.",
       ),

@@ -20,7 +20,7 @@ export function JobFields() {
               { value: "image", label: "In a Docker image" },
               {
                 value: "space",
-                label: "In a Space's files",
+                label: "In a directory with a Space's files",
                 hint: "The command starts in a directory with the files of the Space's default branch.",
               },
             ]}

@@ -44,7 +44,7 @@ export async function submittedJob(form: SubmittedForm): Promise<{ spec: JobSpec
 function submittedCommand(form: SubmittedForm, isSpace: boolean): string[] {
   const command = commandWords(form.verbatim("command").replaceAll("\r\n", "\n"));
   if (!command) throw wrong("command", "Close the quotation mark.");
-  if (isSpace && command.length === 0) throw wrong("command", "Enter a command to run in the Space's files.");
+  if (isSpace && command.length === 0) throw wrong("command", "Enter a command to run with the Space's files.");
   return command;
 }
 

@@ -68,7 +68,8 @@ export async function mergePullRequest(
     if (input.headSha && input.headSha !== headSha) {
       throw conflict("New commits were pushed. Review them before you merge.");
     }
-    if (!baseSha && baseRef !== `refs/heads/${repo.defaultBranch}`) throw conflict("The base branch no longer exists.");
+    if (!baseSha && baseRef !== `refs/heads/${repo.defaultBranch}`)
+      throw conflict("The base branch no longer exists. Open a new pull request.");
     if (baseSha && (await isAncestor(path, headSha, baseSha)))
       throw conflict("The base branch already contains all commits of this pull request.");
     const isForward = !baseSha || (input.isFastForward === true && (await isAncestor(path, baseSha, headSha)));

@@ -61,17 +61,23 @@ async function refusal(account: InferenceAccount, month: string): Promise<Servic
            m.tokens, m.requests, m.reserved_requests AS "underWay"
       FROM inference_meter m WHERE m.owner_id = ${account.ownerId} AND m.month = ${month}::date`;
   const { tokenLimit = null, requestLimit = null, tokens = 0n, requests = 0, underWay = 0 } = row ?? {};
-  const whose = account.orgId ? "The organization's" : "Your";
+  const [whose, who] = account.orgId ? ["The organization's", "This organization"] : ["Your", "You"];
   const until = `The allowance is reset on ${nextMonth(month)}.`;
+  if (requestLimit === 0 || tokenLimit === 0n || !row) {
+    return new ServiceError(
+      "quota_exceeded",
+      `${who} cannot use inference: the allowance is 0. Contact the operator of this service.`,
+    );
+  }
   if (requestLimit !== null && requests >= requestLimit) {
     return new ServiceError(
       "quota_exceeded",
-      `${whose} ${counted(requestLimit, "request")} for this month are used up. ${until}`,
+      `${whose} allowance of ${counted(requestLimit, "request")} for this month is used up. ${until}`,
     );
   }
-  if (!row || (tokenLimit !== null && tokens >= tokenLimit)) {
-    const limit = tokenLimit === null ? "allowance" : counted(Number(tokenLimit), "token");
-    return new ServiceError("quota_exceeded", `${whose} ${limit} for this month ${row ? "are" : "is"} used up. ${until}`);
+  if (tokenLimit !== null && tokens >= tokenLimit) {
+    const limit = counted(Number(tokenLimit), "token");
+    return new ServiceError("quota_exceeded", `${whose} allowance of ${limit} for this month is used up. ${until}`);
   }
   const why =
     underWay >= underWayMax(account)

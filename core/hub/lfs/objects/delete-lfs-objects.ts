@@ -108,7 +108,7 @@ function stillUsed(paths: readonly string[]) {
   const more = paths.length - named.length;
   return conflict(
     `The history still refers to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. This service does not rewrite the history to ` +
-      "delete large files. Delete the files, then squash the branches, and delete all other branches, tags and pull requests that contain them.",
+      "delete large files. Delete the files from the branches that you want to keep, and squash those branches. Then delete all other branches, tags and pull requests whose history contains the files.",
   );
 }
 

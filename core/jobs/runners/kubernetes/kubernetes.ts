@@ -48,7 +48,7 @@ function refusalOf({ image, filesDirectory, socketDirectory, environment, payloa
   const allowed = image === undefined ? undefined : allowImage(image);
   if (allowed && "refusal" in allowed) return allowed.refusal;
   if (filesDirectory || socketDirectory)
-    return "This server runs jobs in a cluster, which cannot run a Space's files. Use an image that contains them.";
+    return "This server runs jobs in a cluster, which cannot provide a Space's files. Use an image that contains them.";
   const bytes = Object.entries(environment).reduce(
     (sum, [name, value]) => sum + name.length + Buffer.byteLength(value),
     Buffer.byteLength(payload),

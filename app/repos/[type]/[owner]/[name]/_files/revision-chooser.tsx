@@ -54,7 +54,7 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
       <div className="absolute top-full left-0 z-10 mt-1 grid max-h-96 w-72 gap-3 overflow-y-auto rounded-card border border-line bg-surface p-3 text-small shadow-menu">
         {!refs && (
           <p className="px-2 text-muted">
-            Listing the branches and tags takes too long right now. Reload the page, or open one of the lists below.
+            Listing the branches and tags took too long. Reload the page, or open one of the lists below.
           </p>
         )}
         {group("Branches", refs?.branches, "branches")}

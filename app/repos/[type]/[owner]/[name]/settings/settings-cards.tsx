@@ -89,7 +89,7 @@ export function BranchCard({ repo, branches }: Props & Readonly<{ branches: read
             label="Branch"
             hint={
               branches === undefined
-                ? "Listing the branches takes too long right now. Type a name, or reload the page."
+                ? "Listing the branches took too long. Type a name, or reload the page."
                 : repo.headSha === null
                   ? "There are no commits yet. The first push creates the branch."
                   : "The name of an existing branch."

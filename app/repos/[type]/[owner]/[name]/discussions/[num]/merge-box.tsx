@@ -33,7 +33,7 @@ export async function MergeBox({ page }: Props) {
       ) : (
         <StatusNote Icon={CircleAlert} title="Merge status unknown">
           {mayReadContent
-            ? "Comparing the commits takes too long right now. Try again later."
+            ? "Comparing the commits took too long. Try again later."
             : "Only people with access to the files can see whether it can be merged."}
           <MarkReady page={page} />
         </StatusNote>
@@ -56,7 +56,7 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   if (state.merge === "gone" && state.headSha !== null) {
     return (
       <StatusNote Icon={CircleAlert} tone="text-bad" title="It cannot be merged">
-        The base branch {base} no longer exists.
+        The base branch {base} no longer exists. Open a new pull request.
       </StatusNote>
     );
   }

@@ -67,7 +67,7 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
         label="Commits from"
         defaultValue={names.includes(head) ? head : ""}
         options={[{ value: "", label: "None yet; I will push them" }, ...others]}
-        hint={`${refs ? "" : "Listing the branches takes too long right now. Reload the page to choose one. "}Without a branch, the pull request is a draft with its own ref to push to.`}
+        hint={`${refs ? "" : "Listing the branches took too long. Reload the page to choose one. "}Without a branch, the pull request is a draft with its own ref to push to.`}
       />
       <Select
         name="base"
