@@ -82,7 +82,7 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
       {!transport && (
         <FormMessage tone="warn">
           E-mail is not configured: messages are kept for a week, not sent. Read them with{" "}
-          <code className="whitespace-nowrap">npm run admin -- mail list</code>. Set SMTP_URL to send them.
+          <code className="sm:whitespace-nowrap">npm run admin -- mail list</code>. Set SMTP_URL to send them.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 sm:gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">
