@@ -90,7 +90,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
     expect((await stranger.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
     expect((await stranger.request.get(`/datasets/${person.username}/tide-tables`)).status()).toBe(404);
     await stranger.goto("/datasets?search=Tide-Tables-2");
-    await expect(stranger.getByText("Nothing found")).toBeVisible();
+    await expect(stranger.getByText("No datasets match")).toBeVisible();
     await stranger.close();
 
     await openTab(page, "Danger");

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { CopyButton } from "./copy-button.client.tsx";
 import { FormMessage } from "./page-layout.tsx";
 
@@ -13,7 +13,16 @@ export function CopyField({ label, value }: CopyFieldProps) {
     <div className="grid gap-1">
       <span className="text-muted text-small">{label}</span>
       <div className="flex min-h-10 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-3">
-        <code className="wrap-anywhere min-w-0 flex-1 select-all">{value}</code>
+        <code className="wrap-anywhere min-w-0 flex-1 select-all">
+          {/* A URL is broken after a slash, if possible. */}
+          {value.split(/(?<=\/)(?!\/)/).map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
+            <Fragment key={index}>
+              {index > 0 && <wbr />}
+              {part}
+            </Fragment>
+          ))}
+        </code>
         <CopyButton value={value} label={label} />
       </div>
     </div>

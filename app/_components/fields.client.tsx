@@ -126,7 +126,7 @@ export function Select({ name, label, options, defaultValue, hint, error, isOpti
 export function SelectBox({ className, ...select }: ComponentProps<"select">) {
   return (
     <div className="relative">
-      <select {...select} className={classNames("appearance-none pr-9", className)} />
+      <select {...select} className={classNames("appearance-none truncate pr-9", className)} />
       <ChevronDown className="pointer-events-none absolute inset-y-0 right-3 my-auto size-4 text-muted" aria-hidden="true" />
     </div>
   );

@@ -44,7 +44,7 @@ export function ListRow({ leading, title, meta, trailing, actions, children }: L
     <li className="px-4 py-3.5 sm:px-5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         {leading}
-        <div className="min-w-0 flex-1 basis-36">
+        <div className="min-w-0 flex-1 basis-36 sm:basis-72">
           <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 font-medium">{title}</div>
           {meta && <div className="break-words text-muted text-small">{meta}</div>}
         </div>

@@ -31,6 +31,7 @@ color:var(--ink);cursor:pointer;display:grid;place-items:center;text-decoration:
 dl{margin:.75rem 0 0}dt{color:var(--muted);font-size:13.5px}
 dd{margin:0 0 .75rem;white-space:pre-wrap;overflow-wrap:anywhere}
 a{color:inherit;text-underline-offset:4px}
+main>:last-child{margin-bottom:0}
 :focus-visible{outline:2px solid var(--brand);outline-offset:2px}
 @media (max-width:22rem){form{grid-template-columns:1fr}}`;
 

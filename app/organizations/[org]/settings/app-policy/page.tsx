@@ -84,7 +84,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
           <SubmitButton>Save policy</SubmitButton>
         </ActionForm>
       </SectionCard>
-      <div className="grid gap-3">
+      <div className="grid grid-cols-1 gap-5">
         <SearchForm action={path} label="Name or client ID" value={search}>
           <Filter
             name="state"

@@ -91,7 +91,7 @@ function wordsFor(event: OtherEvent, { repo, discussion }: DiscussionPage): [Luc
       return [
         Pencil,
         <>
-          changed the title from <del>{event.from}</del> to <ins className="no-underline">{event.to}</ins>
+          changed the title from <del>{event.from}</del> to <ins className="text-ink no-underline">{event.to}</ins>
         </>,
       ];
     case "commit":
