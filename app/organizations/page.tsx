@@ -54,7 +54,7 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
         row={(organization) => <OrganizationRow key={organization.id} organization={organization} />}
         empty={
           <EmptyState Icon={Building2} title="You are not in any organization" action={create}>
-            Create one for your team, or open the link in an invitation e-mail.
+            Create one for your team, or open the link of an invitation.
           </EmptyState>
         }
       />

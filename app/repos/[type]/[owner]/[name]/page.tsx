@@ -18,7 +18,7 @@ type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
 const notices: Record<string, string> = {
   created: "Repository created.",
-  asked: "Request sent. You will get an e-mail with the decision.",
+  asked: "Request sent. This page shows the decision.",
   granted: "You now have access.",
   withdrawn: "Request withdrawn.",
 };
