@@ -142,9 +142,11 @@ type PasswordFieldProps = Readonly<{
 }>;
 
 /** A password field with a switch to show what was typed. The server never fills it in again. */
-export function PasswordField({ name, label, autoComplete, hint, aside }: PasswordFieldProps) {
+export function PasswordField({ name, label, autoComplete, hint: rule, aside }: PasswordFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];
+  // The error repeats the rule.
+  const hint = error ? undefined : rule;
   const [isShown, setShown] = useState(false);
   const Icon = isShown ? EyeOff : Eye;
   return (
