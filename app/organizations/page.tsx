@@ -75,7 +75,7 @@ function OrganizationRow({ organization }: Readonly<{ organization: Organization
       meta={`${name} · ${role}`}
       trailing={
         <ButtonLink size="small" href={`/${name}`}>
-          Profile<span className="sr-only"> of {fullName}</span>
+          View profile<span className="sr-only"> of {fullName}</span>
         </ButtonLink>
       }
     />

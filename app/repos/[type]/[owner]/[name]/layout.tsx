@@ -76,7 +76,7 @@ function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
               {owner.handle}
             </Link>
             <span className="font-normal text-muted"> / </span>
-            {name}
+            <span className="inline-block max-w-full break-words">{name}</span>
           </h1>
           <CopyButton value={fullName} label={fullName} />
         </div>
