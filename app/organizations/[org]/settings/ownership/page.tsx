@@ -122,11 +122,11 @@ export default async function OwnershipPage({ params }: Props) {
 
 function describeOwned({ repos, collections, apps, webhooks, members }: OwnedCounts): string {
   const list = [
-    counted(repos, "repository", "repositories"),
-    counted(collections, "collection", "collections"),
-    counted(apps, "OAuth app", "OAuth apps"),
-    counted(webhooks, "webhook", "webhooks"),
+    repos > 0 && counted(repos, "repository", "repositories"),
+    collections > 0 && counted(collections, "collection", "collections"),
+    apps > 0 && counted(apps, "OAuth app", "OAuth apps"),
+    webhooks > 0 && counted(webhooks, "webhook", "webhooks"),
     `the ${counted(members, "membership", "memberships")}`,
-  ];
+  ].filter((part) => part !== false);
   return new Intl.ListFormat("en").format(list);
 }
