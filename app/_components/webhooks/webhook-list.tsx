@@ -90,7 +90,11 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
           </p>
         )}
         <p className="mt-1 flex items-start gap-x-2 text-muted text-small">
-          {last && <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />}
+          {last && (
+            <span className="shrink-0">
+              <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />
+            </span>
+          )}
           <span className="min-w-0">
             {last ? (
               <>
