@@ -85,7 +85,7 @@ for (const hasScripts of [true, false]) {
 
       await page.goto("/forgot-password");
       await page.getByLabel("E-mail of your account").fill(person.email);
-      await page.getByRole("button", { name: "Send the link" }).click();
+      await page.getByRole("button", { name: "Request the link" }).click();
       await expect(page.getByText(person.email)).toBeVisible();
       const reset = await readLinkTo(demo, person.email, "/reset-password/");
       await page.goto(reset);

@@ -62,6 +62,8 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   expect((await page.request.get(`${address}/edit`)).status()).toBe(404);
   await page.goto(`/collections?owner=${person.username}`);
   await expect(page.getByRole("list", { name: "Collections" }).getByRole("listitem")).toHaveCount(1);
+  // A collection that this user creates would not be in the list of the other user.
+  await expect(page.getByRole("link", { name: "New collection" })).toHaveCount(0);
 
   await enter(page, person);
   await page.goto(`${address}/edit`);

@@ -90,7 +90,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
     expect((await stranger.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
     expect((await stranger.request.get(`/datasets/${person.username}/tide-tables`)).status()).toBe(404);
     await stranger.goto("/datasets?search=Tide-Tables-2");
-    await expect(stranger.getByText("Nothing found")).toBeVisible();
+    await expect(stranger.getByText("No datasets match")).toBeVisible();
     await stranger.close();
 
     await openTab(page, "Danger");
@@ -179,7 +179,7 @@ test("a gate is enabled, access is requested, granted and withdrawn", async ({ p
   await page.getByText("Remove access").first().click();
   await page.getByLabel("Reason").fill("The project is over.");
   await page.getByRole("button", { name: "Remove access" }).click();
-  await expect(page.getByText("Rejected. The user is notified by e-mail.")).toBeVisible();
+  await expect(page.getByText("Rejected. The user cannot read the files.")).toBeVisible();
   await theirs.goto("/settings/gated-repos");
   await expect(theirs.getByText("Reason: The project is over.")).toBeVisible();
   await theirs.goto(repository.path);

@@ -44,7 +44,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
     closed.getByRole("link", { name: "Ask its administrators" }).click(),
   ]);
   await asking.getByRole("button", { name: "Ask the administrators" }).click();
-  await expect(asking.getByText("You get an e-mail when they decide")).toBeVisible();
+  await expect(asking.getByText("Your request was sent to the administrators")).toBeVisible();
   await expectAccessible(asking);
   await asking.close();
   await page.reload();

@@ -98,7 +98,7 @@ test("an empty repository tells its owner how to begin, and others that it is em
   await expect(page.getByText("git push")).toHaveCount(0);
   await enter(page, person);
   await page.goto(`${repository.path}/tree/main`);
-  const commands = page.getByRole("region", { name: "commands that create the first commit" });
+  const commands = page.getByRole("region", { name: "commands for a new folder" });
   await expect(commands).toContainText(`git clone ${demo.origin}${repository.path}`);
   for (const rest of ["commits/main", "branches", "tags"]) {
     expect((await page.request.get(`${repository.path}/${rest}`)).status(), rest).toBe(200);

@@ -105,7 +105,7 @@ for (const hasScripts of [true, false]) {
       const theirs = await repository.commit({ "a.txt": "theirs" }, "Their version");
       await page.getByRole("button", { name: "Commit" }).click();
       await expect(page.getByText("“Their version”")).toBeVisible();
-      await expect(page.getByRole("link", { name: `commit ${theirs.slice(0, 8)}` })).toBeVisible();
+      await expect(page.getByRole("link", { name: `commit ${theirs.slice(0, 10)}` })).toBeVisible();
       await expectContent(page, "mine, typed for an hour");
       await expect(page.getByLabel("Summary")).toHaveValue("My version");
       expect(await repository.read("a.txt")).toBe("theirs");

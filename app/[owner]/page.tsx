@@ -176,7 +176,7 @@ async function LikesSection({ owner, page }: Readonly<{ owner: Owner; page: numb
 async function MembersSection({ owner, person, page }: Readonly<{ owner: Owner; person: Person; page: number }>) {
   const members = await listMembers(person, owner.id, { page });
   return (
-    <div className="mt-7">
+    <div className="mt-5">
       <PagedList
         section={{ title: "Members", description: "Only members can see this list." }}
         label="Members"

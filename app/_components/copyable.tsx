@@ -1,4 +1,5 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
+import { classNames } from "./class-names.ts";
 import { CopyButton } from "./copy-button.client.tsx";
 import { FormMessage } from "./page-layout.tsx";
 
@@ -13,7 +14,16 @@ export function CopyField({ label, value }: CopyFieldProps) {
     <div className="grid gap-1">
       <span className="text-muted text-small">{label}</span>
       <div className="flex min-h-10 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-3">
-        <code className="wrap-anywhere min-w-0 flex-1 select-all">{value}</code>
+        <code className="wrap-anywhere min-w-0 flex-1 select-all">
+          {/* A URL is broken after a slash, if possible. */}
+          {value.split(/(?<=\/)(?!\/)/).map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
+            <Fragment key={index}>
+              {index > 0 && <wbr />}
+              {part}
+            </Fragment>
+          ))}
+        </code>
         <CopyButton value={value} label={label} />
       </div>
     </div>
@@ -26,18 +36,21 @@ type CodeBlockProps = Readonly<{
   label: string;
 }>;
 
-/** Code to copy. The keyboard can scroll it. */
+/** Code to copy. The keyboard can scroll it; a single command is wrapped instead. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
     // Long lines scroll: without containment they would widen every grid and fieldset around them.
-    <div className="flex items-start rounded-control contain-inline-size border border-line bg-sunken">
+    <div className="relative rounded-control contain-inline-size border border-line bg-sunken">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
-      <section aria-label={label} tabIndex={0} className="min-w-0 flex-1 overflow-x-auto rounded-control p-3">
-        <pre className="leading-5">
+      <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-control p-3">
+        {/* The padding lets the end of the first line scroll out from under the button. */}
+        <pre
+          className={classNames("pr-8 leading-5", code.includes("\n") ? "w-max min-w-full" : "wrap-anywhere whitespace-pre-wrap")}
+        >
           <code>{code}</code>
         </pre>
       </section>
-      <div className="p-1">
+      <div className="absolute top-1 right-1 rounded-control bg-sunken">
         <CopyButton value={code} label={label} />
       </div>
     </div>

@@ -21,7 +21,7 @@ export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
         </span>
       )}
       <div className="mt-4 font-medium">{title}</div>
-      <div className="mt-1.5 max-w-sm text-muted text-small">{children}</div>
+      <div className="mt-1.5 max-w-sm text-balance text-muted text-small">{children}</div>
       {action && <div className="mt-5">{action}</div>}
     </div>
   );

@@ -126,7 +126,7 @@ export function Select({ name, label, options, defaultValue, hint, error, isOpti
 export function SelectBox({ className, ...select }: ComponentProps<"select">) {
   return (
     <div className="relative">
-      <select {...select} className={classNames("appearance-none pr-9", className)} />
+      <select {...select} className={classNames("appearance-none truncate pr-9", className)} />
       <ChevronDown className="pointer-events-none absolute inset-y-0 right-3 my-auto size-4 text-muted" aria-hidden="true" />
     </div>
   );
@@ -142,9 +142,11 @@ type PasswordFieldProps = Readonly<{
 }>;
 
 /** A password field with a switch to show what was typed. The server never fills it in again. */
-export function PasswordField({ name, label, autoComplete, hint, aside }: PasswordFieldProps) {
+export function PasswordField({ name, label, autoComplete, hint: rule, aside }: PasswordFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];
+  // The error repeats the rule.
+  const hint = error ? undefined : rule;
   const [isShown, setShown] = useState(false);
   const Icon = isShown ? EyeOff : Eye;
   return (

@@ -18,7 +18,7 @@ type ImageFieldProps = Readonly<{
 export function ImageField({ name, label, current, removeName }: ImageFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];
-  const hint = "PNG, JPEG, WebP, GIF or AVIF, up to 5 MB. It is cropped to a square.";
+  const hint = "PNG, JPEG, WebP, GIF or AVIF, up to 5\u00a0MB. It is cropped to a square.";
   return (
     <div className="flex flex-wrap items-start gap-4">
       {current}

@@ -42,14 +42,21 @@ type ListRowProps = Readonly<{
 export function ListRow({ leading, title, meta, trailing, actions, children }: ListRowProps) {
   return (
     <li className="px-4 py-3.5 sm:px-5">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+      {/* On narrow screens a confirmation has the width of the row, not of its button. */}
+      <div className="relative flex items-center gap-3">
         {leading}
-        <div className="min-w-0 flex-1 basis-36">
-          <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 font-medium">{title}</div>
-          {meta && <div className="break-words text-muted text-small">{meta}</div>}
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-2">
+          <div className={classNames("min-w-0 flex-1 sm:basis-72", actions ? "basis-56" : "basis-32")}>
+            <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 font-medium">{title}</div>
+            {meta && <div className="break-words text-muted text-small">{meta}</div>}
+          </div>
+          {(trailing || actions) && (
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+              {trailing && <div className="flex flex-wrap items-center gap-2">{trailing}</div>}
+              {actions && <div className="header-actions max-sm:static">{actions}</div>}
+            </div>
+          )}
         </div>
-        {trailing && <div className="flex flex-wrap items-center gap-2">{trailing}</div>}
-        {actions && <div className="header-actions">{actions}</div>}
       </div>
       {children}
     </li>

@@ -30,8 +30,8 @@ export const planNames: Record<OrganizationPlan | "free", string> = {
  * name.
  */
 export const planSentences: Record<OrganizationPlan | "free", string> = {
-  free: "Everything except token exchange and the export of the audit log. The operator can change the plan.",
-  team: "Everything except token exchange. The operator can change the plan.",
+  free: "Everything except token exchange and the export of the audit log.",
+  team: "Everything except token exchange.",
   enterprise: "Everything, including token exchange: the organization's apps can act for members without asking each of them.",
   plus: "The same as Enterprise; apps see the plan's name.",
   academia: "The same as Team; apps see the plan's name.",

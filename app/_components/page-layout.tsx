@@ -40,7 +40,7 @@ export function PageHeader({ title, description, trail, status, actions }: PageH
   return (
     <header className="mb-5">
       {trail && (
-        <nav aria-label="Breadcrumb" className="mb-1 text-muted text-small">
+        <nav aria-label="Breadcrumb" className="mb-1.5 text-muted text-small">
           {trail.map((step, index) => (
             <span key={step.href}>
               {index > 0 && <span aria-hidden="true"> / </span>}
@@ -101,8 +101,8 @@ export function SectionCard({ title, description, action, isDanger, isFlush, chi
       aria-labelledby={id}
       className={classNames("rounded-card border bg-surface", isDanger ? "border-bad/45" : "border-line")}
     >
-      <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 border-line border-b px-4 py-3.5 sm:px-5">
-        <div className="min-w-0">
+      <header className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-2 border-line border-b px-4 py-3.5 sm:px-5">
+        <div className="min-w-0 flex-1 basis-36">
           <h2 id={id}>{title}</h2>
           {description && <p className="mt-0.5 max-w-reading text-muted text-small">{description}</p>}
         </div>

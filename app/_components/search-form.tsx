@@ -51,7 +51,7 @@ type FilterProps = Readonly<{
 /** A `Select` of a `SearchForm`. */
 export function Filter({ name, label, value = "", any = "Any", options }: FilterProps) {
   return (
-    <div className="min-w-44">
+    <div className="min-w-44 max-sm:flex-1">
       <Select name={name} label={label} defaultValue={value} options={[{ value: "", label: any }, ...options]} />
     </div>
   );

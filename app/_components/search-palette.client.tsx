@@ -4,9 +4,16 @@ import { Search } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent as ReactKeyboardEvent, useId, useState } from "react";
 import { classNames } from "./class-names.ts";
+import type { ExcerptParts } from "./excerpt.tsx";
 import { useSearch } from "./use-search.client.ts";
 
-export type FoundItem = Readonly<{ href: string; label: string; hint: string }>;
+export type FoundItem = Readonly<{
+  href: string;
+  label: string;
+  hint: string;
+  /** Why it was found, if its label does not show it. The dialog has no room for it. */
+  excerpt?: ExcerptParts;
+}>;
 export type FoundGroup = Readonly<{ label: string; items: readonly FoundItem[] }>;
 
 const stateWords = {
@@ -105,7 +112,7 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
                   )}
                 >
                   <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-                  <span className="max-w-2/5 truncate text-fine text-muted">{hint}</span>
+                  <span className="max-w-3/5 shrink-0 truncate text-fine text-muted">{hint}</span>
                 </a>
               );
             })}

@@ -29,7 +29,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
         title="Repositories"
         description="Every version of every file counts, including those that are only in the history."
       >
-        <div className="grid grid-cols-1 gap-4">
+        <div className="grid grid-cols-1 gap-2">
           <Meter label="Git and Git LFS" text={ofLimit(readableSize(used), sizeOrNone(quota))} value={used} max={quota} />
           <p className="text-muted text-small">
             {readableSize(bytes.git)} in git and {readableSize(bytes.lfs)} in Git LFS
@@ -89,7 +89,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
 
 function Records({ label, used, limit, note }: Readonly<{ label: string; used: number; limit: number | null; note: string }>) {
   return (
-    <div className="grid gap-1">
+    <div className="grid gap-2">
       <Meter label={label} text={ofLimit(readableSize(used), sizeOrNone(limit))} value={used} max={limit} />
       <p className="text-muted text-small">{note}</p>
     </div>

@@ -14,6 +14,9 @@ import { organizationPath } from "./organization-page.ts";
 import { repoHref } from "./repo-page.ts";
 import { currentSession } from "./session.ts";
 
+/** The docs have a search of their own for the rest. */
+const DOCS_MAX = 5;
+
 /** The results of a search of the whole service that the person may see. */
 export async function findEverything(search: string, limit: number): Promise<FoundGroup[]> {
   if (search === "") return [];
@@ -30,9 +33,18 @@ export async function findEverything(search: string, limit: number): Promise<Fou
     { label: "Repositories", items: repos },
     {
       label: "People and organizations",
-      items: owners.map(({ handle, fullName }) => ({ href: `/${handle}`, label: handle, hint: fullName })),
+      items: owners.map(({ handle, fullName }) => ({
+        href: `/${handle}`,
+        label: fullName || handle,
+        hint: fullName ? handle : "",
+      })),
     },
-    { label: "Docs", items: docs.map(({ href, page, heading }) => ({ href, label: heading ?? page, hint: page })) },
+    {
+      label: "Docs",
+      items: docs
+        .slice(0, DOCS_MAX)
+        .map(({ href, page, heading, excerpt }) => ({ href, label: heading ?? page, hint: page, excerpt })),
+    },
   ].flatMap(({ label, items }) => (items.length > 0 ? [{ label, items: items.slice(0, limit) }] : []));
 }
 

@@ -1,7 +1,10 @@
 import { Library, SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import { anonymous, personActor } from "#core/access/actor.ts";
+import { may } from "#core/access/may.ts";
+import { findOwner } from "#core/accounts/handles/find-owner.ts";
 import { listCollections } from "#core/hub/collections/list-collections.ts";
+import { ownerColumns } from "#core/hub/repos/repo.ts";
 import { ButtonLink } from "../_components/button.tsx";
 import { EmptyState, PagedList } from "../_components/list.tsx";
 import { PageHeader } from "../_components/page-layout.tsx";
@@ -22,12 +25,19 @@ export default async function CollectionsPage({ searchParams }: Readonly<{ searc
   const search = searchOf(query.search);
   const owner = textOf(query.owner).trim().slice(0, 100);
   const actor = session ? personActor(session) : anonymous;
-  const collections = await listCollections(actor, {
-    text: search,
-    page: Number(textOf(query.page)),
-    pageSize: PAGE_SIZE,
-    ...(owner && { owners: [owner] }),
-  });
+  const [collections, found] = await Promise.all([
+    listCollections(actor, {
+      text: search,
+      page: Number(textOf(query.page)),
+      pageSize: PAGE_SIZE,
+      ...(owner && { owners: [owner] }),
+    }),
+    owner ? findOwner(owner) : undefined,
+  ]);
+  // On the list of somebody else, the new collection would not appear.
+  const mayCreate = owner
+    ? found !== undefined && (await may(actor, "collection.create", ownerColumns(found)))
+    : session !== undefined;
   return (
     <SiteFrame width="page">
       <PageHeader
@@ -35,7 +45,7 @@ export default async function CollectionsPage({ searchParams }: Readonly<{ searc
         description="Lists of repositories that belong together."
         {...(owner && { trail: [{ href: COLLECTIONS_PATH, label: "Collections" }] })}
         actions={
-          session &&
+          mayCreate &&
           (collections.total > 0 || search) && (
             <ButtonLink href={newCollectionPath(owner)} variant="primary">
               New collection
@@ -56,13 +66,13 @@ export default async function CollectionsPage({ searchParams }: Readonly<{ searc
         list={collections}
         hrefOf={(page) => collectionsPath({ owner, search, page })}
         row={(collection) => <CollectionRow key={collection.id} collection={collection} isOwnerShown={owner === ""} />}
-        empty={<NoCollections search={search} isSignedIn={session !== undefined} owner={owner} />}
+        empty={<NoCollections search={search} mayCreate={mayCreate} owner={owner} />}
       />
     </SiteFrame>
   );
 }
 
-function NoCollections({ search, isSignedIn, owner }: Readonly<{ search: string; isSignedIn: boolean; owner: string }>) {
+function NoCollections({ search, mayCreate, owner }: Readonly<{ search: string; mayCreate: boolean; owner: string }>) {
   if (search) {
     return (
       <EmptyState
@@ -79,7 +89,7 @@ function NoCollections({ search, isSignedIn, owner }: Readonly<{ search: string;
       Icon={Library}
       title="No collections yet"
       action={
-        isSignedIn && (
+        mayCreate && (
           <ButtonLink href={newCollectionPath(owner)} variant="primary">
             New collection
           </ButtonLink>

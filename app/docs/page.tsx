@@ -5,6 +5,7 @@ import { fillInProse } from "#core/docs/fill-in.ts";
 import { listGuides } from "#core/docs/read-guide.ts";
 import { searchDocs } from "#core/docs/search-docs.ts";
 import { env } from "#core/env.ts";
+import { Excerpt } from "../_components/excerpt.tsx";
 import { EmptyState, List, ListRow } from "../_components/list.tsx";
 import { Card, PageHeader, SectionCard } from "../_components/page-layout.tsx";
 import { type PageQuery, searchOf } from "../_server/page-query.ts";
@@ -83,18 +84,7 @@ async function Results({ search }: Readonly<{ search: string }>) {
                 meta={
                   <>
                     {heading && <span className="block">{page}</span>}
-                    <span className="wrap-anywhere block max-w-reading">
-                      {excerpt.map(({ text, isMatch }, index) =>
-                        isMatch ? (
-                          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
-                          <mark key={index} className="bg-transparent font-medium text-ink">
-                            {text}
-                          </mark>
-                        ) : (
-                          text
-                        ),
-                      )}
-                    </span>
+                    <Excerpt of={excerpt} />
                   </>
                 }
               />

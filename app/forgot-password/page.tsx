@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import Link from "next/link";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../_components/action-form.client.tsx";
 import { CardFooter, CardFrame, CardHeader } from "../_components/card-frame.tsx";
 import { Field } from "../_components/fields.client.tsx";
@@ -10,11 +11,15 @@ export const metadata: Metadata = { title: "Forgot password" };
 export default function ForgotPasswordPage() {
   return (
     <CardFrame>
-      <CardHeader title="Forgot your password?">We will send you a link to choose a new one.</CardHeader>
+      <CardHeader title="Forgot your password?">
+        {isMailSent()
+          ? "We will send you a link to choose a new one."
+          : "This server does not send e-mail. Its operator can give you a link to choose a new one."}
+      </CardHeader>
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={forgotPasswordAction}>
           <Field name="email" type="email" label="E-mail of your account" autoComplete="email" />
-          <SubmitButton isWide>Send the link</SubmitButton>
+          <SubmitButton isWide>Request the link</SubmitButton>
         </ActionForm>
       </div>
       <CardFooter>

@@ -54,7 +54,7 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
         row={(organization) => <OrganizationRow key={organization.id} organization={organization} />}
         empty={
           <EmptyState Icon={Building2} title="You are not in any organization" action={create}>
-            Create one for your team, or open the link in an invitation e-mail.
+            Create one for your team, or open the link of an invitation.
           </EmptyState>
         }
       />
@@ -75,7 +75,7 @@ function OrganizationRow({ organization }: Readonly<{ organization: Organization
       meta={`${name} · ${role}`}
       trailing={
         <ButtonLink size="small" href={`/${name}`}>
-          Profile<span className="sr-only"> of {fullName}</span>
+          View profile<span className="sr-only"> of {fullName}</span>
         </ButtonLink>
       }
     />

@@ -1,12 +1,13 @@
 import { Search, SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
+import { Excerpt } from "../_components/excerpt.tsx";
 import { EmptyState, List, ListRow } from "../_components/list.tsx";
 import { Card, PageHeader, SectionCard } from "../_components/page-layout.tsx";
 import { SearchForm } from "../_components/search-form.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
 import { findEverything } from "../_server/find-everything.ts";
-import { type PageQuery, searchOf } from "../_server/page-query.ts";
+import { hrefWith, type PageQuery, searchOf } from "../_server/page-query.ts";
 
 export const metadata: Metadata = { title: "Search" };
 
@@ -22,9 +23,20 @@ export default async function SearchPage({ searchParams }: Readonly<{ searchPara
       <div className="grid gap-5">
         <SearchForm action="/search" label="Repositories, people, organizations, pages and docs" value={search} />
         {groups.map(({ label, items }) => (
-          <SectionCard key={label} title={label} isFlush>
+          <SectionCard
+            key={label}
+            title={label}
+            action={
+              label === "Docs" && (
+                <Link prefetch={false} href={hrefWith("/docs", { search })} className="link text-small">
+                  More in the docs
+                </Link>
+              )
+            }
+            isFlush
+          >
             <List label={label}>
-              {items.map(({ href, label: name, hint }) => (
+              {items.map(({ href, label: name, hint, excerpt }) => (
                 <ListRow
                   key={href}
                   title={
@@ -32,7 +44,12 @@ export default async function SearchPage({ searchParams }: Readonly<{ searchPara
                       {name}
                     </Link>
                   }
-                  meta={hint}
+                  meta={
+                    <>
+                      {hint}
+                      {excerpt && <Excerpt of={excerpt} />}
+                    </>
+                  }
                 />
               ))}
             </List>

@@ -94,6 +94,6 @@ async function signUp(page: Page): Promise<string> {
 async function forgetPassword(page: Page, email: string): Promise<void> {
   await page.goto("/forgot-password");
   await page.getByLabel("E-mail of your account").fill(email);
-  await page.getByRole("button", { name: "Send the link" }).click();
+  await page.getByRole("button", { name: "Request the link" }).click();
   await page.getByText(email).waitFor();
 }

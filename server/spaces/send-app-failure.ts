@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { env } from "#core/env.ts";
 import { requestContext } from "#core/log.ts";
 import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
 import { sandboxHeaders } from "#core/spaces/door/app-headers.ts";
@@ -16,6 +17,8 @@ export type AppFailure = {
   retryAfter?: number;
   /** The Space's own page. */
   pagePath?: string;
+  /** Whether signing in may help. */
+  mayNeedSignIn?: boolean;
 };
 
 /** Responds in place of an app: with a page for users or JSON for programs, within the same sandbox as the app's own responses. */
@@ -25,7 +28,7 @@ export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failur
     return;
   }
   discardRest(req);
-  const { status, error, title, text, retryAfter, pagePath } = failure;
+  const { status, error, title, text, retryAfter } = failure;
   const headers = {
     ...sandboxHeaders,
     "Cache-Control": "no-store",
@@ -47,8 +50,19 @@ export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failur
     htmlPage(
       title,
       `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>
-${pagePath ? `<p class="actions"><a class="button" target="_top" href="${escapeHtml(pagePath)}">Go to the Space</a></p>` : ""}
+<p class="actions">${stepsAfter(failure)
+        .map(([path, label]) => linkButton(path, label))
+        .join("")}</p>
 ${requestId ? `<p class="muted">If you report this, include: <code>${escapeHtml(requestId)}</code></p>` : ""}`,
     ),
   );
 }
+
+const stepsAfter = ({ pagePath, mayNeedSignIn }: AppFailure): ReadonlyArray<readonly [path: string, label: string]> => [
+  ...(mayNeedSignIn ? [["/login", "Sign in"] as const] : []),
+  pagePath ? [pagePath, "Go to the Space"] : ["/", `Go to ${env().BRAND_NAME}`],
+];
+
+/** Opens a page of the service in place of the one whose frame the app is in. */
+const linkButton = (path: string, label: string): string =>
+  `<a class="button" target="_top" href="${escapeHtml(env().ORIGIN + path)}">${escapeHtml(label)}</a>`;

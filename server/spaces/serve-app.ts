@@ -87,6 +87,7 @@ const notThere: AppFailure = {
   error: "not_found",
   title: "Space not found",
   text: "Check its name, or sign in if it is private.",
+  mayNeedSignIn: true,
 };
 const tooLarge: AppFailure = {
   status: 413,

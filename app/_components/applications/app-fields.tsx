@@ -3,6 +3,7 @@ import { env } from "#core/env.ts";
 import { Chip } from "../chip.tsx";
 import { ChoiceRow, Field } from "../fields.client.tsx";
 import { ImageField } from "../image-field.client.tsx";
+import { scopeGroups } from "../scopes.tsx";
 import { AppLogo } from "./app-logo.tsx";
 import { RedirectUrisField } from "./redirect-uris-field.client.tsx";
 
@@ -105,7 +106,8 @@ export function RedirectFields() {
   );
 }
 
-const groups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
+/** As `scopeGroups`, but about the users of an app. */
+const groupsOfApp: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
   { group: "identity", label: "Who they are" },
   { group: "read", label: "Read" },
   { group: "write", label: "Write" },
@@ -115,20 +117,22 @@ const groups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
 type ScopeChoicesProps = Readonly<{
   /** The scopes that are ticked at first. */
   chosen: readonly string[];
+  /** Whether the choices are about the person's own token, not about an app. */
+  isForToken?: boolean;
 }>;
 
 /** The scopes as checkboxes named `scopes`, each with the sentence that people read on the consent page. */
-export function ScopeChoices({ chosen }: ScopeChoicesProps) {
+export function ScopeChoices({ chosen, isForToken = false }: ScopeChoicesProps) {
   return (
     <div className="grid gap-x-8 gap-y-5 xl:grid-cols-2">
-      {groups.map(({ group, label }) => (
+      {(isForToken ? scopeGroups : groupsOfApp).map(({ group, label }) => (
         <fieldset key={group} className="min-w-0">
           <legend className="pb-1 text-fine text-muted">{label}</legend>
           <div className="divide-y divide-line">
             {scopes
               .filter((scope) => describeScope(scope).group === group)
               .map((scope) => (
-                <ScopeChoice key={scope} scope={scope} isChosen={chosen.includes(scope)} />
+                <ScopeChoice key={scope} scope={scope} isChosen={chosen.includes(scope)} isForToken={isForToken} />
               ))}
           </div>
         </fieldset>
@@ -137,7 +141,7 @@ export function ScopeChoices({ chosen }: ScopeChoicesProps) {
   );
 }
 
-function ScopeChoice({ scope, isChosen }: Readonly<{ scope: Scope; isChosen: boolean }>) {
+function ScopeChoice({ scope, isChosen, isForToken }: Readonly<{ scope: Scope; isChosen: boolean; isForToken: boolean }>) {
   const { sentence, note, isDangerous } = describeScope(scope);
   return (
     <ChoiceRow
@@ -153,7 +157,7 @@ function ScopeChoice({ scope, isChosen }: Readonly<{ scope: Scope; isChosen: boo
       hint={
         <>
           <code>{scope}</code>
-          {note && ` · ${note}`}
+          {note && ` · ${isForToken ? note.replaceAll("the app", "the token") : note}`}
         </>
       }
     />

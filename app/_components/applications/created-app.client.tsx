@@ -11,16 +11,18 @@ export function CreatedApp({ children }: Readonly<{ children: ReactNode }>) {
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (
-    <Card className="grid max-w-reading gap-5 p-5">
-      <h2>{text(values.name)} is ready</h2>
-      <CopyField label="Client ID" value={text(values.clientId)} />
-      <SecretOnce label={secret.label} value={secret.value}>
-        Store it where only your server can read it.
-      </SecretOnce>
-      <div>
-        <ButtonLink variant="primary" href={text(values.page)}>
-          Go to the app
-        </ButtonLink>
+    <Card className="p-5">
+      <div className="grid max-w-reading gap-5">
+        <h2>{text(values.name)} is ready</h2>
+        <CopyField label="Client ID" value={text(values.clientId)} />
+        <SecretOnce label={secret.label} value={secret.value}>
+          Store it where only your server can read it.
+        </SecretOnce>
+        <div>
+          <ButtonLink variant="primary" href={text(values.page)}>
+            Go to the app
+          </ButtonLink>
+        </div>
       </div>
     </Card>
   );

@@ -2,6 +2,7 @@ import { CircleCheck, CircleDashed } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 import type { RecentExchange } from "#core/oauth/exchange/list-exchanges.ts";
@@ -131,8 +132,8 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
       <Requirement isMet={hasPrivilege} label="The operator has granted the app the token-exchange privilege">
         {app.privilegeRequestedAt ? (
           <>
-            Requested <RelativeTime at={app.privilegeRequestedAt} />. The administrators of {organization.fullName} get an e-mail
-            when it is granted.
+            Requested <RelativeTime at={app.privilegeRequestedAt} />.
+            {isMailSent() && ` The administrators of ${organization.fullName} get an e-mail when it is granted.`}
           </>
         ) : mayManageAccess ? (
           <ActionForm

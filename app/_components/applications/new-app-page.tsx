@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { createAppAction } from "../../_server/applications/actions.ts";
 import { findAppsPage } from "../../_server/applications/find-app.ts";
 import type { OwnerPageProps } from "../../_server/owner-page.ts";
-import { appListPath } from "../../_server/paths.ts";
+import { appListPath, type OwnerName } from "../../_server/paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
 import { ChoiceRow, Choices } from "../fields.client.tsx";
 import { FormButtons } from "../form-buttons.tsx";
@@ -14,27 +14,28 @@ export const metadata: Metadata = { title: "New app" };
 
 /** Creates an app for a person or an organization. */
 export async function NewAppPage({ params }: OwnerPageProps) {
-  const { home } = await findAppsPage((await params).org ?? null, "applications/new");
+  const { home, fullName } = await findAppsPage((await params).org ?? null, "applications/new");
   const listPath = appListPath(home);
   return (
     <>
       <PageHeader trail={[{ href: listPath, label: "OAuth apps" }]} title="New app" />
-      <NewAppForm organizationName={home} listPath={listPath} />
+      <NewAppForm home={home} organizationName={fullName} listPath={listPath} />
     </>
   );
 }
 
 type NewAppFormProps = Readonly<{
-  /** The organization that will own the app; null for the person's own. */
+  home: OwnerName;
+  /** The full name of the organization that will own the app; null for the person's own. */
   organizationName: string | null;
   /** Where Cancel leads. */
   listPath: string;
 }>;
 
 /** The form of a new app, filled in with safe defaults. */
-function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
+function NewAppForm({ home, organizationName, listPath }: NewAppFormProps) {
   return (
-    <ActionForm action={createAppAction.bind(null, organizationName)} label="New app">
+    <ActionForm action={createAppAction.bind(null, home)} label="New app">
       <CreatedApp>
         <SectionCard title="About the app" description="Shown to users on the consent page.">
           <div className="grid max-w-reading gap-5">

@@ -34,7 +34,6 @@ export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProp
       spellCheck={false}
       autoCapitalize="none"
       autoComplete="off"
-      wrap="off"
       onBlur={({ target }) => check(target.value)}
       onChange={({ target }) => problems?.length && check(target.value)}
     />

@@ -57,5 +57,5 @@ const tokenKinds: Record<string, string> = {
 };
 
 export function describeToken({ type, name, last4 }: NonNullable<Entry["token"]>): string {
-  return [tokenKinds[type] ?? type, name && `“${name}”`, last4 && `…${last4}`].filter(Boolean).join(" ");
+  return [tokenKinds[type] ?? type, name && `“${name}”`, last4 && `…\u2060${last4}`].filter(Boolean).join(" ");
 }

@@ -70,14 +70,16 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
 /** The widest choice (S32). While it is ticked, CSS replaces each other checkbox with a check mark, because no script runs here (S24). */
 function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
-    <label className="mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
+    <label className="group/widest mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
       <span className="grid size-7 shrink-0 place-items-center text-muted">
         <Network className="size-4" aria-hidden="true" />
       </span>
       <span className="min-w-0 flex-1 leading-5">
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <span id="all-organizations-label">All current and future organizations</span>
-          <Chip tone="warn">Widest access</Chip>
+          <span className="group-has-checked/widest:*:bg-surface">
+            <Chip tone="warn">Widest access</Chip>
+          </span>
         </span>
         <span id="all-organizations-hint" className="block text-muted text-small">
           Includes organizations you join later
@@ -126,7 +128,9 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
             <span className="block text-muted text-small">{detailOf(organization)}</span>
           </span>
         </span>
-        <span className="hidden text-muted text-small group-has-[[name^=all]:checked]/all:inline">Included</span>
+        <span className="hidden text-muted text-small group-has-[[name^=all]:checked]/all:inline group-has-[[name^=all]:checked]/all:max-sm:sr-only">
+          Included
+        </span>
         <span className="grid size-4 shrink-0 *:col-start-1 *:row-start-1">
           <input
             type="checkbox"

@@ -45,15 +45,22 @@ export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) 
         label="New schedule"
       >
         <SectionCard title="When">
-          <div className="grid max-w-reading gap-5">
+          <div className="group/when grid max-w-reading gap-5">
             <Select name="every" label="Runs" options={choices} />
-            <Field
-              name="schedule"
-              label="Cron expression"
-              hint="Only for a custom schedule. Minute, hour, day of the month, month and weekday, for example */15 8-17 * * 1-5."
-              isMono
-              isOptional
-            />
+            <div className="hidden group-has-[option[value=custom]:checked]/when:block">
+              <Field
+                name="schedule"
+                label="Cron expression"
+                hint={
+                  <>
+                    Minute, hour, day of the month, month and weekday, for example{" "}
+                    <code className="whitespace-nowrap">*/15 8-17 * * 1-5</code>.
+                  </>
+                }
+                isMono
+                isOptional
+              />
+            </div>
             <Field name="timezone" label="Time zone" hint="For example, Europe/Zurich." autoComplete="off" spellCheck={false} />
             <ChoiceRow
               type="checkbox"

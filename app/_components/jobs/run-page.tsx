@@ -125,7 +125,7 @@ function Actions({ home, run: { id, deliveryId } }: Readonly<{ home: OwnerName; 
 function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
   const { id, spec, createdAt, startedAt, finishedAt, exitCode, runner } = run;
   return (
-    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr]">
+    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr] sm:items-baseline">
       <Fact name="Started by">
         <Origin home={home} run={run} />
         {run.madeWith && (
@@ -239,7 +239,7 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
 function Fact({ name, children }: Readonly<{ name: string; children: ReactNode }>) {
   return (
     <div className="grid sm:contents">
-      <dt className="text-muted text-small sm:py-0.5">{name}</dt>
+      <dt className="text-muted text-small">{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </div>
   );

@@ -45,7 +45,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
       <div className="grid gap-4">
         <SearchForm action={path} label="Name, or owner/name" value={search}>
           {tag && <input type="hidden" name="tag" value={tag} />}
-          <div className="w-40">
+          <div className="w-40 max-sm:flex-1">
             <Select name="sort" label="Order" options={orders} defaultValue={sort} />
           </div>
         </SearchForm>
@@ -64,7 +64,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
           ) : (
             <EmptyState
               Icon={Icon}
-              title={isFiltered ? "Nothing found" : `No ${words.toLowerCase()} yet`}
+              title={isFiltered ? `No ${words.toLowerCase()} match` : `No ${words.toLowerCase()} yet`}
               action={
                 isFiltered ? (
                   <ButtonLink href={path}>{`Show all ${words.toLowerCase()}`}</ButtonLink>

@@ -19,22 +19,24 @@ export function CreatedWebhook({ title = "Webhook created", sendTest, children }
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (
-    <Card className="grid max-w-reading gap-5 p-5">
-      <div>
-        <h2>{title}</h2>
-        <p className="mt-1 break-all text-muted text-small">{text(values.target)}</p>
+    <Card className="p-5">
+      <div className="grid max-w-reading gap-5">
+        <div>
+          <h2>{title}</h2>
+          <p className="mt-1 break-all text-muted text-small">{text(values.target)}</p>
+        </div>
+        <SecretOnce label={secret.label} value={secret.value}>
+          Your server uses it to verify the signature of each delivery.
+        </SecretOnce>
+        <input type="hidden" name="webhookId" value={text(values.webhookId)} />
+        <div className="flex flex-wrap gap-3">
+          <button type="submit" formAction={sendTest} className={buttonClass({ variant: "primary" })}>
+            Send a test
+          </button>
+          <ButtonLink href={text(values.page)}>View webhook</ButtonLink>
+        </div>
+        <p className="text-muted text-small">A test sends a sample event immediately and shows the response.</p>
       </div>
-      <SecretOnce label={secret.label} value={secret.value}>
-        Your server uses it to verify the signature of each delivery.
-      </SecretOnce>
-      <input type="hidden" name="webhookId" value={text(values.webhookId)} />
-      <div className="flex flex-wrap gap-3">
-        <button type="submit" formAction={sendTest} className={buttonClass({ variant: "primary" })}>
-          Send a test
-        </button>
-        <ButtonLink href={text(values.page)}>View webhook</ButtonLink>
-      </div>
-      <p className="text-muted text-small">A test sends a sample event immediately and shows the response.</p>
     </Card>
   );
 }

@@ -32,14 +32,15 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
         title="New webhook"
         description={
           <>
-            Get notified of changes in the repositories that you choose.{" "}
+            Get notified of changes in the repositories that you choose. Read{" "}
             <Link prefetch={false} href="/docs/webhooks#receive-and-verify" className="link">
-              How to receive and verify deliveries
+              how to receive and verify deliveries
             </Link>
-            ,{" "}
+            , or see{" "}
             <Link prefetch={false} href="/docs/events" className="link">
               all events
             </Link>
+            .
           </>
         }
       />

@@ -89,9 +89,13 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
             <MadeWith madeWith={webhook.madeWith} />
           </p>
         )}
-        <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-small">
-          {last && <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />}
-          <span>
+        <p className="mt-1 flex items-start gap-x-2 text-muted text-small">
+          {last && (
+            <span className="shrink-0">
+              <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />
+            </span>
+          )}
+          <span className="min-w-0">
             {last ? (
               <>
                 last delivery <RelativeTime at={last.createdAt} />

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import { isServiceError } from "#core/errors.ts";
 import { type DeliveryPage, listDeliveries, SEARCH_WINDOW } from "#core/webhooks/activity/list-deliveries.ts";
-import { readChart } from "#core/webhooks/activity/read-chart.ts";
+import { hasFailedAttempts, readChart } from "#core/webhooks/activity/read-chart.ts";
 import { type DeliveryDetail, readDelivery } from "#core/webhooks/activity/read-delivery.ts";
 import { listSavedViews, type SavedView } from "#core/webhooks/activity/saved-views.ts";
 import { listReplays } from "#core/webhooks/replay/start-replay.ts";
@@ -57,12 +57,13 @@ export async function WebhookPage({ params, searchParams }: Props) {
   const query = readActivityQuery(given);
   const now = new Date();
   const of = { ownerId: webhook.owner.id };
-  const [chart, list, open, replays, views] = await Promise.all([
+  const [chart, list, open, replays, views, hasFailed] = await Promise.all([
     readChart(person, webhook.id, query.span, { ...of, now }),
     listDeliveries(person, webhook.id, deliveryFilter(query), of),
     query.delivery ? openDelivery(page, query.delivery) : undefined,
     listReplays(person, webhook.id, of),
     listSavedViews(person, webhook.id),
+    hasFailedAttempts(webhook.id),
   ]);
   const notice = noticeOf(notices, given.notice);
   const shown = shownReplays(replays, now);
@@ -83,7 +84,7 @@ export async function WebhookPage({ params, searchParams }: Props) {
         {shown.length > 0 && <ReplayProgress replays={shown} {...{ home, isManager, now }} />}
         <div className={open ? "grid grid-cols-1 items-start gap-5 xl:grid-cols-(--columns-delivery-panel)" : "grid grid-cols-1"}>
           <section aria-label="Activity" className="min-w-0">
-            <Activity {...{ page, path, query, list, views, isReplaying, now }} />
+            <Activity {...{ page, path, query, list, views, hasFailed, isReplaying, now }} />
           </section>
           {open && (
             <DeliveryPanel
@@ -205,11 +206,12 @@ type ActivityProps = Readonly<{
   query: ActivityQuery;
   list: DeliveryPage;
   views: readonly SavedView[];
+  hasFailed: boolean;
   isReplaying: boolean;
   now: Date;
 }>;
 
-function Activity({ page: { webhook, home, isManager }, path, query, list, views, isReplaying, now }: ActivityProps) {
+function Activity({ page: { webhook, home, isManager }, path, query, list, views, hasFailed, isReplaying, now }: ActivityProps) {
   const { deliveries, older, searchedBackTo } = list;
   const isEmpty = deliveries.length === 0 && !isFiltered(query) && query.before === "";
   return (
@@ -274,7 +276,7 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, views
         <nav aria-label="Pages of deliveries" className="mt-2 flex flex-wrap items-center gap-3 text-muted text-small">
           <span>Kept for {env().WEBHOOK_KEEP_DAYS} days</span>
           <span className="ml-auto flex flex-wrap gap-2">
-            {isManager && webhook.disabledAt === null && <ReplayFailedForm home={home} webhookId={webhook.id} />}
+            {isManager && hasFailed && webhook.disabledAt === null && <ReplayFailedForm home={home} webhookId={webhook.id} />}
             {query.before && (
               <ButtonLink size="small" href={activityHref(path, query, { before: "", delivery: "" })}>
                 Newest

@@ -26,8 +26,7 @@ export const metadata: Metadata = { title: "OAuth apps · Administration" };
 const notices: Record<string, string> = {
   verified: "App verified. Users see this on the consent page.",
   unverified: "Verification removed.",
-  "privilege-granted":
-    "Token exchange allowed. If the organization's administrators requested this, they are notified by e-mail.",
+  "privilege-granted": "Token exchange allowed.",
   "privilege-revoked": "Token exchange revoked, with all exchanged tokens.",
   blocked: "App blocked. Nobody can sign in to it, and all its tokens are revoked.",
   unblocked: "App unblocked. Users must authorize it again.",

@@ -55,7 +55,7 @@ export default async function AdminKeysPage({ searchParams }: Readonly<{ searchP
           </List>
         )}
       </SectionCard>
-      <SectionCard title="Rotate">
+      <SectionCard title="Rotation">
         {isRecentlyAuthenticated(operator) ? (
           <Rotate />
         ) : (

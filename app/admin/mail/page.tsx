@@ -81,13 +81,13 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
     <div className="grid grid-cols-1 gap-4">
       {!transport && (
         <FormMessage tone="warn">
-          E-mail is not configured: messages are kept for a week, not sent. Read them with “npm run admin -- mail list”. Set
-          SMTP_URL to send them.
+          E-mail is not configured: messages are kept for a week, not sent. Read them with{" "}
+          <code className="sm:whitespace-nowrap">npm run admin -- mail list</code>. Set SMTP_URL to send them.
         </FormMessage>
       )}
-      <dl className="grid grid-cols-1 gap-x-5 gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">
+      <dl className="grid grid-cols-1 gap-x-5 sm:gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">
         {facts.map(([name, value]) => (
-          <div key={name} className="contents">
+          <div key={name} className="not-last:mb-2 sm:contents">
             <dt className="text-muted">{name}</dt>
             <dd className="wrap-anywhere">{value}</dd>
           </div>

@@ -82,7 +82,7 @@ function OwnerRow({ owner }: Readonly<{ owner: StoringOwner }>) {
       meta={
         parts.length === 0
           ? "Nothing stored"
-          : `${readableSize(total)}: ${parts.map((each) => `${readableSize(bytes[each])} ${names[each]}`).join(" · ")}`
+          : `${parts.length > 1 ? `${readableSize(total)}: ` : ""}${parts.map((each) => `${readableSize(bytes[each])} ${names[each]}`).join(" · ")}`
       }
       trailing={
         <ButtonLink size="small" href={storageQuotaPath(handle)}>

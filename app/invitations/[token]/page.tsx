@@ -48,7 +48,7 @@ export default async function InvitationPage({ params }: Readonly<{ params: Prom
             )}
             <ActionForm action={acceptInvitationAction}>
               <input type="hidden" name="token" value={token} />
-              <SubmitButton isWide>Join {invitation.organization.name}</SubmitButton>
+              <SubmitButton isWide>Join {invitation.organization.fullName}</SubmitButton>
             </ActionForm>
           </div>
         </>
@@ -89,7 +89,7 @@ function AlreadyMember({ invitation: { organization, state } }: Readonly<{ invit
   return (
     <Gone
       title={`You are already a member of ${organization.fullName}`}
-      action={<ButtonLink href={organizationPath(organization.name)}>Go to {organization.name}</ButtonLink>}
+      action={<ButtonLink href={organizationPath(organization.name)}>Go to {organization.fullName}</ButtonLink>}
     >
       {state === "open" ? "The invitation stays valid for the intended person." : "There is nothing else to do."}
     </Gone>

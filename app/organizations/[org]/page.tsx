@@ -78,7 +78,7 @@ export default async function OrganizationOverviewPage({ params }: Props) {
             <RelativeTime at={createdAt} />
           </Fact>
           <Fact term="Plan">
-            <strong>{planNames[plan ?? "free"]}</strong>: {planSentences[plan ?? "free"]}
+            <strong>{planNames[plan ?? "free"]}</strong>: {planSentences[plan ?? "free"]} The operator can change the plan.
           </Fact>
         </dl>
       </SectionCard>

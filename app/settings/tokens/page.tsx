@@ -1,5 +1,6 @@
 import { ChevronDown, KeyRound } from "lucide-react";
 import type { Metadata } from "next";
+import { Fragment } from "react";
 import { personActor } from "#core/access/actor.ts";
 import { type ListedPersonalAccessToken, listPersonalAccessTokens } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { env } from "#core/env.ts";
@@ -94,7 +95,13 @@ function TokenRow({ token, delegated }: Readonly<{ token: ListedPersonalAccessTo
           <code>
             {env().TOKEN_PREFIX}…{token.last4}
           </code>{" "}
-          · {token.scopes.join(", ")}
+          ·{" "}
+          {token.scopes.map((scope, index) => (
+            <Fragment key={scope}>
+              {index > 0 && ", "}
+              <span className="whitespace-nowrap">{scope}</span>
+            </Fragment>
+          ))}
           <br />
           <LastUsed at={token.lastUsedAt} /> · created <RelativeTime at={token.createdAt} /> · <Expiry token={token} />
         </>

@@ -84,6 +84,6 @@ export function renderSignedOutPage(ctx: KoaContextWithOIDC): void {
   ctx.body = htmlPage(
     "Signed out",
     `<h1>You are signed out</h1><p>You can close this page.</p>
-<p class="muted"><a href="${escapeHtml(env().ORIGIN)}/login">Sign in to ${brand} again</a></p>`,
+<p class="actions"><a class="button" href="${escapeHtml(env().ORIGIN)}/login">Sign in to ${brand} again</a></p>`,
   );
 }

@@ -38,7 +38,7 @@ const sentences = new Map(
       text: "The link that brought you here names an app that does not exist, or no longer does.",
     },
     invalid_redirect_uri: {
-      title: "This app's redirect URI isn't registered",
+      title: "This app's redirect URI is not registered",
       text: "The app asked to send you to a URI that its developer has not registered. To protect you, nothing was sent there.",
     },
     invalid_client_metadata: {

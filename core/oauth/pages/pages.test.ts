@@ -77,7 +77,7 @@ describe.each(pages)("%s", (_, load) => {
 describe("a redirect URI that is not registered", () => {
   test("S20 the app's owner sees the URI that was sent and the registered ones, as text, and a link to the app's settings", async () => {
     const { page } = await ask(at, { redirect_uri: evil });
-    expect(page).toContain("redirect URI isn't registered");
+    expect(page).toContain("redirect URI is not registered");
     expect(page).toContain(SENT);
     expect(page).toContain(`<code>${REDIRECT_URI}</code>`);
     expect(page).toContain(`href="${world.origin}/settings/applications/${at.app.id}"`);

@@ -8,7 +8,7 @@ import { countStatements } from "../../testing/count-statements.ts";
 import { LATENCY_BUCKETS, latencyBucket } from "../latency-buckets.ts";
 import { deliveryConditions } from "./delivery-conditions.ts";
 import { listDeliveries, readInOrder, SEARCH_WINDOW } from "./list-deliveries.ts";
-import { readChart } from "./read-chart.ts";
+import { hasFailedAttempts, readChart } from "./read-chart.ts";
 import { deliveryDetailJson, readDelivery } from "./read-delivery.ts";
 import { sparklines } from "./sparklines.ts";
 
@@ -352,7 +352,9 @@ describe("the chart", () => {
         latencies: latencies(2_000, 2),
       },
     ];
+    expect(await hasFailedAttempts(webhookId)).toBe(false);
     await db().webhookHour.createMany({ data: hours.map((hour) => ({ webhookId, ...hour })) });
+    expect(await hasFailedAttempts(webhookId)).toBe(true);
     for (const tries of [0, 1, 2]) await queue(webhookId, newOrderedId(), { tries });
     const day = await readChart(ada.actor, webhookId, "24h");
     expect(day.bars).toHaveLength(24);

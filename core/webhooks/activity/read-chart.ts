@@ -112,6 +112,17 @@ async function readHours(webhookId: string, since: Date): Promise<HourRow[]> {
   return rows;
 }
 
+/** Whether an attempt has failed in the last 30 days. If none has, there is no failed delivery to replay. */
+export async function hasFailedAttempts(webhookId: string): Promise<boolean> {
+  const { rows } = await pool().query<{ failed: boolean }>({
+    name: "webhook-has-failed",
+    text: `SELECT EXISTS (SELECT FROM webhook_hour
+             WHERE webhook_id = $1 AND failed > 0 AND hour >= now() - interval '31 days') AS failed`,
+    values: [webhookId],
+  });
+  return rows[0]?.failed === true;
+}
+
 async function countWaitingToRetry(webhookId: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>({
     name: "webhook-waiting-to-retry",

@@ -77,7 +77,7 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
   const { state, attempts, nextAttemptAt, lastDurationMs } = delivery;
   if (state === "waiting" && attempts > 0 && nextAttemptAt) {
     return (
-      <span className="text-bad">
+      <span className="font-sans text-bad">
         again <NextTry at={nextAttemptAt.getTime()} now={now.getTime()} />
       </span>
     );

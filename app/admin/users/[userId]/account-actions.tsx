@@ -1,6 +1,7 @@
 import type { Person } from "#core/access/actor.ts";
 import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import type { UserProfile } from "#core/accounts/users/find-user.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
 import { ConfirmDestructive } from "../../../_components/details-form.client.tsx";
 import { SectionCard } from "../../../_components/page-layout.tsx";
@@ -50,8 +51,8 @@ export function AccountActions({ user, operator, sessionCount, hasSecondStep }: 
               confirm={`Reset the second step of ${user.username}`}
             >
               For users who lost it: deletes their passkeys, authenticator app and recovery codes, so that the password or a
-              linked account alone is enough to sign in. Verify the identity of the person who asks. The user is notified by
-              e-mail; sessions and tokens stay valid.
+              linked account alone is enough to sign in. Verify the identity of the person who asks.{" "}
+              {isMailSent() && "The user is notified by e-mail. "}Sessions and tokens stay valid.
             </ConfirmDestructive>
           )}
         </div>

@@ -30,17 +30,17 @@ export default async function CollectionPage({ params }: Props) {
   return (
     <SiteFrame width="page">
       <PageHeader
-        title={<bdi>{title}</bdi>}
+        title={
+          <span className="flex items-center gap-3">
+            <ThemeTile theme={theme} />
+            <bdi className="min-w-0 break-words">{title}</bdi>
+          </span>
+        }
         trail={[
           { href: COLLECTIONS_PATH, label: "Collections" },
           { href: collectionsPath({ owner: owner.handle }), label: owner.handle },
         ]}
-        status={
-          <>
-            {isPrivate && <Chip>Private</Chip>}
-            <ThemeTile theme={theme} />
-          </>
-        }
+        status={isPrivate && <Chip>Private</Chip>}
         description={description && <bdi>{description}</bdi>}
         actions={mayWrite && <ButtonLink href={editCollectionPath(collection)}>Edit</ButtonLink>}
       />

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { findRefusals } from "#core/oauth/app-policy/app-policy.ts";
 import { hasAskedForApp } from "#core/oauth/app-policy/ask-for-app.ts";
 import { findClientRecord } from "#core/oauth/clients/client-records.ts";
@@ -42,8 +43,9 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
         <div className="grid max-w-reading gap-4">
           {hasAsked ? (
             <FormMessage tone="good">
-              Your request was sent to the administrators of {organization.fullName}. You get an e-mail when they decide; then
-              sign in to the app again. You can close this page.
+              Your request was sent to the administrators of {organization.fullName}.{" "}
+              {isMailSent() && "You get an e-mail when they decide. "}After their decision, sign in to the app again. You can
+              close this page.
             </FormMessage>
           ) : refusal === undefined ? (
             <FormMessage tone="good">

@@ -13,24 +13,26 @@ export function CreatedRecoveryCodes({ securityPage, children }: CreatedRecovery
   const { secret } = useFormState();
   if (!secret) return children;
   return (
-    <Card className="grid max-w-reading gap-5 p-5">
-      <FormMessage tone="warn">
-        Write them down, print this page or store them in a password manager. They are shown only once.
-      </FormMessage>
-      <div className="flex items-start rounded-control border border-line bg-sunken p-3">
-        <ul aria-label={secret.label} className="grid flex-1 gap-x-6 gap-y-1 font-mono sm:grid-cols-2">
-          {secret.value.split("\n").map((code) => (
-            <li key={code}>
-              <code className="select-all">{code}</code>
-            </li>
-          ))}
-        </ul>
-        <CopyButton value={secret.value} label={secret.label} />
-      </div>
-      <div>
-        <ButtonLink variant="primary" href={securityPage}>
-          I have saved them
-        </ButtonLink>
+    <Card className="p-5">
+      <div className="grid max-w-reading gap-5">
+        <FormMessage tone="warn">
+          Write them down, print this page or store them in a password manager. They are shown only once.
+        </FormMessage>
+        <div className="flex items-start rounded-control border border-line bg-sunken p-3">
+          <ul aria-label={secret.label} className="grid flex-1 gap-x-6 gap-y-1 font-mono sm:grid-cols-2">
+            {secret.value.split("\n").map((code) => (
+              <li key={code}>
+                <code className="select-all">{code}</code>
+              </li>
+            ))}
+          </ul>
+          <CopyButton value={secret.value} label={secret.label} />
+        </div>
+        <div>
+          <ButtonLink variant="primary" href={securityPage}>
+            I have saved them
+          </ButtonLink>
+        </div>
       </div>
     </Card>
   );

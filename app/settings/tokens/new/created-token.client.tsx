@@ -11,14 +11,16 @@ export function CreatedToken({ children }: Readonly<{ children: ReactNode }>) {
   const { secret } = useFormState();
   if (!secret) return children;
   return (
-    <Card className="grid max-w-reading gap-5 p-5">
-      <SecretOnce label={secret.label} value={secret.value}>
-        Use it as the password for git, or as <code>Authorization: Bearer</code> for the API.
-      </SecretOnce>
-      <div>
-        <ButtonLink variant="primary" href="/settings/tokens">
-          Done
-        </ButtonLink>
+    <Card className="p-5">
+      <div className="grid max-w-reading gap-5">
+        <SecretOnce label={secret.label} value={secret.value}>
+          Use it as the password for git, or as <code>Authorization: Bearer</code> for the API.
+        </SecretOnce>
+        <div>
+          <ButtonLink variant="primary" href="/settings/tokens">
+            Done
+          </ButtonLink>
+        </div>
       </div>
     </Card>
   );

@@ -33,7 +33,7 @@ type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Policy changed. It applies to every app from its next request.",
-  approved: "App approved. Members who requested it are notified by e-mail.",
+  approved: "App approved. Members can now allow it access to the organization.",
   blocked: "App blocked. It can no longer access the organization.",
   reset: "Decision reset. The policy applies to the app again.",
 };
@@ -84,7 +84,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
           <SubmitButton>Save policy</SubmitButton>
         </ActionForm>
       </SectionCard>
-      <div className="grid gap-3">
+      <div className="grid grid-cols-1 gap-5">
         <SearchForm action={path} label="Name or client ID" value={search}>
           <Filter
             name="state"

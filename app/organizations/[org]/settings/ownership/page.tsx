@@ -5,6 +5,7 @@ import { listSoleAdministrations } from "#core/accounts/organizations/find-organ
 import { listMembers } from "#core/accounts/organizations/members.ts";
 import { counted } from "#core/counted.ts";
 import { countOwned, type OwnedCounts } from "#core/hub/owners/delete-owner.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { Field, Select } from "../../../../_components/fields.client.tsx";
@@ -55,7 +56,7 @@ export default async function OwnershipPage({ params }: Props) {
               <Field
                 name="username"
                 label="New administrator"
-                hint="A member's username. They are notified by e-mail. Only they, or another administrator, can undo this."
+                hint={`A member's username. ${isMailSent() ? "They are notified by e-mail. " : ""}Only they, or another administrator, can undo this.`}
                 list="members"
                 autoComplete="off"
                 autoCapitalize="none"
@@ -107,7 +108,7 @@ export default async function OwnershipPage({ params }: Props) {
                   immediately.
                 </li>
                 <li>Members lose their roles. Their accounts and everything they own are kept.</li>
-                <li>Its administrators are notified by e-mail. The operator keeps the audit log.</li>
+                <li>{isMailSent() && "Its administrators are notified by e-mail. "}The operator keeps the audit log.</li>
               </ul>
             </ConfirmDestructive>
           ) : (
@@ -121,11 +122,11 @@ export default async function OwnershipPage({ params }: Props) {
 
 function describeOwned({ repos, collections, apps, webhooks, members }: OwnedCounts): string {
   const list = [
-    counted(repos, "repository", "repositories"),
-    counted(collections, "collection", "collections"),
-    counted(apps, "OAuth app", "OAuth apps"),
-    counted(webhooks, "webhook", "webhooks"),
+    repos > 0 && counted(repos, "repository", "repositories"),
+    collections > 0 && counted(collections, "collection", "collections"),
+    apps > 0 && counted(apps, "OAuth app", "OAuth apps"),
+    webhooks > 0 && counted(webhooks, "webhook", "webhooks"),
     `the ${counted(members, "membership", "memberships")}`,
-  ];
+  ].filter((part) => part !== false);
   return new Intl.ListFormat("en").format(list);
 }

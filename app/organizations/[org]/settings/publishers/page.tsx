@@ -50,7 +50,7 @@ export default async function OrganizationPublishersPage({
         <EmptyState
           Icon={Workflow}
           title="No publishers yet"
-          action={<ButtonLink href={`/${organization.name}`}>Repositories</ButtonLink>}
+          action={<ButtonLink href={`/${organization.name}`}>View repositories</ButtonLink>}
         >
           Anyone who can write to a repository can add a pipeline in its settings, under Trusted publishers.
         </EmptyState>

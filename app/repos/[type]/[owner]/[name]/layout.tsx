@@ -69,14 +69,14 @@ function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
           {word}
         </Link>
       </p>
-      <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
+      <div className="flex flex-wrap items-center gap-2">
         <div className="flex min-w-0 items-center gap-1">
           <h1 className="min-w-0 break-words">
             <Link prefetch={false} href={`/${owner.handle}`} className="font-normal text-muted hover:text-ink">
               {owner.handle}
             </Link>
             <span className="font-normal text-muted"> / </span>
-            {name}
+            <span className="inline-block max-w-full break-words">{name}</span>
           </h1>
           <CopyButton value={fullName} label={fullName} />
         </div>
@@ -85,7 +85,7 @@ function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
           <LikeButton page={page} />
         </div>
       </div>
-      {description && <p className="mt-1 max-w-reading break-words text-muted">{description}</p>}
+      {description && <p className="mt-2 max-w-reading break-words text-muted">{description}</p>}
       {tags.length > 0 && (
         <ul aria-label="Tags" className="mt-2.5 flex flex-wrap gap-1.5">
           {tags.slice(0, TAGS_SHOWN).map((tag) => (

@@ -1,16 +1,13 @@
-import { FileText, FolderOpen } from "lucide-react";
-import Link from "next/link";
-import { env } from "#core/env.ts";
+import { FileText } from "lucide-react";
 import { findOwnAccessRequest } from "#core/hub/gates/access-requests.ts";
 import { readFrontPage } from "#core/hub/git/read/read-folder.ts";
 import { ButtonLink } from "../../../../_components/button.tsx";
-import { CodeBlock } from "../../../../_components/copyable.tsx";
 import { EmptyState } from "../../../../_components/list.tsx";
 import { Markdown } from "../../../../_components/markdown.tsx";
-import { Card, FormMessage, SectionCard } from "../../../../_components/page-layout.tsx";
-import { Tabs } from "../../../../_components/tabs.tsx";
+import { Card, FormMessage } from "../../../../_components/page-layout.tsx";
 import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { type RepoPage, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../_server/repo-page.ts";
+import { EmptyRepository } from "./_files/empty-repository.tsx";
 import { AccessCard, RepoFacts } from "./repo-facts.tsx";
 import { SpaceApp } from "./space-app.tsx";
 
@@ -18,7 +15,7 @@ type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
 const notices: Record<string, string> = {
   created: "Repository created.",
-  asked: "Request sent. You will get an e-mail with the decision.",
+  asked: "Request sent. This page shows the decision.",
   granted: "You now have access.",
   withdrawn: "Request withdrawn.",
 };
@@ -54,7 +51,7 @@ async function Gate({ page }: Readonly<{ page: RepoPage }>) {
 async function FrontPage({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayWrite } = page;
   if (repo.platformId !== null) return <HostedElsewhere page={page} />;
-  if (repo.headSha === null) return <EmptyRepo page={page} />;
+  if (repo.headSha === null) return <EmptyRepository page={page} />;
   const readme = await readFrontPage(repo);
   if (!readme) {
     return (
@@ -101,64 +98,5 @@ function HostedElsewhere({ page: { repo } }: Readonly<{ page: RepoPage }>) {
         The files of this repository are on another platform, which reports its changes here.
       </EmptyState>
     </Card>
-  );
-}
-
-/** A repository without a commit: the next commands, for people who may push. */
-function EmptyRepo({ page: { repo, mayWrite, session } }: Readonly<{ page: RepoPage }>) {
-  if (!mayWrite) {
-    return (
-      <Card>
-        <EmptyState Icon={FolderOpen} title="No files yet">
-          This repository is empty.
-        </EmptyState>
-      </Card>
-    );
-  }
-  const address = env().ORIGIN + repoHref(repo);
-  const { name, defaultBranch: branch } = repo;
-  return (
-    <SectionCard
-      title="Add the first files"
-      description="With git on your computer, or here in the browser."
-      action={
-        <ButtonLink size="small" href={`${repoFileHref(repo, "new", branch)}?name=README.md`}>
-          Write a README
-        </ButtonLink>
-      }
-    >
-      <div className="grid gap-5">
-        <Tabs
-          label="Commands for"
-          tabs={[
-            {
-              label: "A new folder",
-              content: (
-                <CodeBlock
-                  label="commands for a new folder"
-                  code={`git clone ${address}\ncd ${name}\necho "# ${name}" > README.md\ngit add .\ngit commit -m "Add a README"\ngit push origin HEAD:${branch}`}
-                />
-              ),
-            },
-            {
-              label: "A folder with commits",
-              content: (
-                <CodeBlock
-                  label="commands for a folder that has commits"
-                  code={`git remote add origin ${address}\ngit push -u origin HEAD:${branch}`}
-                />
-              ),
-            },
-          ]}
-        />
-        <p className="text-muted text-small">
-          When git asks for your credentials, use the username <code>{session?.user.username}</code> and, as the password, an{" "}
-          <Link prefetch={false} href="/settings/tokens/new?for=git" className="link">
-            access token
-          </Link>{" "}
-          with the scope <code>write-repos</code>. Your account's password does not work.
-        </p>
-      </div>
-    </SectionCard>
   );
 }

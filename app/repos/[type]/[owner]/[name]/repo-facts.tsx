@@ -7,6 +7,7 @@ import { listCollections } from "#core/hub/collections/list-collections.ts";
 import type { OwnAccessRequest } from "#core/hub/gates/access-requests.ts";
 import { findCreator } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { readableSize } from "#core/readable-size.ts";
 import { watchingWebhooks } from "#core/webhooks/watchers.ts";
 import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
@@ -213,8 +214,10 @@ function Ask({ repo, username, email }: Pick<AccessCardProps, "repo" | "username
     <ActionForm action={askForAccessAction.bind(null, repoNameOf(repo))} label="Request access">
       <p>
         The maintainers of {repo.fullName} will see your username (<strong>{username}</strong>) and your e-mail address (
-        <strong className="break-all">{email}</strong>).{" "}
-        {isAutomatic ? "You get access immediately." : "They decide, and you get an e-mail with the decision."}
+        <strong className="wrap-anywhere">{email}</strong>).{" "}
+        {isAutomatic
+          ? "You get access immediately."
+          : `They decide, and ${isMailSent() ? "you get an e-mail with the decision" : "this page shows the decision"}.`}
       </p>
       {!isAutomatic && <TextArea name="message" label="Message" hint="What you need access for." maxLength={1_000} isOptional />}
       <SubmitButton>{isAutomatic ? "Share and get access" : "Share and request access"}</SubmitButton>

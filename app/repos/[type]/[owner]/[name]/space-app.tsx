@@ -55,7 +55,7 @@ export function SpaceState({ repo, runtime }: Readonly<{ repo: Repo; runtime: Sp
         {commit && (
           <span className="text-muted">
             {" "}
-            Commit <code>{commit.slice(0, 7)}</code>
+            Commit <code>{commit.slice(0, 10)}</code>
             {isService && startedAt && stage === "RUNNING" && (
               <>
                 , started <RelativeTime at={startedAt} />

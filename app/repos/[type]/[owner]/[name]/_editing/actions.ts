@@ -170,4 +170,4 @@ function contentOf({ content: text }: Typed, lineEnd: unknown): Uint8Array {
 }
 
 /** A commit ID in its short form. */
-const shortSha = (sha: string): string => sha.slice(0, 8);
+const shortSha = (sha: string): string => sha.slice(0, 10);

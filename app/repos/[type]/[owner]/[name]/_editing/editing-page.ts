@@ -62,20 +62,23 @@ const EDITABLE_MAX_BYTES = 1024 * 1024;
 
 type EditableText =
   | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }
-  /** The reason why the file cannot be edited, as a sentence. */
-  | { isEditable: false; reason: string };
+  /** The reason why the file cannot be edited, as a sentence, and whether an upload can replace it. */
+  | { isEditable: false; reason: string; isReplaceable?: boolean };
 
 /** A file as text for a text field. 404 if there is no such file. */
 export async function readText(repo: Repo, commit: string, path: string): Promise<EditableText> {
   const file = await orNotFound(findFile(repo, { revision: commit, path, maxBytes: EDITABLE_MAX_BYTES }));
-  if (file.entry.lfs) return { isEditable: false, reason: "This file is in Git LFS. Upload a new version of it instead." };
+  if (file.entry.lfs)
+    return { isEditable: false, reason: "This file is in Git LFS. Upload a new version of it instead.", isReplaceable: true };
   if (file.entry.mode === "120000") return { isEditable: false, reason: "This is a symbolic link. Change it with git." };
   if (!file.bytes && file.storedSize > 0) {
     return { isEditable: false, reason: "This file is too large to edit here. Change it with git." };
   }
   const bytes = file.bytes ?? Buffer.alloc(0);
   const text = decode(bytes);
-  if (text === undefined) return { isEditable: false, reason: "This file is not text. Upload a new version of it instead." };
+  if (text === undefined) {
+    return { isEditable: false, reason: "This file is not text. Upload a new version of it instead.", isReplaceable: true };
+  }
   // The file is saved with one kind of line end. A file that mixes them gets LF.
   const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
   return { isEditable: true, text, lineEnd: isCrlf ? "\r\n" : "\n" };

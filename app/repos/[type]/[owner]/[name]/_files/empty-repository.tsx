@@ -1,47 +1,70 @@
 import { FolderOpen } from "lucide-react";
 import Link from "next/link";
-import type { Repo } from "#core/hub/repos/repo.ts";
+import { ButtonLink } from "../../../../../_components/button.tsx";
 import { CodeBlock } from "../../../../../_components/copyable.tsx";
 import { EmptyState } from "../../../../../_components/list.tsx";
-import { Card } from "../../../../../_components/page-layout.tsx";
+import { Card, SectionCard } from "../../../../../_components/page-layout.tsx";
+import { Tabs } from "../../../../../_components/tabs.tsx";
+import { type RepoPage, repoFileHref } from "../../../../../_server/repo-page.ts";
 import { cloneUrl } from "./path-trail.tsx";
 
-/** Shown for a branch without commits, with the push commands for people who may write. */
-export function EmptyRepository({ repo, mayWrite }: Readonly<{ repo: Repo; mayWrite: boolean }>) {
+type EmptyRepositoryProps = Readonly<{ page: Pick<RepoPage, "repo" | "mayWrite" | "session"> }>;
+
+/** Shown for a repository without a commit: the next commands, for people who may push. */
+export function EmptyRepository({ page: { repo, mayWrite, session } }: EmptyRepositoryProps) {
+  if (!mayWrite) {
+    return (
+      <Card>
+        <EmptyState Icon={FolderOpen} title={<h2>No files yet</h2>}>
+          Nothing has been pushed yet.
+        </EmptyState>
+      </Card>
+    );
+  }
   const url = cloneUrl(repo);
-  const begin = [
-    `git clone ${url}`,
-    `cd ${repo.name}`,
-    `echo "# ${repo.name}" > README.md`,
-    "git add README.md",
-    'git commit -m "Add a README"',
-    `git push -u origin HEAD:${repo.defaultBranch}`,
-  ];
-  const bring = [`git remote add origin ${url}`, `git push -u origin HEAD:${repo.defaultBranch}`];
+  const { name, defaultBranch: branch } = repo;
   return (
-    <Card>
-      <EmptyState Icon={FolderOpen} title={<h2>No files yet</h2>}>
-        {mayWrite ? "Push a first commit to see its files here." : "Nothing has been pushed yet."}
-      </EmptyState>
-      {mayWrite && (
-        <div className="grid gap-5 border-line border-t px-4 py-5 sm:px-5">
-          <section className="grid gap-2">
-            <h3 className="font-medium">Start here</h3>
-            <CodeBlock label="commands that create the first commit" code={begin.join("\n")} />
-          </section>
-          <section className="grid gap-2">
-            <h3 className="font-medium">Push an existing repository</h3>
-            <CodeBlock label="commands that push an existing repository" code={bring.join("\n")} />
-          </section>
-          <p className="text-muted text-small">
-            When git asks for your credentials, use your username, and an{" "}
-            <Link prefetch={false} href="/settings/tokens" className="link">
-              access token
-            </Link>{" "}
-            as the password.
-          </p>
-        </div>
-      )}
-    </Card>
+    <SectionCard
+      title="Add the first files"
+      description="With git on your computer, or here in the browser."
+      action={
+        <ButtonLink size="small" href={`${repoFileHref(repo, "new", branch)}?name=README.md`}>
+          Write a README
+        </ButtonLink>
+      }
+    >
+      <div className="grid gap-5">
+        <Tabs
+          label="Commands for"
+          tabs={[
+            {
+              label: "A new folder",
+              content: (
+                <CodeBlock
+                  label="commands for a new folder"
+                  code={`git clone ${url}\ncd ${name}\necho "# ${name}" > README.md\ngit add .\ngit commit -m "Add a README"\ngit push origin HEAD:${branch}`}
+                />
+              ),
+            },
+            {
+              label: "A folder with commits",
+              content: (
+                <CodeBlock
+                  label="commands for a folder that has commits"
+                  code={`git remote add origin ${url}\ngit push -u origin HEAD:${branch}`}
+                />
+              ),
+            },
+          ]}
+        />
+        <p className="text-muted text-small">
+          When git asks for your credentials, use the username <code>{session?.user.username}</code> and, as the password, an{" "}
+          <Link prefetch={false} href="/settings/tokens/new?for=git" className="link">
+            access token
+          </Link>{" "}
+          with the scope <code>write-repos</code>. Your account's password does not work.
+        </p>
+      </div>
+    </SectionCard>
   );
 }

@@ -122,8 +122,13 @@ function RefRow({ repo, kind, listed: { name, targetCommit }, description, now, 
           {message && <span className="wrap-anywhere block">{message}</span>}
           <Link prefetch={false} href={repoHref(repo, "commit", targetCommit)} className="font-mono hover:underline">
             {targetCommit.slice(0, 10)}
-          </Link>{" "}
-          {committedAt && <RelativeTime at={committedAt} now={now} />}
+          </Link>
+          {committedAt && (
+            <>
+              {" · "}
+              <RelativeTime at={committedAt} now={now} />
+            </>
+          )}
         </>
       }
       trailing={

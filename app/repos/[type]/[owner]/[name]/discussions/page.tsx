@@ -139,7 +139,7 @@ type NothingProps = Readonly<{ isFiltered: boolean; isClosed: boolean; base: str
 function Nothing({ isFiltered, isClosed, base }: NothingProps) {
   if (isFiltered) {
     return (
-      <EmptyState Icon={MessagesSquare} title="Nothing found" action={<ButtonLink href={base}>Show all</ButtonLink>}>
+      <EmptyState Icon={MessagesSquare} title="No discussions match" action={<ButtonLink href={base}>Show all</ButtonLink>}>
         No {isClosed ? "closed" : "open"} discussions match. Search the {isClosed ? "open" : "closed"} ones, or use other words.
       </EmptyState>
     );

@@ -18,7 +18,7 @@ export default async function LikesPage({ params, searchParams }: Props) {
   const page = pageOf(query.page, LIKES_PAGES_MAX);
   const [items, total] = await Promise.all([listLikers(actor, repoNameOf(repo), page), countLikers(repo.id)]);
   return (
-    <div className="grid max-w-reading gap-4">
+    <div className="grid gap-4">
       <h2 className="text-title">Likes</h2>
       <PagedList
         label="Users who like this"

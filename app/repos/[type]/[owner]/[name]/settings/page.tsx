@@ -152,7 +152,7 @@ const choices = [
   {
     value: "manual",
     label: "Review each request",
-    hint: "People share their username and e-mail address, and can read the files only after you accept their request. The owner, or the organization's administrators and the repository's creator, get an e-mail for each request.",
+    hint: "People share their username and e-mail address, and can read the files only after you accept their request.",
   },
 ];
 

@@ -31,7 +31,7 @@ export default async function CommitPage({ params }: Props) {
     <div className="grid grid-cols-1 gap-5">
       <NotOnBranch repo={repo} revision={{ ref: null, sha }} />
       <section aria-labelledby="commit-title" className="rounded-card border border-line bg-surface">
-        <div className="flex flex-wrap items-start gap-3 px-4 py-4 sm:px-5">
+        <div className="flex flex-wrap items-baseline gap-3 px-4 py-4 sm:px-5">
           <div className="min-w-0 flex-1 basis-60">
             <h2 id="commit-title" className="wrap-anywhere text-lead">
               {title || "(no message)"}

@@ -102,7 +102,7 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
     <StatusNote Icon={CircleCheck} tone="text-good" title="It can be merged">
       It has {divergence} {!mayMerge && "People who can write to the repository can merge it."}
       {mayMerge && (
-        <ActionForm action={mergeAction.bind(null, at)} className="mt-2 grid gap-3">
+        <ActionForm action={mergeAction.bind(null, at)} className="mt-2 grid gap-3 text-ink">
           <input type="hidden" name="headSha" value={state.headSha ?? ""} />
           {state.behind === 0 && state.baseSha && (
             <ChoiceRow
@@ -166,8 +166,8 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
     `git push origin ${local}:${pullRequestRef(num)}`,
   ];
   return (
-    <details open={state.merge !== "clean"} className="group">
-      <summary className="link w-fit text-small">Check it out, and push to it</summary>
+    <details open={state.merge !== "clean"} className="group pl-8">
+      <summary className="link w-fit text-small">Commands to check out this pull request</summary>
       <div className="mt-3">
         <CodeBlock code={lines.join("\n")} label="git commands for this pull request" />
       </div>

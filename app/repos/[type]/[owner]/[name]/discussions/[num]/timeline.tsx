@@ -91,7 +91,7 @@ function wordsFor(event: OtherEvent, { repo, discussion }: DiscussionPage): [Luc
       return [
         Pencil,
         <>
-          changed the title from <del>{event.from}</del> to <ins className="no-underline">{event.to}</ins>
+          changed the title from <del>{event.from}</del> to <ins className="text-ink no-underline">{event.to}</ins>
         </>,
       ];
     case "commit":
@@ -111,7 +111,7 @@ function wordsFor(event: OtherEvent, { repo, discussion }: DiscussionPage): [Luc
 function CommitLink({ repo, oid }: Readonly<{ repo: DiscussionPage["repo"]; oid: string }>) {
   return (
     <Link prefetch={false} href={repoHref(repo, "commit", oid)} className="link">
-      <code>{oid.slice(0, 7)}</code>
+      <code>{oid.slice(0, 10)}</code>
     </Link>
   );
 }

@@ -11,6 +11,7 @@ import {
   REASON_MAX_CHARACTERS,
 } from "#core/hub/gates/access-requests.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { Avatar, avatarSrc } from "../../../../../../_components/avatar.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
@@ -32,10 +33,10 @@ const lists: Record<AccessRequestStatus, Readonly<{ label: string; empty: string
 };
 
 const notices: Record<string, string> = {
-  accepted: "Accepted. The user can now read the files, and is notified by e-mail.",
-  rejected: "Rejected. The user is notified by e-mail.",
+  accepted: "Accepted. The user can now read the files.",
+  rejected: "Rejected. The user cannot read the files.",
   pending: "The request is waiting again.",
-  granted: "Access granted. The user can now read the files, and is notified by e-mail.",
+  granted: "Access granted. The user can now read the files.",
 };
 
 /** The people who may read a gated repository, and the people who have requested access. */
@@ -83,13 +84,16 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         empty={
           <EmptyState Icon={UserCheck} title={lists[status].empty}>
             {status === "pending"
-              ? "Requests appear here. The owner, or the organization's administrators and the repository's creator, get an e-mail for each."
+              ? `Requests appear here.${isMailSent() ? " The owner, or the organization's administrators and the repository's creator, get an e-mail for each." : ""}`
               : "You can grant access below."}
           </EmptyState>
         }
       />
       {repo.gated !== "none" && (
-        <SectionCard title="Grant access" description="The user need not have requested it, and is notified by e-mail.">
+        <SectionCard
+          title="Grant access"
+          description={`The user need not have requested it${isMailSent() ? ", and is notified by e-mail" : ""}.`}
+        >
           <ActionForm action={grantAction.bind(null, name)} label="Grant access" className="grid max-w-reading gap-4">
             <Field name="user" label="Username" autoComplete="off" autoCapitalize="none" spellCheck={false} />
             <SubmitButton variant="secondary">Grant access</SubmitButton>
@@ -122,7 +126,7 @@ function AccessRow({ repoName, request, isOpen }: AccessRowProps) {
       meta={
         <>
           {user.username}
-          {user.email && <span className="break-all"> · {user.email}</span>} · <RelativeTime at={askedAt} />
+          {user.email && <span className="wrap-anywhere"> · {user.email}</span>} · <RelativeTime at={askedAt} />
         </>
       }
     >

@@ -38,7 +38,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 /** The files of a folder. */
 export default async function FolderPage({ params, searchParams }: Props) {
-  const [{ repo, mayWrite, mayReadContent }, { revision: name, path }, query] = await Promise.all([
+  const [{ repo, session, mayWrite, mayReadContent }, { revision: name, path }, query] = await Promise.all([
     repoPage(params),
     revisionOf(params),
     searchParams,
@@ -72,7 +72,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
       </div>
       <NotOnBranch repo={repo} revision={revision} />
       {revision.sha === null ? (
-        <EmptyRepository repo={repo} mayWrite={mayWrite} />
+        <EmptyRepository page={{ repo, mayWrite, session }} />
       ) : (
         <Card>
           <LastCommit repo={repo} revision={name} path={path} commit={lastCommit} count={commitCount} now={now} />

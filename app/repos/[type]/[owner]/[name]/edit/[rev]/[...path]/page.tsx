@@ -25,7 +25,20 @@ export default async function EditFilePage({ params }: Props) {
     return (
       <Card>
         <h2 className="sr-only">Edit file</h2>
-        <EmptyState Icon={FileLock2} title="Cannot edit this file" action={<ButtonLink href={back}>Back to the file</ButtonLink>}>
+        <EmptyState
+          Icon={FileLock2}
+          title="Cannot edit this file"
+          action={
+            <span className="flex flex-wrap justify-center gap-2">
+              {file.isReplaceable && (
+                <ButtonLink href={repoFileHref(repo, "upload", branch, path.split("/").slice(0, -1).join("/"))}>
+                  Upload a new version
+                </ButtonLink>
+              )}
+              <ButtonLink href={back}>Back to the file</ButtonLink>
+            </span>
+          }
+        >
           {file.reason}
         </EmptyState>
       </Card>
