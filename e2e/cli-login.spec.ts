@@ -14,7 +14,7 @@ test("the command line signs in with a code that is entered in a browser, manage
 }) => {
   const cli = new KeyhookCli(demo.origin);
   const login = cli.start("login");
-  const code = await login.shows(/compare the code ([A-Z]{4}-[A-Z]{4})/);
+  const code = await login.shows(/shows the code ([A-Z]{4}-[A-Z]{4})/);
   const address = await login.shows(/Open (\S+) and check/);
   await page.goto(address);
   await signInPage.signIn(person);

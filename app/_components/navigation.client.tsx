@@ -3,7 +3,7 @@
 import { ChevronDown } from "lucide-react";
 import Link, { useLinkStatus } from "next/link";
 import { usePathname } from "next/navigation";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { classNames } from "./class-names.ts";
 
 type NavLinkProps = Readonly<{
@@ -65,8 +65,11 @@ export function NavMenu({ label, pages, children }: NavMenuProps) {
 /** Closes a popover after a link in it was followed: the layout stays while the page changes. */
 export function HideOnNavigation({ popoverId }: Readonly<{ popoverId: string }>) {
   const path = usePathname();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is the event, not an input
+  const shown = useRef(path);
   useEffect(() => {
+    // Not when the scripts of the first page arrive: the popover may have been opened before.
+    if (shown.current === path) return;
+    shown.current = path;
     document.getElementById(popoverId)?.hidePopover();
   }, [path, popoverId]);
   return null;
