@@ -14,7 +14,7 @@ import { newId, timeOfOrderedId } from "#core/ids.ts";
 import { type Action, prepareActions } from "./actions.ts";
 import { makeWebhook } from "./chaos/load.ts";
 import { startChaosService, versions } from "./chaos/service.ts";
-import { cpuBetween, cpuSeconds } from "./cost.ts";
+import { cpuSeconds } from "./cost.ts";
 import { startPlainSender } from "./plain-sender.ts";
 
 /**
@@ -88,7 +88,7 @@ try {
   stop();
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(20_000);
-  const idle = cpuBetween(idleSince.worker, (await used()).worker) / (performance.now() - begin);
+  const idle = ((await used()).worker - idleSince.worker) / (performance.now() - begin);
   console.log(`\nan idle worker: ${(idle * 100_000).toFixed(2)} % of a core`);
 } finally {
   await requests.close();
@@ -133,7 +133,7 @@ async function burst(batch: number): Promise<string> {
   await untilArrived(sent);
   const delivered = sent / ((performance.now() - begin) / 1_000);
   const after = await used();
-  const cpu = (["web", "worker", "database"] as const).map((part) => (cpuBetween(before[part], after[part]) / sent) * 1_000);
+  const cpu = (["web", "worker", "database"] as const).map((part) => ((after[part] - before[part]) / sent) * 1_000);
   const each = (part: "commits" | "updated") => ((after[part] - before[part]) / sent).toFixed(2);
   const parts = [cpu.reduce((sum, one) => sum + one), ...cpu].map((each) => `${each.toFixed(2)} ms`).join(" | ");
   return `| ${accepted.toFixed(0)} | ${delivered.toFixed(0)} | ${parts} | ${each("commits")} | ${each("updated")} |`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from "#core/oauth/grant-types.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
 import { startBare } from "./bare-target.ts";
-import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
+import { cpuSeconds, statementsSoFar } from "./cost.ts";
 import { benchGit } from "./git.ts";
 import { load, type Prepared, pace, type Result } from "./load.ts";
 import { authorizeUrl, DEVICES, REDIRECT_URI, startService, type Target, verifier } from "./targets.ts";
@@ -84,7 +84,7 @@ async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result:
   const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
   const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
   const result = await run();
-  return { result, cpu: cpuBetween(before.cpu, cpuSeconds(target.pid)), statements: (await statements()) - before.statements };
+  return { result, cpu: cpuSeconds(target.pid) - before.cpu, statements: (await statements()) - before.statements };
 }
 
 /** Runs batches of requests, which are prepared outside of the measured time, and adds up the cost of the measured parts. */
