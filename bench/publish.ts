@@ -5,16 +5,13 @@ import { loadavg } from "node:os";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
-import { operatorCommand } from "#core/access/actor.ts";
-import { noOrigin } from "#core/audit/request-origin.ts";
-import { db, pool } from "#core/db.ts";
-import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
-import { syncRepos } from "#core/hub/platforms/sync-repos.ts";
-import { newId, timeOfOrderedId } from "#core/ids.ts";
+import { pool } from "#core/db.ts";
+import { timeOfOrderedId } from "#core/ids.ts";
 import { type Action, prepareActions } from "./actions.ts";
-import { makeWebhook } from "./chaos/load.ts";
+
 import { startChaosService, versions } from "./chaos/service.ts";
 import { cpuSeconds } from "./cost.ts";
+import { addPlatform, eventRequest, type SomePlatform } from "./events.ts";
 import { startPlainSender } from "./plain-sender.ts";
 
 /**
@@ -66,8 +63,8 @@ try {
   const { pidOf } = service.running;
   measured = pool();
   pids = { web: pidOf("server.ts"), worker: pidOf("worker/index.ts"), database: pidOf("database") };
-  platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(urlOf(receiver))));
-  const bad = await addPlatform(urlOf(hanging));
+  platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(service.ownerId, urlOf(receiver))));
+  const bad = await addPlatform(service.ownerId, urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
   console.log("| messages | accepted/s | delivered/s | CPU per message | web | worker | database | commits | rows updated |");
   console.log("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
@@ -101,20 +98,9 @@ try {
 
 /** Sends messages of one platform, in one request. */
 async function send(count: number, nth: number, to?: SomePlatform): Promise<void> {
-  const { source, token } = to ?? (platforms[nth % platforms.length] as SomePlatform);
+  const platform = to ?? (platforms[nth % platforms.length] as SomePlatform);
   const sentAt = Math.round(performance.timeOrigin + performance.now());
-  const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: sentAt.toString(16).padStart(40, "0") }];
-  const data = { repo: { externalId: "1" }, updatedRefs: refs };
-  const events = Array.from({ length: count }, () => ({
-    ...{ specversion: "1.0", id: newId(), source, type: "repo.content.update", data },
-  }));
-  const kind = count === 1 ? "cloudevents" : "cloudevents-batch";
-  const { statusCode, body } = await requests.request({
-    method: "POST",
-    path: "/api/events",
-    headers: { authorization: `Bearer ${token}`, "content-type": `application/${kind}+json` },
-    body: JSON.stringify(count === 1 ? events[0] : events),
-  });
+  const { statusCode, body } = await requests.request(eventRequest(platform, count, sentAt.toString(16)));
   const answer = await body.text();
   if (statusCode !== 200) throw new Error(answer);
 }
@@ -192,17 +178,4 @@ async function used() {
     database: cpuSeconds(pids.database),
     ...(rows[0] ?? { commits: 0, updated: 0 }),
   };
-}
-
-type SomePlatform = { source: string; token: string };
-
-/** A platform with one repository, which a webhook watches. */
-async function addPlatform(url: string): Promise<SomePlatform> {
-  const name = `bench-${newId()}.example`;
-  const platform = await createPlatform(operatorCommand, { name, source: `https://${name}` }, noOrigin);
-  const repo = { id: 1, type: "model", name: `mara/${newId()}`, private: false, url: `https://${name}/tides` };
-  await syncRepos(platform, { repos: [repo] }, noOrigin);
-  const { id } = await db().repo.findFirstOrThrow({ where: { platformId: platform.id } });
-  await makeWebhook(service.ownerId, id, url, "a secret of the bench");
-  return platform;
 }
