@@ -8,6 +8,9 @@ const TICKS_PER_SECOND = 100;
 export const cpuSeconds = (pid: number): number =>
   processTree(pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
 
+/** The CPU seconds of a process's main thread, of which a process of Node has only one for its JavaScript. */
+export const threadSeconds = (pid: number): number => ticksOf(readStat(`${pid}/task/${pid}`).slice(11, 13)) / TICKS_PER_SECOND;
+
 type Process = { pid: number; parent: number; cpuTicks: number };
 
 /** A process with all its descendants. The CPU time of a process that has ended counts for its parent. */
@@ -32,15 +35,20 @@ export function below(all: readonly Process[], root: number | undefined): Proces
 }
 
 function readProcess(pid: number): Process[] {
+  const fields = readStat(`${pid}`);
+  return fields.length > 0 ? [{ pid, parent: Number(fields[1]), cpuTicks: ticksOf(fields.slice(11, 15)) }] : [];
+}
+
+/** The fields after the name, which is in parentheses and may contain any characters. Empty if the process has ended. */
+function readStat(path: string): string[] {
   try {
-    // The name is in parentheses and may contain any characters.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    const cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-    return [{ pid, parent: Number(fields[1]), cpuTicks }];
+    return readFileSync(`/proc/${path}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   } catch {
-    return []; // the process has ended
+    return [];
   }
 }
+
+const ticksOf = (fields: string[]): number => fields.reduce((sum, ticks) => sum + Number(ticks), 0);
 
 /** The number of statements that the web process has sent to its database, as count-statements.ts counts them. */
 export async function statementsSoFar(socketPath: string): Promise<number> {

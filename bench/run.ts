@@ -16,12 +16,19 @@ import {
   tokenExchanges,
   tokenRequest,
 } from "./requests.ts";
+import { benchScale } from "./scale.ts";
 import { DEVICES, startService, type Target } from "./targets.ts";
 
 /**
  * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run on the same machine. Only the
- * ratios are meaningful, because both share the machine's cores with the load.
+ * ratios are meaningful, because both share the machine's cores with the load. `npm run bench -- scale` measures what an operation costs
+ * each part of the service instead (scale.ts), and `npm run bench -- connections` counts connections to PostgreSQL (connections.ts).
  */
+if (process.argv[2] === "scale") {
+  await benchScale(Number(process.argv[3] ?? 5));
+  process.exit();
+}
+if (process.argv[2] === "connections") process.exit(runScript("connections"));
 // Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
