@@ -1,47 +1,54 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
 const TICKS_PER_SECOND = 100;
 
-/** The CPU seconds that a process and each of its descendants have used so far (only on Linux; empty on other systems). */
-export function cpuSeconds(pid: number): Map<number, number> {
-  const used = new Map<number, number>();
-  for (const each of [pid, ...descendants(pid)]) {
-    try {
-      const fields = readFileSync(`/proc/${each}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      used.set(each, (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND);
-    } catch {
-      // The process ended after it was listed.
+/** The CPU seconds that a process and its descendants have used so far, also those that have ended (Linux; 0 on other systems). */
+export const cpuSeconds = (pid: number): number =>
+  processTree(pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
+
+/** The CPU seconds of a process's main thread, of which a process of Node has only one for its JavaScript. */
+export const threadSeconds = (pid: number): number => ticksOf(readStat(`${pid}/task/${pid}`).slice(11, 13)) / TICKS_PER_SECOND;
+
+type Process = { pid: number; parent: number; cpuTicks: number };
+
+/** A process with all its descendants. The CPU time of a process that has ended counts for its parent. */
+export function processTree(root: number): Process[] {
+  const all = existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+  const running = all.flatMap((pid) => readProcess(Number(pid)));
+  return [...running.filter(({ pid }) => pid === root), ...below(running, root)];
+}
+
+export function below(all: readonly Process[], root: number | undefined): Process[] {
+  if (root === undefined) return [];
+  const children = Map.groupBy(all, ({ parent }) => parent);
+  const found: Process[] = [];
+  const queue = [root];
+  for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
+    for (const child of children.get(pid) ?? []) {
+      found.push(child);
+      queue.push(child.pid);
     }
   }
-  return used;
+  return found;
 }
 
-/** The CPU seconds between two readings, of the processes that are in both. */
-export function cpuBetween(before: Map<number, number>, after: Map<number, number>): number {
-  return [...after].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
+function readProcess(pid: number): Process[] {
+  const fields = readStat(`${pid}`);
+  return fields.length > 0 ? [{ pid, parent: Number(fields[1]), cpuTicks: ticksOf(fields.slice(11, 15)) }] : [];
 }
 
-export function descendants(pid: number): number[] {
-  const parents = new Map<number, number[]>();
-  let entries: string[] = [];
+/** The fields after the name, which is in parentheses and may contain any characters. Empty if the process has ended. */
+function readStat(path: string): string[] {
   try {
-    entries = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return readFileSync(`/proc/${path}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   } catch {
     return [];
   }
-  for (const entry of entries) {
-    try {
-      const parent = Number(readFileSync(`/proc/${entry}/stat`, "utf8").split(") ")[1]?.split(" ")[1]);
-      parents.set(parent, [...(parents.get(parent) ?? []), Number(entry)]);
-    } catch {
-      // The process has ended.
-    }
-  }
-  const below = (id: number): number[] => (parents.get(id) ?? []).flatMap((child) => [child, ...below(child)]);
-  return below(pid);
 }
+
+const ticksOf = (fields: string[]): number => fields.reduce((sum, ticks) => sum + Number(ticks), 0);
 
 /** The number of statements that the web process has sent to its database, as count-statements.ts counts them. */
 export async function statementsSoFar(socketPath: string): Promise<number> {

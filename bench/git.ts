@@ -129,6 +129,37 @@ async function serviceHost({ origin }: Target): Promise<Host> {
   };
 }
 
+/**
+ * Prepares pushes to some repositories at a time, each of one new commit with a file that git cannot make smaller. The commits are made
+ * before the returned function pushes them.
+ */
+export async function preparePushes(target: Target, directory: string, lanes: number, bytes: number) {
+  const host = await serviceHost(target);
+  const copies = await Promise.all(
+    Array.from({ length: lanes }, async (_, lane) => {
+      const copy = mkdtempSync(join(directory, "copy-"));
+      await git(copy, "init", "--quiet", "--initial-branch=main");
+      return { copy, url: await host.makeRemote(`pushed-${lane}`) };
+    }),
+  );
+  return async (count: number): Promise<() => Promise<unknown>> => {
+    const pushes = copies.map(async ({ copy, url }) => {
+      const commits: string[] = [];
+      while (commits.length < count / lanes) {
+        writeFileSync(join(copy, "tides.bin"), randomBytes(bytes));
+        await git(copy, "add", "--all");
+        await git(copy, "commit", "--quiet", "-m", "Tides");
+        commits.push((await git(copy, "rev-parse", "HEAD")).stdout.trim());
+      }
+      return async () => {
+        for (const commit of commits) await git(copy, "push", "--quiet", url, `${commit}:refs/heads/main`);
+      };
+    });
+    const prepared = await Promise.all(pushes);
+    return () => Promise.all(prepared.map((push) => push()));
+  };
+}
+
 /** Git's own CGI program behind nginx, as in its manual; undefined if these programs are not installed. */
 async function nginxHost(directory: string): Promise<Host | undefined> {
   const has = (program: string) => spawnSync(program, ["-h"], { stdio: "ignore" }).error === undefined;

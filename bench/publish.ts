@@ -5,16 +5,13 @@ import { loadavg } from "node:os";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
-import { operatorCommand } from "#core/access/actor.ts";
-import { noOrigin } from "#core/audit/request-origin.ts";
-import { db, pool } from "#core/db.ts";
-import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
-import { syncRepos } from "#core/hub/platforms/sync-repos.ts";
-import { newId, timeOfOrderedId } from "#core/ids.ts";
+import { pool } from "#core/db.ts";
+import { timeOfOrderedId } from "#core/ids.ts";
 import { type Action, prepareActions } from "./actions.ts";
-import { makeWebhook } from "./chaos/load.ts";
+
 import { startChaosService, versions } from "./chaos/service.ts";
-import { cpuBetween, cpuSeconds } from "./cost.ts";
+import { cpuSeconds } from "./cost.ts";
+import { addPlatform, eventRequest, type SomePlatform } from "./events.ts";
 import { startPlainSender } from "./plain-sender.ts";
 
 /**
@@ -66,14 +63,14 @@ try {
   const { pidOf } = service.running;
   measured = pool();
   pids = { web: pidOf("server.ts"), worker: pidOf("worker/index.ts"), database: pidOf("database") };
-  platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(urlOf(receiver))));
-  const bad = await addPlatform(urlOf(hanging));
+  platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(service.ownerId, urlOf(receiver))));
+  const bad = await addPlatform(service.ownerId, urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
   // Before the load: after it, the worker still tries the target that never responds.
   await delay(30_000);
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(30_000);
-  const idle = cpuBetween(idleSince.worker, (await used()).worker) / (performance.now() - begin);
+  const idle = ((await used()).worker - idleSince.worker) / (performance.now() - begin);
   console.log(`an idle worker: ${(idle * 100_000).toFixed(2)} % of a core\n`);
   console.log("| messages | accepted/s | delivered/s | CPU per message | web | worker | database | commits | rows updated |");
   console.log("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
@@ -103,20 +100,9 @@ try {
 
 /** Sends messages of one platform, in one request. */
 async function send(count: number, nth: number, to?: SomePlatform): Promise<void> {
-  const { source, token } = to ?? (platforms[nth % platforms.length] as SomePlatform);
+  const platform = to ?? (platforms[nth % platforms.length] as SomePlatform);
   const sentAt = Math.round(performance.timeOrigin + performance.now());
-  const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: sentAt.toString(16).padStart(40, "0") }];
-  const data = { repo: { externalId: "1" }, updatedRefs: refs };
-  const events = Array.from({ length: count }, () => ({
-    ...{ specversion: "1.0", id: newId(), source, type: "repo.content.update", data },
-  }));
-  const kind = count === 1 ? "cloudevents" : "cloudevents-batch";
-  const { statusCode, body } = await requests.request({
-    method: "POST",
-    path: "/api/events",
-    headers: { authorization: `Bearer ${token}`, "content-type": `application/${kind}+json` },
-    body: JSON.stringify(count === 1 ? events[0] : events),
-  });
+  const { statusCode, body } = await requests.request(eventRequest(platform, count, sentAt.toString(16)));
   const answer = await body.text();
   if (statusCode !== 200) throw new Error(answer);
 }
@@ -135,7 +121,7 @@ async function burst(batch: number): Promise<string> {
   await untilArrived(sent);
   const delivered = sent / ((performance.now() - begin) / 1_000);
   const after = await used();
-  const cpu = (["web", "worker", "database"] as const).map((part) => (cpuBetween(before[part], after[part]) / sent) * 1_000);
+  const cpu = (["web", "worker", "database"] as const).map((part) => ((after[part] - before[part]) / sent) * 1_000);
   const each = (part: "commits" | "updated") => ((after[part] - before[part]) / sent).toFixed(2);
   const parts = [cpu.reduce((sum, one) => sum + one), ...cpu].map((each) => `${each.toFixed(2)} ms`).join(" | ");
   return `| ${accepted.toFixed(0)} | ${delivered.toFixed(0)} | ${parts} | ${each("commits")} | ${each("updated")} |`;
@@ -194,17 +180,4 @@ async function used() {
     database: cpuSeconds(pids.database),
     ...(rows[0] ?? { commits: 0, updated: 0 }),
   };
-}
-
-type SomePlatform = { source: string; token: string };
-
-/** A platform with one repository, which a webhook watches. */
-async function addPlatform(url: string): Promise<SomePlatform> {
-  const name = `bench-${newId()}.example`;
-  const platform = await createPlatform(operatorCommand, { name, source: `https://${name}` }, noOrigin);
-  const repo = { id: 1, type: "model", name: `mara/${newId()}`, private: false, url: `https://${name}/tides` };
-  await syncRepos(platform, { repos: [repo] }, noOrigin);
-  const { id } = await db().repo.findFirstOrThrow({ where: { platformId: platform.id } });
-  await makeWebhook(service.ownerId, id, url, "a secret of the bench");
-  return platform;
 }

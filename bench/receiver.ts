@@ -6,7 +6,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "#core/postgres/free-port.ts";
-import { cpuBetween, cpuSeconds } from "./cost.ts";
+import { cpuSeconds } from "./cost.ts";
 import { load, type Prepared, type Result } from "./load.ts";
 import { payload, SECRET } from "./receiver-processes.ts";
 
@@ -113,7 +113,7 @@ async function measure(target: Target): Promise<Result & { cpuMs: number }> {
     const prepared = batch();
     const before = cpuSeconds(target.pid);
     const result = await load(target.origin, prepared, target.status);
-    rounds.push({ ...result, cpuMs: (cpuBetween(before, cpuSeconds(target.pid)) / REQUESTS) * 1000 });
+    rounds.push({ ...result, cpuMs: ((cpuSeconds(target.pid) - before) / REQUESTS) * 1000 });
   }
   rounds.sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
   return rounds[Math.floor(ROUNDS / 2)] as Result & { cpuMs: number };

@@ -1,17 +1,34 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from "#core/oauth/grant-types.ts";
+import { DEVICE_CODE_GRANT } from "#core/oauth/grant-types.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
 import { startBare } from "./bare-target.ts";
-import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
+import { cpuSeconds, statementsSoFar } from "./cost.ts";
 import { benchGit } from "./git.ts";
 import { load, type Prepared, pace, type Result } from "./load.ts";
-import { authorizeUrl, DEVICES, REDIRECT_URI, startService, type Target, verifier } from "./targets.ts";
+import {
+  bearerRequests,
+  codeExchanges,
+  codeRequest,
+  form,
+  introspections,
+  refreshes,
+  tokenExchanges,
+  tokenRequest,
+} from "./requests.ts";
+import { benchScale } from "./scale.ts";
+import { DEVICES, startService, type Target } from "./targets.ts";
 
 /**
  * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run on the same machine. Only the
- * ratios are meaningful, because both share the machine's cores with the load.
+ * ratios are meaningful, because both share the machine's cores with the load. `npm run bench -- scale` measures what an operation costs
+ * each part of the service instead (scale.ts), and `npm run bench -- connections` counts connections to PostgreSQL (connections.ts).
  */
+if (process.argv[2] === "scale") {
+  await benchScale(Number(process.argv[3] ?? 5));
+  process.exit();
+}
+if (process.argv[2] === "connections") process.exit(runScript("connections"));
 // Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
@@ -22,69 +39,12 @@ const PACED_ROUNDS = 3;
 type Row = Result & { cpuMs: number; statements?: number };
 type Measure = { name: string; aim?: number; baseline?: string; run(target: Target): Promise<Row | undefined> };
 
-const USER_EMAIL = "urn:huggingface:token-type:user-email";
-
-const form = { "content-type": "application/x-www-form-urlencoded" };
-const basic = ({ clientId, secret }: { clientId: string; secret: string }) => ({
-  authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`,
-});
-const tokenRequest = (target: Target, body: Record<string, string>): Prepared => ({
-  method: "POST",
-  path: target.paths.token,
-  headers: { ...form, ...basic(target) },
-  body: new URLSearchParams(body).toString(),
-});
-
-function codeRequest(target: Target): Prepared {
-  const url = authorizeUrl(target);
-  return { method: "GET", path: url.pathname + url.search, headers: { cookie: target.browser.cookieHeader(url.href) } };
-}
-
-async function makeCodes(target: Target, count: number): Promise<string[]> {
-  const codes: string[] = [];
-  for (let made = 0; made < count; made++) {
-    const response = await target.browser.fetch(authorizeUrl(target).href);
-    const location = new URL(response.headers.get("location") ?? "", target.origin);
-    const code = location.searchParams.get("code");
-    if (!location.href.startsWith(REDIRECT_URI) || !code) throw new Error(`no code: ${response.status} ${location.href}`);
-    codes.push(code);
-  }
-  return codes;
-}
-
-const exchange = (target: Target, code: string): Prepared =>
-  tokenRequest(target, { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: verifier });
-
-function measureExchange(target: Target, scope: string): Promise<Row> {
-  const headers = { ...form, ...basic(target.exchange) };
-  const requests = target.exchange.emails.map((subject_token): Prepared => {
-    const body = new URLSearchParams({
-      grant_type: TOKEN_EXCHANGE_GRANT,
-      subject_token,
-      subject_token_type: USER_EMAIL,
-      scope,
-    });
-    return { method: "POST", path: target.paths.token, headers, body: body.toString() };
-  });
-  return measureReads(target, 200, requests);
-}
-
-type Tokens = { access_token: string; refresh_token: string };
-
-async function makeTokens(target: Target): Promise<Tokens> {
-  const [code = ""] = await makeCodes(target, 1);
-  const { path, headers, body } = exchange(target, code);
-  const response = await fetch(new URL(path, target.origin), { method: "POST", headers, body });
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as Tokens;
-}
-
 /** The cost of a period of load for the service: CPU seconds of all its processes, and statements of its web process. */
 async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result: T; cpu: number; statements: number }> {
   const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
   const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
   const result = await run();
-  return { result, cpu: cpuBetween(before.cpu, cpuSeconds(target.pid)), statements: (await statements()) - before.statements };
+  return { result, cpu: cpuSeconds(target.pid) - before.cpu, statements: (await statements()) - before.statements };
 }
 
 /** Runs batches of requests, which are prepared outside of the measured time, and adds up the cost of the measured parts. */
@@ -134,20 +94,6 @@ async function measureReads(target: Target, status: number, requests: Prepared[]
   return measure(target, status, async () => Array.from({ length: READS }, take));
 }
 
-// Each token has its own sign-in, because requests with the same token could share lookups.
-const TOKENS = 50;
-
-async function makeAccessTokens(target: Target): Promise<string[]> {
-  const tokens: string[] = [];
-  for (let made = 0; made < TOKENS; made++) tokens.push((await makeTokens(target)).access_token);
-  return tokens;
-}
-
-async function bearerRequests(target: Target, path: string): Promise<Prepared[]> {
-  const tokens = await makeAccessTokens(target);
-  return tokens.map((token) => ({ method: "GET", path, headers: { authorization: `Bearer ${token}` } }));
-}
-
 /** The load of polling devices that a service must sustain beside other work: every device keeps its interval, and no user answers. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
@@ -167,38 +113,29 @@ const measures: Measure[] = [
   {
     name: "code exchange",
     aim: 0.4,
-    run: (target) => measure(target, 200, async () => (await makeCodes(target, BATCH)).map((code) => exchange(target, code))),
+    run: (target) => measure(target, 200, () => codeExchanges(target, BATCH)),
   },
   {
     name: "refresh",
     aim: 0.4,
-    run: (target) =>
-      measure(target, 200, async () => {
-        const requests: Prepared[] = [];
-        for (let made = 0; made < BATCH; made++) {
-          const { refresh_token } = await makeTokens(target);
-          requests.push(tokenRequest(target, { grant_type: "refresh_token", refresh_token }));
-        }
-        return requests;
-      }),
+    run: (target) => measure(target, 200, () => refreshes(target, BATCH)),
   },
   {
     // Includes the audit entry. The organization has 100,000 members.
     name: "token exchange",
     aim: 0.4,
-    run: (target) => measureExchange(target, "profile"),
+    run: (target) => measureReads(target, 200, tokenExchanges(target, "profile")),
   },
   {
     name: "token exchange, ID token",
     baseline: "token exchange",
-    run: async (target) => (target.statementsSocket ? measureExchange(target, "openid profile") : undefined),
+    run: async (target) =>
+      target.statementsSocket ? measureReads(target, 200, tokenExchanges(target, "openid profile")) : undefined,
   },
   {
     name: "userinfo",
     aim: 0.6,
-    run: async (target) => {
-      return measureReads(target, 200, await bearerRequests(target, target.paths.userinfo));
-    },
+    run: async (target) => measureReads(target, 200, await bearerRequests(target, target.paths.userinfo)),
   },
   {
     name: "whoami-v2",
@@ -213,13 +150,7 @@ const measures: Measure[] = [
   {
     name: "introspection",
     aim: 0.6,
-    run: async (target) => {
-      const headers = { ...form, ...basic(target) };
-      const requests = (await makeAccessTokens(target)).map((token): Prepared => {
-        return { method: "POST", path: target.paths.introspect, headers, body: new URLSearchParams({ token }).toString() };
-      });
-      return measureReads(target, 200, requests);
-    },
+    run: async (target) => measureReads(target, 200, await introspections(target)),
   },
   {
     name: "device poll",
@@ -287,6 +218,11 @@ const others = {
 };
 for (const [name, file] of Object.entries(others)) {
   if (status !== 0 || !name.includes(ONLY)) continue;
-  status = spawnSync(process.execPath, [join(import.meta.dirname, `${file}.ts`)], { stdio: "inherit" }).status ?? 1;
+  status = runScript(file);
 }
 process.exit(status);
+
+/** @returns its exit status */
+function runScript(file: string): number {
+  return spawnSync(process.execPath, [join(import.meta.dirname, `${file}.ts`)], { stdio: "inherit" }).status ?? 1;
+}

@@ -9,10 +9,8 @@ import { setPlan } from "#core/accounts/organizations/set-plan.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
-import { createUser } from "#core/accounts/users/create-user.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { newToken } from "#core/crypto/token.ts";
-import { pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { setAppPrivilege } from "#core/oauth/apps/app-privilege.ts";
@@ -26,7 +24,8 @@ import { newUserCode } from "#core/oauth/device/user-code.ts";
 import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
-import { startService as startRunningService, stopService } from "#core/testing/running-service.ts";
+import { type RunningService, startService as startRunningService, stopService } from "#core/testing/running-service.ts";
+import { createOwner } from "./chaos/service.ts";
 
 /** A running provider with a user who has already agreed to a confidential app. */
 export type Target = {
@@ -55,10 +54,14 @@ const SCOPE = "openid profile email offline_access";
 /** The load to sustain: this many devices that poll every five seconds. */
 export const DEVICES = 5_000;
 
-export async function startService(): Promise<Target> {
+/** The service, and its user. */
+export type ServiceTarget = Target & { running: RunningService; userId: string };
+
+/** @param more settings of the service and of this process */
+export async function startService(more: Record<string, string> = {}): Promise<ServiceTarget> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
   const statementsSocket = join(directory, "statements");
-  const settings = { DATA_DIR: join(directory, "data"), LOG_LEVEL: "warn", ANONYMOUS_ADDRESS_PERCENT: "100" } as const;
+  const settings = { DATA_DIR: join(directory, "data"), LOG_LEVEL: "warn", ANONYMOUS_ADDRESS_PERCENT: "100", ...more } as const;
   const running = await startRunningService({ ...settings, ...countStatements(statementsSocket) });
   const { origin } = running;
   // Ends the service after a failure too.
@@ -66,9 +69,16 @@ export async function startService(): Promise<Target> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: origin });
   const instance = await openInstance();
+  const userId = await createOwner();
+  const stop = async () => {
+    await instance.close();
+    await stopService({ ...running, isDataShared: false });
+  };
+  return { ...(await prepareTarget(running, userId)), statementsSocket, running, userId, stop };
+}
 
-  const user = { username: "mara", email: "mara@example.test", fullName: "Mara Lindqvist", password: "a long enough passphrase" };
-  const { id: userId } = await createUser(operatorCommand, user, noOrigin);
+/** Creates the apps of a benchmark in a running service, and lets its user agree to one. @param members of the organization */
+export async function prepareTarget({ origin, process: child }: RunningService, userId: string, members = MEMBERS) {
   const { app, secret } = await createApp(
     operatorCommand,
     {
@@ -85,10 +95,10 @@ export async function startService(): Promise<Target> {
   const browser = new Browser(origin);
   const { token } = await startSiteSession(userId, noOrigin);
   browser.setCookie(siteSessionCookie().name, token);
-  const target: Target = {
+  const target = {
     name: "Keyhook on Postgres",
     origin,
-    pid: running.process.pid as number,
+    pid: child.pid as number,
     clientId: app.clientId,
     secret: secret ?? "",
     browser,
@@ -100,13 +110,8 @@ export async function startService(): Promise<Target> {
       whoami: "/api/whoami-v2",
     },
     deviceClientId: CLI_CLIENT_ID,
-    exchange: await makeExchange(userId),
+    exchange: await makeExchange(userId, members),
     makeDeviceCodes: insertDeviceCodes,
-    statementsSocket,
-    stop: async () => {
-      await instance.close();
-      await stopService({ ...running, isDataShared: false });
-    },
   };
   await agree(target, (await findSiteSession(token)) as SiteSession);
   return target;
@@ -118,18 +123,20 @@ export const EXCHANGED = 5_000;
 export const memberEmail = (at: number) => `member-${at}@example.test`;
 
 /** An Enterprise organization with as many members as a large company, and its app. */
-async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
+async function makeExchange(ownerId: string, members: number): Promise<Target["exchange"]> {
   const { id: orgId } = await createOrganization(
     operatorCommand,
     { name: "northwind", fullName: "Northwind", ownerId },
     noOrigin,
   );
   await setPlan(operatorCommand, orgId, "enterprise", noOrigin);
-  const ids = `SELECT n, lpad(to_hex(n), 24, '0') AS id FROM generate_series(0, ${MEMBERS - 1}) AS n`;
-  await pool().query(`INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
-    SELECT id, 'member-' || n, 'Member', 'member-' || n || '@example.test', 'member-' || n || '@example.test', now() FROM (${ids}) m`);
-  await pool().query(`INSERT INTO membership (org_id, user_id, role) SELECT $1, id, 'read' FROM (${ids}) m`, [orgId]);
-  await asOwner(`ANALYZE "user", membership`);
+  const ids = `SELECT n, lpad(to_hex(n), 24, '0') AS id FROM generate_series(0, ${members - 1}) AS n`;
+  // The owner's connection has no time limit for statements, which these would exceed on a busy machine.
+  await asOwner(`
+    INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
+      SELECT id, 'member-' || n, 'Member', 'member-' || n || '@example.test', 'member-' || n || '@example.test', now() FROM (${ids}) m;
+    INSERT INTO membership (org_id, user_id, role) SELECT '${orgId}', id, 'read' FROM (${ids}) m;
+    ANALYZE "user", membership`);
   const { app, secret = "" } = await createApp(
     operatorCommand,
     {
@@ -144,12 +151,12 @@ async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
   );
   await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
   // Members from the whole range.
-  const emails = Array.from({ length: EXCHANGED }, (_, at) => memberEmail(Math.floor((at * MEMBERS) / EXCHANGED)));
+  const emails = Array.from({ length: EXCHANGED }, (_, at) => memberEmail(Math.floor((at * members) / EXCHANGED)));
   return { clientId: app.clientId, secret, emails };
 }
 
 /** Answers the interactions of the first request as the pages would: sign-in and consent. */
-async function agree(target: Target, session: SiteSession): Promise<void> {
+async function agree(target: Omit<Target, "stop">, session: SiteSession): Promise<void> {
   let url = authorizeUrl(target).href;
   for (let hops = 0; hops < 10; hops++) {
     const response = await target.browser.fetch(url);
@@ -172,7 +179,7 @@ async function agree(target: Target, session: SiteSession): Promise<void> {
 
 export const verifier = "a-code-verifier-of-forty-three-characters-or-more";
 
-export function authorizeUrl(target: Target): URL {
+export function authorizeUrl(target: Omit<Target, "stop">): URL {
   const url = new URL(target.paths.authorize, target.origin);
   const challenge = hash("sha256", verifier, "base64url");
   url.search = new URLSearchParams({
@@ -187,14 +194,14 @@ export function authorizeUrl(target: Target): URL {
   return url;
 }
 
-/** Calls `make` this many times, ten at a time. */
-export async function inLanes<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+/** Calls `make` this many times, some of them at a time. */
+export async function inLanes<T>(count: number, make: () => Promise<T>, lanes = 10): Promise<T[]> {
   const made: T[] = [];
   let left = count;
   const lane = async () => {
     while (left-- > 0) made.push(await make());
   };
-  await Promise.all(Array.from({ length: 10 }, lane));
+  await Promise.all(Array.from({ length: lanes }, lane));
   return made;
 }
 

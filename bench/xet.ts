@@ -13,7 +13,7 @@ import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { startService, stopService } from "#core/testing/running-service.ts";
-import { cpuBetween, cpuSeconds } from "./cost.ts";
+import { cpuSeconds } from "./cost.ts";
 
 /**
  * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads a file of random bytes with the public hub's Python client of that interpreter,
@@ -58,7 +58,7 @@ print(time.time() - began, used.ru_utime + used.ru_stime)`;
       env: env as Record<string, string> as NodeJS.ProcessEnv,
     });
     const [seconds = 0, clientCpu = 0] = stdout.trim().split(" ").map(Number);
-    return { seconds, clientCpu, serverCpu: cpuBetween(before, cpuSeconds(pid)) };
+    return { seconds, clientCpu, serverCpu: cpuSeconds(pid) - before };
   }
 
   console.log(`${mebibytes} MiB | seconds by Git LFS | by Xet | ratio | CPU of client and web process, Git LFS | Xet`);

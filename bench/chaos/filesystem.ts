@@ -18,7 +18,7 @@ import { openInstance } from "#core/instance/open-instance.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
-import { processTree, TICKS_PER_SECOND } from "./abuse/watch.ts";
+import { cpuSeconds } from "../cost.ts";
 import { percentile } from "./measure.ts";
 import { type MooseFs, type Mount, startMooseFs } from "./moosefs.ts";
 import { killNow, killTree, untilEnded } from "./nodes.ts";
@@ -199,8 +199,7 @@ const operationsOf = ({ mount }: Place): number =>
   mount ? Number(/^fuse_ops: (\d+)$/m.exec(readFileSync(join(mount.path, ".stats"), "utf8"))?.[1]) : 0;
 
 const ms = (seconds: number): string => `${Math.round(seconds * 1_000)} ms`;
-const cpuOf = (pids: number[]): number =>
-  pids.flatMap(processTree).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
+const cpuOf = (pids: number[]): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 
 async function requireOk(answer: Promise<Response>): Promise<string> {
   const response = await answer;

@@ -3,12 +3,14 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
 import { provideSettings } from "#core/env.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
-import { startEmbedded } from "#core/postgres/embedded.ts";
+import { type EmbeddedServer, startEmbedded } from "#core/postgres/embedded.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { startPooler } from "#core/testing/start-pooler.ts";
 import { startNameServer } from "./name-server.ts";
 import { type ChaosService, createOwner } from "./service.ts";
 
@@ -18,28 +20,33 @@ export type ServiceNode = { name: string; kind: "web" | "worker"; settings: Reco
 export type Nodes = Awaited<ReturnType<typeof startNodes>>;
 
 const KINDS = { anna: "web", bela: "web", carl: "web", dora: "worker", elsa: "worker" } as const;
+const CONNECTIONS_MAX = 500;
 
 /**
- * Starts three web processes and two workers, with HAProxy in front, which sends consecutive requests to different nodes. They share a
- * database, a bucket, and the folder of repositories, which stands for a shared file system. Each node has its own copy of everything else
- * in DATA_DIR.
+ * Starts web processes and workers, by default three and two, with HAProxy in front, which sends consecutive requests to different nodes.
+ * They share a database, a bucket, and the folder of repositories, which stands for a shared file system. Each node has its own copy of
+ * everything else in DATA_DIR.
+ * @param poolSize the number of connections of a PgBouncer in front of the database; without a number there is none
  */
-export async function startNodes() {
-  execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--nodes"], { stdio: "inherit" });
+export async function startNodes(kinds: Record<string, ServiceNode["kind"]> = KINDS, poolSize?: number) {
+  const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
+  execFileSync(process.execPath, ["scripts/setup.mjs", ...programs], { stdio: "inherit" });
   const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
   // PostgreSQL does not run as root.
   chmodSync(directory, 0o755);
   for (const name of ["database", "repositories"]) mkdirSync(join(directory, name));
-  const database = await startEmbedded(join(directory, "database"));
+  const database = await startDatabase(join(directory, "database"));
+  const pooler = poolSize ? await startPooler(database.url, poolSize) : undefined;
   const bucket = await startBucket();
   const proxyPort = await freePort();
   const shared = {
-    ...{ DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl, SECRET_KEY: "for the bench only ".repeat(2) },
+    ...{ DATABASE_URL: pooler?.url ?? database.url, ...(pooler && { DATABASE_DIRECT_URL: database.url }) },
+    ...{ DATABASE_OWNER_URL: database.ownerUrl, SECRET_KEY: "for the bench only ".repeat(2) },
     ...{ ORIGIN: `http://localhost:${proxyPort}`, TRUST_PROXY: "127.0.0.1", ...bucket.settings },
     ...{ OUTBOUND_ALLOW_CIDRS: "127.0.0.1", WEBHOOK_TRIGGERS_PER_DAY: "1000000", LOG_LEVEL: "error" },
   };
   const nodes: ServiceNode[] = [];
-  for (const [name, kind] of Object.entries(KINDS)) {
+  for (const [name, kind] of Object.entries(kinds)) {
     const DATA_DIR = join(directory, name);
     mkdirSync(DATA_DIR);
     symlinkSync(join(directory, "repositories"), join(DATA_DIR, "repositories"));
@@ -59,6 +66,7 @@ export async function startNodes() {
   process.once("exit", () => {
     for (const node of nodes) kill(node);
     proxy?.kill();
+    void pooler?.stop();
     killNow(database.pid, "SIGQUIT");
   });
   for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
@@ -66,7 +74,7 @@ export async function startNodes() {
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
   // The first node migrates the database.
   await start(first);
-  await Promise.all(others.map(start));
+  for (const node of others) await start(node);
   const file = join(directory, "haproxy.cfg");
   writeFileSync(file, proxySettings(proxyPort, nodes));
   proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: ["ignore", "pipe", "ignore"] });
@@ -79,7 +87,7 @@ export async function startNodes() {
   const service: ChaosService = {
     running: { ...(first.running as RunningService), origin: shared.ORIGIN, output: () => output.map((each) => each()).join("") },
     ownerId: await createOwner(),
-    databaseUrl: () => shared.DATABASE_URL,
+    databaseUrl: () => database.url,
     nameServer: await startNameServer(),
     shiftClock: () => undefined,
     async stop() {
@@ -87,6 +95,7 @@ export async function startNodes() {
       await instance.close();
       await Promise.all(nodes.map(({ running }) => running && stopService(running)));
       proxy?.kill();
+      await pooler?.stop();
       await database.stop();
       await bucket.stop();
       rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
@@ -99,6 +108,17 @@ export async function startNodes() {
     /** Kills a node, and returns once all its processes have ended, because until then the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
   };
+}
+
+/** PostgreSQL's default of 100 connections is not enough for so many processes. */
+async function startDatabase(directory: string): Promise<EmbeddedServer> {
+  const { superuserUrl, stop } = await startEmbedded(directory);
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  await client.query(`alter system set max_connections = ${CONNECTIONS_MAX}`);
+  await client.end();
+  await stop();
+  return startEmbedded(directory);
 }
 
 /** Kills a process and all its descendants. @returns their IDs */

@@ -33,7 +33,7 @@ auth_type = scram-sha-256
 auth_file = ${directory}/users
 pool_mode = transaction
 default_pool_size = ${connections}
-max_client_conn = 200
+max_client_conn = 1000
 `,
   );
   const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { RunningService } from "#core/testing/running-service.ts";
+import { below, cpuSeconds, processTree } from "../../cost.ts";
 
 /** The resources that the service used while it was watched, in MiB and CPU seconds. */
 export type Usage = {
@@ -29,7 +30,6 @@ const SAMPLE_MS = 500;
 const DISK_MS = 2_000;
 const PROBE_MS = 10_000;
 const PROBE_TIMEOUT_MS = 5_000;
-export const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
 const roles = ["server.ts", "worker/index.ts", "database"] as const;
@@ -69,7 +69,7 @@ export function watchService(running: RunningService, directories: string[]) {
       below(tree, worker).reduce((sum, { pid }) => sum + ownMiB(pid), 0),
     );
     peak("processes", tree.length);
-    const cpu = tree.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
+    const cpu = cpuSeconds(supervisor);
     cpuAtStart ??= cpu;
     usage.cpuSeconds = Math.max(usage.cpuSeconds, Math.round(cpu - cpuAtStart));
   };
@@ -127,39 +127,6 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
     req.once("error", () => resolve(signal.aborted));
     req.end();
   });
-}
-
-type Process = { pid: number; parent: number; cpuTicks: number };
-
-/** A process with all its descendants. The CPU time of a process that has ended counts for its parent. */
-export function processTree(root: number): Process[] {
-  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []));
-  return [...all.filter(({ pid }) => pid === root), ...below(all, root)];
-}
-
-function below(all: readonly Process[], root: number | undefined): Process[] {
-  if (root === undefined) return [];
-  const children = Map.groupBy(all, ({ parent }) => parent);
-  const found: Process[] = [];
-  const queue = [root];
-  for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
-    for (const child of children.get(pid) ?? []) {
-      found.push(child);
-      queue.push(child.pid);
-    }
-  }
-  return found;
-}
-
-function readProcess(pid: number): Process[] {
-  try {
-    // The name is in parentheses and may contain any characters.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    const cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-    return [{ pid, parent: Number(fields[1]), cpuTicks }];
-  } catch {
-    return []; // the process has ended
-  }
 }
 
 const residentMiB = (pid: number | undefined): number => statusMiB(pid, ["VmRSS"]);

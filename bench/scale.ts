@@ -1,0 +1,200 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { versions } from "./chaos/service.ts";
+import { signInByForm } from "./chaos/sign-in-by-form.ts";
+import { cpuSeconds, threadSeconds } from "./cost.ts";
+import { addPlatform, eventRequests, type Receiver, startCounting, untilFannedOut } from "./events.ts";
+import { preparePushes } from "./git.ts";
+import { load, type Prepared } from "./load.ts";
+import { startPlainSender } from "./plain-sender.ts";
+import { bearerRequests, codeExchanges, codeRequest, introspections, refreshes, tokenExchanges } from "./requests.ts";
+import { inLanes, type ServiceTarget, startService } from "./targets.ts";
+
+/**
+ * `npm run bench -- scale [ROUNDS]`: the CPU time of the parts of a service for one operation of each kind. From that it computes how many
+ * operations some cores carry, and what a team needs. A plain sender of webhooks, measured in the same run, makes machines comparable.
+ */
+const USE = 0.6;
+const CORES = [1, 2, 4, 8, 16];
+/** A team, and ten and a hundred times as many. */
+const PEOPLE = [50, 500, 5_000];
+/** The operations in the busiest minute, as a multiple of those in an average minute of the busiest hour. */
+const PEAK = 3;
+const PLATFORMS = 10;
+const EVENT = "event published";
+const DELIVERED = "event published, delivered once";
+const IDLE_MS = 15_000;
+
+/**
+ * CPU seconds, and the time in which they were used. `thread` is the part of `web` in its main thread: a web process has only one, so it
+ * limits the process.
+ */
+const PARTS = ["web", "thread", "worker", "database", "seconds"] as const;
+type Cpu = Record<(typeof PARTS)[number], number>;
+const each = (value: (part: keyof Cpu) => number) => Object.fromEntries(PARTS.map((part) => [part, value(part)])) as Cpu;
+type Pids = Record<"web" | "worker" | "database", number>;
+type Operation = {
+  name: string;
+  /** How often a member of a team does it in the busiest hour. These are assumptions. */
+  perHour: number;
+  /** The number of operations in a round. */
+  count: number;
+  /** Prepares a round, and returns what carries it out. */
+  prepare(count: number): Promise<() => Promise<unknown>>;
+};
+/** What one operation used, on average and in each round. */
+type Row = Pick<Operation, "name" | "perHour"> & { cpu: Cpu; rounds: Cpu[] };
+
+const totalOf = ({ web, worker, database }: Cpu): number => web + worker + database;
+
+export async function benchScale(rounds = 5): Promise<void> {
+  console.log(`${new Date().toISOString()}, ${cpus().length} × ${cpus()[0]?.model}, ${versions()}, ${rounds} rounds`);
+  console.log(`load average ${loadavg()[0]?.toFixed(1)} at the start`);
+  const receiver = await startCounting();
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-scale-"));
+  try {
+    const baseline = await measurePlainSender(receiver, rounds);
+    const rows: Row[] = [];
+    let idle: Cpu;
+    const service = await startService({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1", WEBHOOK_TRIGGERS_PER_DAY: "10000000" });
+    const { pidOf } = service.running;
+    const pids = { web: pidOf("server.ts"), worker: pidOf("worker/index.ts"), database: pidOf("database") };
+    try {
+      for (const operation of await operationsOf(service, receiver, directory)) rows.push(await measure(operation, pids, rounds));
+      idle = await usedBy(pids, () => delay(IDLE_MS));
+    } finally {
+      await service.stop();
+    }
+    console.log(`load average ${loadavg()[0]?.toFixed(1)} at the end\n`);
+    const percent = (part: keyof Cpu) => `${part} ${((idle[part] / idle.seconds) * 100).toFixed(1)} %`;
+    console.log(`idle, subtracted below: ${percent("web")}, ${percent("worker")}, ${percent("database")} of a core\n`);
+    print([baseline, ...withDelivery(rows.map((row) => withoutIdle(row, idle)))]);
+  } finally {
+    receiver.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function measurePlainSender({ url, deliver }: Receiver, rounds: number): Promise<Row> {
+  const plain = await startPlainSender(url);
+  const events = (count: number) => eventRequests([{ source: "https://bench.example", token: "" }], count);
+  const prepare = async (count: number) => deliver.bind(null, plain.origin, events(count));
+  const operation = { name: "plain sender: event stored, delivered once", perHour: 0, count: 500, prepare };
+  return measure(operation, plain.pids, rounds).finally(() => plain.stop());
+}
+
+async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, directory: string): Promise<Operation[]> {
+  const { origin, paths, userId } = service;
+  const platforms = (hook?: string) => Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(userId, hook)));
+  const [unwatched, watched] = [await platforms(), await platforms(url)];
+  const push = await preparePushes(service, directory, 4, 1_000_000);
+  const sent = (make: (count: number) => Promise<Prepared[]>, status = 200) => {
+    return async (count: number) => load.bind(null, origin, await make(count), status);
+  };
+  // Made again in each round, because the service keeps only the newest tokens of a user.
+  const inTurn = (requests: Prepared[], count: number) =>
+    Array.from({ length: count }, (_, nth) => requests[nth % requests.length] as Prepared);
+  const userinfo = sent(async (count) => inTurn(await bearerRequests(service, paths.userinfo), count));
+  const introspection = sent(async (count) => inTurn(await introspections(service), count));
+  const exchange = sent(async (count) => inTurn(tokenExchanges(service, "profile"), count));
+  const signIns = async (count: number) => () => inLanes(count, () => signInByForm(origin), 2);
+  const deliveries = async (count: number) => deliver.bind(null, origin, eventRequests(watched, count));
+  const fannedOut = (prepare: Operation["prepare"]) => async (count: number) => {
+    const run = await prepare(count);
+    return () => run().then(untilFannedOut);
+  };
+  return [
+    { name: "sign-in by password, with two pages", perHour: 0.5, count: 40, prepare: signIns },
+    {
+      name: "authorization, stored consent",
+      perHour: 2,
+      count: 100,
+      prepare: sent(async (n) => inTurn([codeRequest(service)], n), 303),
+    },
+    { name: "code exchange", perHour: 2, count: 50, prepare: sent((count) => codeExchanges(service, count)) },
+    { name: "refresh", perHour: 4, count: 100, prepare: sent((count) => refreshes(service, count)) },
+    { name: "userinfo", perHour: 4, count: 1_000, prepare: userinfo },
+    { name: "introspection", perHour: 60, count: 1_000, prepare: introspection },
+    { name: "token exchange", perHour: 10, count: 500, prepare: exchange },
+    { name: EVENT, perHour: 60, count: 1_000, prepare: fannedOut(sent(async (n) => eventRequests(unwatched, n))) },
+    { name: DELIVERED, perHour: 0, count: 1_000, prepare: deliveries },
+    { name: "push of 1 MB", perHour: 4, count: 12, prepare: fannedOut(push) },
+  ];
+}
+
+/** The first round is not counted: it compiles code, opens connections and prepares statements. */
+async function measure({ name, perHour, count, prepare }: Operation, pids: Pids, rounds: number): Promise<Row> {
+  await (await prepare(count))();
+  const measured: Cpu[] = [];
+  while (measured.length < rounds) {
+    const cpu = await usedBy(pids, await prepare(count));
+    measured.push(each((part) => cpu[part] / count));
+  }
+  return rowOf({ name, perHour }, measured);
+}
+
+const rowOf = (operation: Pick<Operation, "name" | "perHour">, rounds: Cpu[]): Row => {
+  return { ...operation, rounds, cpu: each((part) => rounds.reduce((sum, cpu) => sum + cpu[part], 0) / rounds.length) };
+};
+
+async function usedBy(pids: Pids, run: () => Promise<unknown>): Promise<Cpu> {
+  const before = await usedSoFar(pids);
+  await run();
+  const after = await usedSoFar(pids);
+  return each((part) => after[part] - before[part]);
+}
+
+/** It waits first, because a service records results after they have arrived. */
+async function usedSoFar({ web, worker, database }: Pids): Promise<Cpu> {
+  await delay(500);
+  const cpu = { web: cpuSeconds(web), thread: threadSeconds(web), worker: cpuSeconds(worker), database: cpuSeconds(database) };
+  return { ...cpu, seconds: performance.now() / 1_000 };
+}
+
+/** On a busy machine a round takes longer, and so contains more of the work that a service always does. */
+function withoutIdle(row: Row, idle: Cpu): Row {
+  const without = (cpu: Cpu) => each((part) => Math.max(0, cpu[part] - (idle[part] * cpu.seconds) / idle.seconds));
+  return rowOf(row, row.rounds.map(without));
+}
+
+/** Adds a delivery: what an event that is delivered once costs more than another one. */
+function withDelivery(rows: Row[]): Row[] {
+  const cpuOf = (name: string) => rows.find((row) => row.name === name)?.cpu as Cpu;
+  const [event, both] = [cpuOf(EVENT), cpuOf(DELIVERED)];
+  const cpu = each((part) => Math.max(0, both[part] - event[part]));
+  return [...rows, { name: "delivery: the difference", perHour: 120, cpu, rounds: [] }];
+}
+
+function print(rows: Row[]): void {
+  const ms = (seconds: number) => (seconds * 1_000).toFixed(2);
+  const cells = rows.map(({ name, cpu, rounds }) => {
+    const totals = rounds.map(totalOf).sort((a, b) => a - b);
+    const range = rounds.length > 0 ? `${ms(totals[0] ?? 0)} to ${ms(totals.at(-1) ?? 0)}` : "";
+    return [name, ms(totalOf(cpu)), range, ms(cpu.web), ms(cpu.thread), ms(cpu.worker), ms(cpu.database)];
+  });
+  table(["CPU of one operation, ms", "in all", "rounds", "web", "its main thread", "worker", "database"], cells);
+
+  const short = (value: number) => String(Number(value.toPrecision(2)));
+  const carried = rows.map(({ name, cpu, rounds }) => {
+    const perSecond = CORES.map((cores) => short((cores * USE) / totalOf(cpu)));
+    return [name, ...perSecond, rounds.length > 0 ? short(USE / cpu.thread) : "–"];
+  });
+  table([`a second at ${USE * 100} % use of N cores`, ...CORES.map(String), "a web process"], carried);
+
+  const teams = PEOPLE.map((people) => {
+    const perSecond = (row: Row) => (row.perHour * people * PEAK) / 3_600;
+    const cores = (pick: (cpu: Cpu) => number) => rows.reduce((sum, row) => sum + perSecond(row) * pick(row.cpu), 0);
+    const parts = [(cpu: Cpu) => cpu.web, (cpu: Cpu) => cpu.worker, (cpu: Cpu) => cpu.database, totalOf].map(cores);
+    const processes = [cores(({ thread }) => thread), cores(({ worker }) => worker)].map((each) => Math.ceil(each / USE));
+    return [people, short(cores(() => 1)), ...parts.map((each) => each.toFixed(2)), short(cores(totalOf) / USE), ...processes];
+  });
+  const cores = `cores at ${USE * 100} %`;
+  table(["people", "operations/s", "web", "worker", "database", "in all", cores, "web processes", "workers"], teams);
+}
+
+function table(head: string[], rows: (string | number)[][]): void {
+  const lines = [head, head.map((_, column) => (column === 0 ? "---" : "--:")), ...rows];
+  console.log(`${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`);
+}
