@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { db } from "#core/db.ts";
 import { versions } from "./chaos/service.ts";
 import { signInByForm } from "./chaos/sign-in-by-form.ts";
 import { cpuSeconds, threadSeconds } from "./cost.ts";
@@ -25,12 +26,8 @@ const PEAK = 3;
 const PLATFORMS = 10;
 const EVENT = "event published";
 const DELIVERED = "event published, delivered once";
-const IDLE_MS = 15_000;
 
-/**
- * CPU seconds, and the time in which they were used. `thread` is the part of `web` in its main thread: a web process has only one, so it
- * limits the process.
- */
+/** CPU seconds, and the time in which they were used. `thread`: of them in the main thread of `web`, of which there is only one. */
 const PARTS = ["web", "thread", "worker", "database", "seconds"] as const;
 type Cpu = Record<(typeof PARTS)[number], number>;
 const each = (value: (part: keyof Cpu) => number) => Object.fromEntries(PARTS.map((part) => [part, value(part)])) as Cpu;
@@ -49,9 +46,9 @@ type Row = Pick<Operation, "name" | "perHour"> & { cpu: Cpu; rounds: Cpu[] };
 
 const totalOf = ({ web, worker, database }: Cpu): number => web + worker + database;
 
-export async function benchScale(rounds = 5): Promise<void> {
-  console.log(`${new Date().toISOString()}, ${cpus().length} × ${cpus()[0]?.model}, ${versions()}, ${rounds} rounds`);
-  console.log(`load average ${loadavg()[0]?.toFixed(1)} at the start`);
+export async function benchScale(rounds: number): Promise<void> {
+  const machine = `${cpus().length} × ${cpus()[0]?.model}, load average ${loadavg()[0]?.toFixed(1)}`;
+  console.log(`${new Date().toISOString()}, ${machine}, ${versions()}, ${rounds} rounds`);
   const receiver = await startCounting();
   const directory = mkdtempSync(join(tmpdir(), "keyhook-scale-"));
   try {
@@ -63,13 +60,14 @@ export async function benchScale(rounds = 5): Promise<void> {
     const pids = { web: pidOf("server.ts"), worker: pidOf("worker/index.ts"), database: pidOf("database") };
     try {
       for (const operation of await operationsOf(service, receiver, directory)) rows.push(await measure(operation, pids, rounds));
-      idle = await usedBy(pids, () => delay(IDLE_MS));
+      idle = await usedBy(pids, () => delay(15_000));
     } finally {
       await service.stop();
     }
-    console.log(`load average ${loadavg()[0]?.toFixed(1)} at the end\n`);
     const percent = (part: keyof Cpu) => `${part} ${((idle[part] / idle.seconds) * 100).toFixed(1)} %`;
-    console.log(`idle, subtracted below: ${percent("web")}, ${percent("worker")}, ${percent("database")} of a core\n`);
+    console.log(
+      `at the end load average ${loadavg()[0]?.toFixed(1)}; idle, subtracted below: ${percent("web")}, ${percent("worker")}, ${percent("database")} of a core\n`,
+    );
     print([baseline, ...withDelivery(rows.map((row) => withoutIdle(row, idle)))]);
   } finally {
     receiver.stop();
@@ -79,8 +77,8 @@ export async function benchScale(rounds = 5): Promise<void> {
 
 async function measurePlainSender({ url, deliver }: Receiver, rounds: number): Promise<Row> {
   const plain = await startPlainSender(url);
-  const events = (count: number) => eventRequests([{ source: "https://bench.example", token: "" }], count);
-  const prepare = async (count: number) => deliver.bind(null, plain.origin, events(count));
+  const platform = { source: "https://bench.example", token: "" };
+  const prepare = async (count: number) => deliver.bind(null, plain.origin, eventRequests([platform], count));
   const operation = { name: "plain sender: event stored, delivered once", perHour: 0, count: 500, prepare };
   return measure(operation, plain.pids, rounds).finally(() => plain.stop());
 }
@@ -99,14 +97,18 @@ async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, 
   const userinfo = sent(async (count) => inTurn(await bearerRequests(service, paths.userinfo), count));
   const introspection = sent(async (count) => inTurn(await introspections(service), count));
   const exchange = sent(async (count) => inTurn(tokenExchanges(service, "profile"), count));
-  const signIns = async (count: number) => () => inLanes(count, () => signInByForm(origin), 2);
+  // The account's page lists the user's sessions, so those of earlier rounds are removed.
+  const signIns = async (count: number) => {
+    await db().siteSession.deleteMany({ where: { userId, ip: { not: null } } });
+    return () => inLanes(count, () => signInByForm(origin), 2);
+  };
   const deliveries = async (count: number) => deliver.bind(null, origin, eventRequests(watched, count));
   const fannedOut = (prepare: Operation["prepare"]) => async (count: number) => {
     const run = await prepare(count);
     return () => run().then(untilFannedOut);
   };
   return [
-    { name: "sign-in by password, with two pages", perHour: 0.5, count: 40, prepare: signIns },
+    { name: "sign-in by password, with two pages", perHour: 0.5, count: 15, prepare: signIns },
     {
       name: "authorization, stored consent",
       perHour: 2,
@@ -175,14 +177,12 @@ function print(rows: Row[]): void {
     return [name, ms(totalOf(cpu)), range, ms(cpu.web), ms(cpu.thread), ms(cpu.worker), ms(cpu.database)];
   });
   table(["CPU of one operation, ms", "in all", "rounds", "web", "its main thread", "worker", "database"], cells);
-
   const short = (value: number) => String(Number(value.toPrecision(2)));
   const carried = rows.map(({ name, cpu, rounds }) => {
     const perSecond = CORES.map((cores) => short((cores * USE) / totalOf(cpu)));
     return [name, ...perSecond, rounds.length > 0 ? short(USE / cpu.thread) : "–"];
   });
   table([`a second at ${USE * 100} % use of N cores`, ...CORES.map(String), "a web process"], carried);
-
   const teams = PEOPLE.map((people) => {
     const perSecond = (row: Row) => (row.perHour * people * PEAK) / 3_600;
     const cores = (pick: (cpu: Cpu) => number) => rows.reduce((sum, row) => sum + perSecond(row) * pick(row.cpu), 0);
