@@ -11,9 +11,7 @@ type FairQueueOptions = {
   /** The share of the slots for all anonymous callers together; at least one slot. */
   anonymousShare?: number;
   waitMaxMs?: number;
-  /**
-   * How many requests of one caller may wait. All accounts together may have eight times as many waiting, and all addresses together too.
-   */
+  /** How many requests of one caller may wait. All accounts together may have eight times as many, and so may all addresses. */
   waitingMax?: number;
 };
 
@@ -226,10 +224,8 @@ export class FairQueue {
     return undefined;
   }
 
-  /**
-   * When the lines of a side are full together, the longest line loses its last request to a caller whose line stays shorter. If there is
-   * no such line, a slow caller's line makes room for a caller that has no line and is not slow.
-   */
+  // When the lines of a side are full together, the longest line loses its last request to a caller whose line stays shorter. If there
+  // is no such line, a slow caller's line makes room for a caller that has no line and is not slow.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
@@ -293,10 +289,7 @@ const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<strin
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;
 
-/**
- * The process's queue of this name, created on first use. All queues come from here, except in tests and those of single Spaces
- * (server/spaces/pass-to-app.ts).
- */
+/** The process's queue of this name, created on first use. Tests and single Spaces (server/spaces/pass-to-app.ts) create their own. */
 export function fairQueue(options: FairQueueOptions): FairQueue {
   const queue = queues.get(options.name) ?? new FairQueue(options);
   queues.set(options.name, queue);

@@ -51,10 +51,7 @@ export type SignedWebhook = {
   headers: HeadersLike;
   /** The webhook's secret, or several while one replaces another. */
   secret: string | readonly string[];
-  /**
-   * The maximum difference between the sender's clock and this machine's, in seconds. Default 300. A copied request is accepted for that
-   * long.
-   */
+  /** The most by which the sender's clock and this one may differ, in seconds. Default 300. A copied request is accepted for that long. */
   toleranceSeconds?: number | undefined;
 };
 
