@@ -357,7 +357,7 @@ const plays: Record<string, Play> = {
   async "platform commands"(code, course) {
     const [revoke, ...others] = code.split("\n").reverse();
     expect(revoke).toContain("platform revoke");
-    // The last command is not run, because it would delete the platform that later examples use.
+    // The last command, `platform revoke`, is not run, because later examples use the platform.
     await operate(others.reverse().join("\n"), course);
     course.folder.environment.PLATFORM_TOKEN = /^token: (\S+)$/m.exec(course.last.out)?.[1] ?? "";
   },
@@ -476,8 +476,8 @@ const read = guides
   }));
 const isNotRun = ({ directive }: CodeBlock) => directive?.verb === "not run";
 /**
- * Whether an example is tested elsewhere or not at all. All examples of guides are run. In the packages' READMEs and the operators'
- * documents only marked examples are run: all others are fragments that the package's own tests compile
+ * Whether an example is tested elsewhere or not at all. All examples of guides are tested here, except those marked `not run`. In the
+ * packages' READMEs and the operators' documents only marked examples are: all others are fragments that the package's own tests compile
  * (packages/sdk/src/stands-alone.test.ts), or need a separate machine.
  */
 const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsWith("docs/guides/") && directive === undefined;

@@ -34,7 +34,7 @@ import { startSpaces } from "./worker/runs.ts";
 // Long, because each Space starts several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** Tests running Spaces with their worker, in a real sandbox and over real HTTP. */
+/** Spaces that run with their worker, in a real sandbox and over real HTTP. */
 let ada: TestPerson;
 let origin: string;
 let worker: Loop;
@@ -175,7 +175,7 @@ describe("a running Space", () => {
     await vi.waitFor(async () => expect(await logOf(repo)).toContain("hello from the app"), 2_000);
   });
 
-  test("gets its own URL, and no data that identifies its visitors", async () => {
+  test("gets its own URL, and neither a visitor's cookies and tokens nor the page that they come from", async () => {
     const token = await tokenOf(ada);
     const headers = {
       cookie: `${siteSessionCookie().name}=${ada.token}; other=1`,
@@ -281,7 +281,7 @@ describe("a running Space", () => {
     ["relative", "relative"],
     ["https://example.com/x", "https://example.com/x"],
     ["//example.com/x", "//example.com/x"],
-  ])("sends a browser to %s within itself", async (to, where) => {
+  ])("that redirects to %s sends a browser to %s", async (to, where) => {
     const named = (address: string) => address.replace("NAME", repo.fullName).replace("ORIGIN", origin);
     const answer = await get(repo, `redirect?to=${encodeURIComponent(named(to))}`);
     expect(answer.headers.get("location")).toBe(named(where));
@@ -384,7 +384,7 @@ describe("a running Space", () => {
     expect(await (await get(repo, "try?host=127.0.0.1&port=7860")).text()).toBe("connected");
   });
 
-  test("the worker accepts requests only from the service's web processes", async () => {
+  test("is reached at its worker only by the service's web processes", async () => {
     const { address } = (await readSpaceRuntime(repo.id)) ?? {};
     for (const key of ["", `${repo.id}.${Math.floor(Date.now() / 1000)}.${"A".repeat(43)}`]) {
       const answer = await fetch(`${address}/`, { headers: key ? { "x-keyhook-space": key } : {} });
@@ -500,12 +500,11 @@ describe("how a Space runs", () => {
     expect(await (await get(repo)).json()).toMatchObject({ version: "two" });
   });
 
-  test("S122 another worker takes it over when its worker is lost, and late records of the lost one change nothing", async () => {
+  test("S122 it is claimed again and runs when its lease is lost, and the end of the lost run does not count as a restart", async () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
-    // Changes the row as if the worker had not renewed its lease in time. The next worker that claims the Space runs it, and the first
-    // worker notices that.
+    // Changes the row as if the worker had not renewed its lease in time. The Space is claimed again, and the run of the first claim ends.
     await pool().query("UPDATE space_runtime SET claimed_until = now(), claim_id = 'somebody else' WHERE repo_id = $1", [
       repo.id,
     ]);

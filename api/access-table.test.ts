@@ -39,14 +39,14 @@ const APPS = "app app-without-org other-app unadmitted";
 const ANY_HAND = `personal ${APPS}`;
 /** For these tokens, a scope allows the same with an organization's resources as with a user's own. */
 const OWN_HANDS = "personal exchanged";
-/** For the user's own programs, each repository scope allows reading every repository that the user can read. */
+/** Each of these scopes allows reading private repositories: the user's own and, with a token of `OWN_HANDS`, an organization's. */
 const READING = "read-repos write-repos manage-repos";
 
 const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
   ["org-private*", MEMBERS, OWN_HANDS, READING],
-  // "Scopes read-repos and read-billing apply to organizations as well", and no other scope does.
+  // "Scopes read-repos and read-billing apply to organizations as well": an app needs this one of the scopes in `READING`.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
@@ -241,8 +241,8 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
 }
 
 /**
- * The expected refusal: 404 for an actor who may not see the resource (S136), otherwise 403. An anonymous caller gets 401 if the request
- * requires a token in any case.
+ * The expected refusal: 404 for an actor who may not see the resource (S136), otherwise 403. An anonymous caller gets 401 instead of 403,
+ * and also if the request requires a token in any case.
  */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
@@ -306,7 +306,7 @@ const removal = `${JSON.stringify({ key: "header", value: { summary: "x" } })}
 {"key":"deletedFile","value":{"path":"none"}}
 `;
 
-/** One request for each door. Its response shows the decision, and it changes nothing even if it is allowed. */
+/** One request for each door. Its response shows the decision. Even an allowed request changes nothing, except that `comment` comments. */
 const doors = {
   info: { acts: ["read"], ask: (key) => ({ path: api(key) }) },
   "auth-check": { acts: ["content"], ask: (key) => ({ path: `${api(key)}/auth-check` }) },
@@ -364,7 +364,10 @@ function cellsOf(names: (keyof typeof doors)[], { actors, repos }: { actors: Som
   });
 }
 
-/** The actors of these hands whose token has one of these scope sets: "none" of the hub's scopes, or "all". */
+/**
+ * The anonymous caller, and the actors of these hands whose token has one of these scope sets: one or two scopes, joined by `+`, "none" of
+ * the hub's scopes, or "all".
+ */
 function some(inHands: string, sets: string, who = "*"): Somebody[] {
   const nameOf = ({ scopes }: TokenActor) =>
     scopes.length <= 2 ? scopes.join("+") : scopes.includes("write-repos") ? "all" : "none";
@@ -415,7 +418,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("each door to a repository checks its own rule", { timeout: TIMEOUT_MS }, async () => {
+  test("auth-check, auth-check/write and settings follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const cells = cellsOf(["auth-check", "auth-check/write", "settings"], {
       actors: [undefined, ...at.actors],
       repos: repoNames,
@@ -427,7 +430,7 @@ describe("S135 S136 the access table", () => {
 
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
-  test("every door to a repository's content decides in the same way", { timeout: TIMEOUT_MS }, async () => {
+  test("the other doors to a repository's content follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const actors = some("app exchanged ci", "none read-repos gated-repos all", "owner read guest unmet accepted job");
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
@@ -474,7 +477,7 @@ describe("S135 S136 the access table", () => {
         };
       }),
     );
-    // "manage" above tests the repository that the maker created.
+    // The doors to the repository that the maker created are tested above.
     const cells = oneOfEach(
       "delete",
       all.filter(({ actor, rules }) => rules.length === 0 || actor?.who !== "maker"),

@@ -20,7 +20,7 @@ import { startApiWorld } from "./testing/start-api-world.ts";
 
 const MIB = 1024 * 1024;
 
-/** Copies and deletions of large files, as the public hub's Python client asks for them. */
+/** Copies of repositories, and copies and deletions of large files, as the public hub's Python client requests them. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -160,7 +160,7 @@ describe("a copy of a repository", () => {
     expect(await db().storageHold.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("S147 takes no more storage than its source, even if the source stores files as differences from a file that is not copied", async () => {
+  test("S147 is refused if it needs more storage than its source, which may store files as differences from a file that is not copied", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -187,7 +187,7 @@ describe("a copy of a repository", () => {
     expect(await db().repo.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("S147 contains nothing that was added to its source after the storage was reserved", async () => {
+  test("S147 is not created if its source has grown since the storage was reserved", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const prepare = async () => {

@@ -294,8 +294,8 @@ test.each(["own", "organization's"])("webhooks: %s", async (whose) => {
   await ask("DELETE", one);
 });
 
-/** Operations that succeed in none of the tests above, and why. */
 const signIn = "requires a recent sign-in: apps.test.ts";
+/** Operations that succeed in none of the tests above, and why. */
 const exceptions: Record<string, string> = {
   ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
   exposeJob: "is always refused",

@@ -8,8 +8,8 @@ import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } 
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: every route, called with every kind of token for resources that it must not access. The test reads the routes from the app, so a
- * new route without a check fails. The tokens have every scope, so only their kind can prevent access.
+ * S135: calls every route with every kind of token, for resources that the token must not access. The test reads the routes from the app,
+ * so a new route without a check fails. The tokens have every scope, so only their kind or their user can prevent access.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
@@ -33,7 +33,7 @@ const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },
   { who: "stranger", hand: "personal", at: "org-private", refusals: [404] },
-  // The user of these tokens has access to the target.
+  // In the next five, the token's user has access to the target.
   { who: "admin", hand: "exchanged", at: "admin-private", refusals: [404] },
   { who: "admin", hand: "exchanged", at: "else-private", refusals: [404] },
   { who: "admin", hand: "app", at: "else-private", refusals: [404] },
@@ -215,7 +215,7 @@ test("S136 no list shows resources that a token cannot access, however it is req
   expect(wrong).toEqual([]);
 });
 
-test("every route of the OpenAPI document that takes a token is called without one, and with an invalid one", async () => {
+test("every route of the OpenAPI document that takes a token refuses an invalid one, and one that needs a token refuses a call without it", async () => {
   const document = (await (await api.request("/api/openapi.json")).json()) as {
     paths: Record<string, Record<string, { security?: object[] }>>;
   };

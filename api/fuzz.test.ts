@@ -76,7 +76,8 @@ const bodies = [
 ];
 
 /**
- * Changes one field at a time and leaves the other fields valid. Each operation gets different nonsense, and together they get all of it.
+ * Some bodies that are nonsense as a whole, and bodies with nonsense in one field and plain values in the others. Each operation gets
+ * different nonsense, and together they get all of it.
  */
 function* badBodies(document: ApiDocument, operation: ApiOperation, turn: number): Generator<[body: string, type: string]> {
   const [found] = Object.entries(operation.requestBody?.content ?? {});

@@ -307,7 +307,7 @@ test("failures of the provider become 502 or 504 in our words; its errors about 
   expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 14 });
 });
 
-test("S138 an invalid request is refused before it reaches a provider; a prompt of a megabyte, deep nesting and unusual characters are accepted", async () => {
+test("S138 an invalid or deeply nested request is refused before it reaches a provider; a prompt of a megabyte with unusual characters is accepted", async () => {
   const caller = await someCaller("inference-api");
   const error = async (asked: Promise<Response>) => {
     const response = await asked;
@@ -427,7 +427,7 @@ test("a token needs the scope inference-api, regardless of its owner; the refusa
   expect(upstream.received).toEqual([]);
 });
 
-test("an app's requests count for its user, separately from other users; an exchanged token's requests count only for its organization", async () => {
+test("an app's requests are listed by app and count for its user; an exchanged token's requests count only for its organization", async () => {
   const person = await world.user("inga");
   const browser = world.browser();
   const app = await world.app(person, {
@@ -520,7 +520,7 @@ test("the response is 402 when the month's allowance is used up, also for concur
   await client.chat.completions.create(chat());
 });
 
-test("too many requests of a user or an app, in all or at the same time, get 429 with the seconds to wait", async () => {
+test("a user's requests get 429 if there are too many in a minute, with the seconds to wait, or too many at the same time", async () => {
   await setRates(operatorCommand, { perUser: "3", perApp: "600" }, noOrigin);
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
@@ -551,7 +551,7 @@ test("too many requests of a user or an app, in all or at the same time, get 429
   expect(await refusals).toBe(8);
 });
 
-test("the models of a disabled or removed provider disappear; pages of other origins may send requests, without cookies", async () => {
+test("the models of a disabled provider disappear; a provider at a private IP address gets no request unless this is allowed; pages of other origins may send requests, without cookies", async () => {
   const caller = await someCaller("inference-api");
   await setProviderDisabled(operatorCommand, provider.id, true, noOrigin);
   expect(await failure(clientOf(caller.accessToken).chat.completions.create(chat()))).toMatchObject({

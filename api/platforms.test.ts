@@ -288,7 +288,7 @@ describe("POST /api/events", () => {
     expect(refused.length).toBeLessThan(100);
   });
 
-  test("the repository by our id, by the platform's, or by type and name in any case", async () => {
+  test("finds the repository by our id, by the platform's, or by type and name in any case", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const id = (await rowOf(at))?.id;
@@ -538,7 +538,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     });
   });
 
-  test("a megabyte is accepted, five are not", async () => {
+  test("a megabyte is accepted, six are not", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };

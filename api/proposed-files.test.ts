@@ -142,7 +142,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(own.casUrl).not.toBe(access.casUrl);
     expect((await getXet(own, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);
     expect((await getXet({ ...access, casUrl: own.casUrl }, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(403);
-    // Gets a token for the pull request's next commit, without `create_pr`.
+    // A token for the pull request's next commit needs no `create_pr`.
     const next = await xetAccess(world.origin, repo, "write", { token, revision: "refs/pr/1" });
     expect(next.casUrl).toBe(access.casUrl);
     expect((await merge(ada)).status).toBe(200);
@@ -328,7 +328,7 @@ describe("S137 S149 proposals of strangers are limited", () => {
     expect(await db().proposedFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("files for one repository, which are deleted with it", async () => {
+  test("files for one repository", async () => {
     await begin();
     await send(bea, someObject());
     const another = someObject();

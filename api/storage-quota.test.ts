@@ -73,7 +73,7 @@ describe("a git push beyond the quota", () => {
     expect((await listRefs(await openRepository(repo))).size).toBe(0);
   });
 
-  test("can still delete branches and move them to existing commits", async () => {
+  test("can still delete branches, and create them at existing commits", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
@@ -285,7 +285,7 @@ const filters = [
 ].flatMap(([name, value]) => ["-c", `filter.lfs.${name}=${value}`]);
 
 describe("Git LFS beyond the quota", () => {
-  test("makes the real client print the refusal, upload nothing and not try again", async () => {
+  test("makes the real client print the refusal and upload nothing", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await quota(ada.username, "3 MB");

@@ -160,7 +160,7 @@ test("a job is copied from a run, named by jobSourceId or job_id, with its encry
     const { jobSecrets } = await db().webhook.findUniqueOrThrow({ where: { id: body.webhook.id } });
     expect(JSON.parse(unseal("job secrets", jobSecrets as Uint8Array))).toEqual({ KEY: "hush" });
   }
-  // The whole spec in the body, which a URL then replaces.
+  // The body can contain the whole spec. A URL that is set later replaces the job.
   await someRepo(ada, { type: "space", sdk: "node", name: "app" });
   const spec = { spaceId: `${ada.username}/app`, command: ["npm", "start"], secrets: { A: "1", B: "2" }, timeoutSeconds: 60 };
   const inline = await someWebhook(ada, { url: null, job: spec });
@@ -175,7 +175,7 @@ test("a job is copied from a run, named by jobSourceId or job_id, with its encry
   expect(replaced.body.webhook.job).toBeUndefined();
   expect(await db().webhook.findUniqueOrThrow({ where: { id: inline.id } })).toMatchObject({ job: null, jobSecrets: null });
 
-  // A run of another user gets the same answer as one that does not exist, and secrets are never copied to another owner.
+  // Another user's run is refused like one that does not exist, and secrets are never copied to another owner.
   const grace = await someone("jobs");
   const foreign = await send(ada, "POST", OWN, { watched, jobSourceId: await someRun(grace.id) });
   const absent = await send(ada, "POST", OWN, { watched, jobSourceId: newId() });

@@ -154,7 +154,7 @@ describe("a file", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("that came by Git LFS can be read, but not by Xet", async () => {
+  test("that came by Git LFS is not found by Xet, and stays when it is uploaded again by Xet", async () => {
     const repo = await someRepo(ada);
     const file = await someFile();
     const object = { oid: oidOf(file), size: contentOf(file).length };
@@ -398,7 +398,7 @@ describe("S145 a shard is refused, and none of its files is recorded,", () => {
     expect(answer).toMatchObject({ status: 413, body: { error: expect.stringContaining("at most 1 MB") } });
   });
 
-  test("another user's xorb gets the same error as a missing one", async () => {
+  test("when it names another user's xorb, with the same error as for a missing one", async () => {
     const [theirs, ours] = [await someRepo(eve, { isPrivate: true }), await someRepo(ada)];
     const secret = await someXorb(someChunks());
     await uploadByXet(await writing(theirs, eve), { terms: [{ xorb: secret }] });
@@ -473,7 +473,7 @@ describe("S145 a token", () => {
       expect(await tried(token)).toBe(401);
     }
     expect(await db().xetXorb.count({ where: { repoId: repo.id } })).toBe(0);
-    // An existing xorb gets the same response as one that does not exist.
+    // The response for an existing file is the same as for one that does not exist.
     const file = { terms: [{ xorb }] };
     await uploadByXet(access, file);
     for (const hash of [await fileHashOf(file), "a".repeat(64)]) {
@@ -519,7 +519,7 @@ describe("S145 a token", () => {
   });
 });
 
-test("S145 a URL of a xorb's bytes is valid only for these bytes, and only for an hour", async () => {
+test("S145 a URL of a xorb's bytes is valid only for these bytes, and its expiry cannot be changed", async () => {
   const repo = await someRepo(ada, { isPrivate: true });
   const access = await writing(repo);
   const file = await someFile();
@@ -548,7 +548,7 @@ test("S145 a URL of a xorb's bytes is valid only for these bytes, and only for a
 describe("what is stored", () => {
   const usageOf = ({ id, username }: Caller) => readStorageUsage(operatorCommand, { kind: "user", id, handle: username });
 
-  test("counts once, however many files use it, and the page shows both sizes", async () => {
+  test("counts once, however many files use it, and the usage also states the size of these files", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const access = await writing(repo, caller);
@@ -604,7 +604,7 @@ describe("what is stored", () => {
     expect(isThere(named)).toBe(false);
   });
 
-  test("is gone, not a server error, if its file is lost on disk", async () => {
+  test("is reported as gone, not as a server error, if its file is lost on disk", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb(someChunks());

@@ -36,7 +36,7 @@ async function admin(
 }
 
 /**
- * The JSON result of a command, which runs in this process. Only the first test checks, in a separate process, that it is printed as one
+ * The JSON result of a command, which runs in this process. The first test checks, in a separate process, that a result is printed as one
  * JSON object.
  */
 async function adminJson(...args: string[]): Promise<Record<string, string>> {

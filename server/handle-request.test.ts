@@ -164,7 +164,7 @@ describe("S110 a request's own statement about its sender and its host", () => {
   it("is trusted only in a request that Next sends on behalf of another request", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
-    // With the original headers, as Next passes an action on to its page, and requests the page that an action leads to.
+    // Next sends the original headers when it passes an action on to its page, and when it requests the page that an action leads to.
     for (const method of ["POST", "GET"]) expect((await ask("/", { method, headers: seen.headers })).seen.ip).toBe("127.0.0.2");
     const proof = Object.keys(seen.headers).filter((name) => /^x-keyhook-/.test(name));
     for (const name of proof) {
@@ -342,7 +342,7 @@ describe("S51 S138 an invalid URL", () => {
     if (status === 200) expect(answer).toContain('"url":"/login"');
   });
 
-  it("is a page for users, with their input shown as text", async () => {
+  it("gets a page for users, which shows the service's name as text, not as HTML", async () => {
     provideSettings({ BRAND_NAME: "<b>Keys</b>" });
     const { body, headers } = await ask("/%", { headers: { accept: "text/html" } });
     expect(headers["content-type"]).toContain("text/html");

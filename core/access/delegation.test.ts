@@ -250,7 +250,7 @@ test("a personal access token's delegation ends when the token is revoked, not w
   expect(await canAct(made, "webhooks")).toBe(false);
 });
 
-test("a request that was authorized before its token was revoked delegates nothing afterwards; the row of a delegating token stays", async () => {
+test("a request that was authorized before its token was revoked delegates nothing afterwards, and a delegation is not valid without the row of its token", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });

@@ -53,7 +53,7 @@ const tokens = people.flatMap((userId) =>
     ),
   ),
 );
-/** A token of the service's own command line. */
+/** Tokens of the service's own command line. */
 const firstParty = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, isFirstParty: true as const }));
 /** Exchanged tokens. Some of their Grants name more than the token may do. */
 const exchanged = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, boundOrgId: orgId }));

@@ -123,7 +123,7 @@ describe("S95 an exchanged token", () => {
 });
 
 describe("a CI job's token", () => {
-  test("S99 reads and writes its one repository, and has no rights elsewhere", async () => {
+  test("S99 reads and writes its one repository, and elsewhere only reads what is public", async () => {
     const repo = owned({ orgId });
     const job: Publisher = {
       kind: "publisher",
@@ -186,7 +186,7 @@ describe("an organization's requirement of its members", () => {
 
   const asked = (securityRestrictions: string[]) => ({ code: "forbidden", requires: { securityRestrictions } });
 
-  test("closes all of its resources, for every action, and names the requirement", async () => {
+  test("closes its private resources and its administration, and names the requirement", async () => {
     const token = tokenOf(member, { clientId: null, standings: await standingsOf(member.userId) });
     for (const actor of [member, token, { ...token, boundOrgId: closedId }, { ...token, clientId: "client-a" }]) {
       for (const action of ["repo.read", "repo.read_content"] as const) {
@@ -205,7 +205,7 @@ describe("an organization's requirement of its members", () => {
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
   });
 
-  test("S135 is checked within a change against the user's current standing, not the standing at the token's lookup", async () => {
+  test("S135 within a change, the user's current standing decides, not the standing at the token's lookup", async () => {
     const someone = await person();
     const id = await organization([[someone, "write"]]);
     const token = tokenOf(someone, { clientId: null, standings: await standingsOf(someone.userId) });

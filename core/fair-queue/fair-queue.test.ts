@@ -138,7 +138,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   });
 
-  test("no more holders yield than requests wait, and none yields to its own caller or to one that would still get no slot", async () => {
+  test("a holder does not yield to its own party's waiting requests, and yields to another party's", async () => {
     seen = new Observed({ slots: 4 });
     await seen.askTimes(9, account("slow"));
     const yielding = () => seen.held.filter(({ release }) => release.yields()).length;
@@ -274,7 +274,7 @@ describe("S137 any requests, in any order", () => {
   });
 
   test.each(Array.from({ length: 10 }, (_, seed) => [seed]))(
-    "among parties that always have more work, none gets twice another's turns: seed %i",
+    "among parties that always have more work, none gets more than twice another's turns: seed %i",
     async (seed) => {
       const random = numbers(seed);
       const count = 2 + random(5);

@@ -90,7 +90,7 @@ const readUserinfo = (accessToken: string, dpop: string, scheme = "DPoP") =>
 const userinfo = async (at: Site, accessToken: string, key = at.key) =>
   readUserinfo(accessToken, await key.proof("GET", world.origin + USERINFO, accessToken));
 
-describe("two sites with openid-client 6, private_key_jwt and DPoP", () => {
+describe("a site with openid-client 6, private_key_jwt and DPoP", () => {
   test.each(["ES256", "PS256", "Ed25519"])("%s: pushes, signs in, reads, refreshes, revokes", async (alg) => {
     const at = await site(alg);
     const authentication = client.PrivateKeyJwt({ key: at.pair.privateKey as CryptoKey, kid: at.pair.kid });

@@ -78,7 +78,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     );
     expect(Date.parse(signedIn.expiresAt ?? "") - Date.now()).toBeGreaterThan(7 * 3600_000);
     expect(readIdTokenClaims(signedIn.idToken ?? "")).toEqual(signedIn.claims);
-    // An independent library, which checks everything, must accept the same token.
+    // An independent library must accept the same token, and read the same claims.
     const as = await world.discover();
     const response = Response.json({ access_token: signedIn.accessToken, token_type: "bearer", id_token: signedIn.idToken });
     const checked = await oauth.processAuthorizationCodeResponse(as, { client_id: at.app.clientId }, response, {

@@ -320,7 +320,7 @@ it("S136 no webhook can use another user's relay, and each relay counts as a sep
   expect(targetHost(relay.url)).toMatch(/^relay:/);
   expect(targetHost(relay.url)).toBe(targetHost(`${relay.url}/x`));
   expect(targetHost(relay.url)).not.toBe(targetHost(other.url));
-  // The relay's token is in no log.
+  // The relay's token is in no entry of the audit log.
   const log = await db().auditEvent.findMany({ where: { actorId: ada.id } });
   expect(JSON.stringify(log)).not.toContain(relay.url.split("/").at(-1));
 });

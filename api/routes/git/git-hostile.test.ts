@@ -151,7 +151,7 @@ async function expectUntouched(): Promise<void> {
   expect([...(await listRefs(path))]).toEqual([["refs/heads/main", head]]);
   expect((await eventsOf(repo)).filter(({ scope }) => scope === "repo.content")).toHaveLength(1);
   expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
-  // Git removes its quarantine itself after the service has ended it.
+  // After the service has ended git, git itself removes its quarantine.
   await expect.poll(async () => (await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
   await fsck(repo);
 }
@@ -250,7 +250,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     }
   });
 
-  test("S114 with their token, whose consent was reduced", async () => {
+  test("S114 with their token, which lost its scope or was blocked by the organization", async () => {
     const [owner, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(owner, [[bea, "write"]]);
     repo = await someRepo(owner, { owner: organization.name });
@@ -383,8 +383,10 @@ describe("a push that exceeds the limits", () => {
       await expectUntouched();
     }
   });
+});
 
-  test("a fetch of a tree with ten billion paths visits each object once", async () => {
+describe("a fetch", () => {
+  test("of a tree with ten billion paths ends, and a filter that would visit every path is refused", async () => {
     const hostile = remote(world.origin, `/${(await unfoldingRepo(ada)).fullName}`, token);
     const into = await emptyFolder();
     const blob = hash("sha1", "blob 1\0x");
@@ -398,7 +400,7 @@ describe("a push that exceeds the limits", () => {
     await expect.poll(placesTaken).toBe(0);
   });
 
-  test("a compressed request for a fetch", async () => {
+  test("with a compressed request of a hundred megabytes gets a response and releases its slot", async () => {
     const path = `/${repo.fullName}/git-upload-pack`;
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, "0009done\n"));
     const answer = await send({ path, body: bomb, headers: { "content-encoding": "gzip" } });
@@ -684,7 +686,7 @@ test("S137 a push that cannot be checked is refused with a reason, and releases 
   await expectUntouched();
 });
 
-test("a push to a repository that is deleted meanwhile is not recorded", async () => {
+test("a push to a repository that is deleted meanwhile fails", async () => {
   const copy = await workingCopy();
   const hook = await emptyFolder();
   await writeFile(join(hook, "pre-push"), "#!/bin/sh\nsleep 1\n", { mode: 0o755 });

@@ -174,7 +174,7 @@ describe("signing in takes two steps", () => {
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
   });
 
-  test("a password reset neither removes the second step nor completes a pending sign-in; disabling the account ends it", async () => {
+  test("a password reset keeps the second step and ends a pending sign-in, as disabling the account does", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);

@@ -43,7 +43,7 @@ async function change({ site }: Visit, changes: Record<string, unknown>): Promis
 const isAlive = async (token: string) => (await world.userinfo(token)).status === 200;
 const offline = { redirect_uri: ONE, scope: "openid profile offline_access" };
 
-describe("S36 users are asked again when the app looks different from what they allowed", () => {
+describe("S36 users are asked again only when the app looks different from what they allowed", () => {
   test.each<[string, Record<string, unknown>, boolean]>([
     ["another name", { client_name: "Kite Flyer" }, true],
     ["one more redirect URI", { redirect_uris: [ONE, TWO, THREE] }, true],

@@ -114,7 +114,7 @@ describe("S77 an address that is not on the public internet is refused before an
   });
 });
 
-test("S78 unless the service is on loopback, only port 443 is used, and never loopback", async () => {
+test("S78 unless the service is on loopback, only port 443 is used", async () => {
   const site = await openSite();
   const { ORIGIN } = provideSettings({});
   provideSettings({ ORIGIN: "https://keyhook.example.com" });

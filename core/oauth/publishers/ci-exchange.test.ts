@@ -177,7 +177,7 @@ describe("the exchange of a CI job's ID token", () => {
       "another issuer": [await ci.sign({ ...claims, iss: "https://else.example" }), /no trusted publisher/],
       "an issuer that begins alike": [await ci.sign({ ...claims, iss: `${ci.issuer}/` }), /no trusted publisher/],
       "a stranger's key": [await ci.sign(claims, stranger), /no trusted publisher/],
-      "a stranger's key under the issuer's name for its own": [
+      "a stranger's signature under the ID of the issuer's key": [
         (await ci.sign(claims)).replace(/[^.]+$/, (await ci.sign(claims, stranger)).split(".")[2] ?? ""),
         /no trusted publisher/,
       ],
@@ -246,7 +246,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test("S136 nobody learns this from the response time: an issuer is asked for new keys whatever the resource", async () => {
+  test("S136 nobody learns from the response time whom a repository trusts: an issuer is asked for new keys whatever the resource", async () => {
     const slow = await startCiIssuer();
     const hidden = await privateRepo("reef");
     await trust({ repoId: hidden.id }, { issuer: slow.issuer });

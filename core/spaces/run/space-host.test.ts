@@ -21,7 +21,7 @@ beforeEach(() => pool().query("delete from space_runtime"));
 afterAll(stopListening);
 afterEach(() => void vi.useRealTimers());
 
-/** Commands that run until told to end, and the Spaces of the running ones. */
+/** The IDs of the Spaces whose commands are running. Each command runs until it is told to end. */
 const commands: string[] = [];
 /** Settles when the commands that were told to end have ended. */
 let untilEnded = Promise.resolve();
@@ -35,7 +35,7 @@ const runner: Runner = {
   },
 };
 
-/** A Space that has waited for a slot for some seconds, longer than those created later. */
+/** For how many seconds the next Space has waited for a slot: longer than those created later. */
 let waited = 1_000;
 async function waiting(person: TestPerson, owner = person.username): Promise<string> {
   const repo = await someRepo(person, { type: "space", sdk: "node", owner });
@@ -83,7 +83,7 @@ async function worker(capacity: number) {
       }, 20_000);
       return ids;
     },
-    /** Checks twice, as it does every two seconds, until this many are left. */
+    /** Checks twice, as a worker does every two seconds. This many Spaces must then be left. */
     async check(left = capacity): Promise<void> {
       await renew();
       await host.check(capacity);

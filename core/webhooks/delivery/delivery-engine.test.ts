@@ -100,7 +100,7 @@ describe("a delivery", () => {
     expect(await db().webhookHour.findMany({ where: { webhookId } })).toMatchObject([{ delivered: 1, failed: 0 }]);
   });
 
-  it("S123 a replaced secret still signs, with the new one, for a day, and is never shown", async () => {
+  it("S123 is signed with the new secret and, for a day, also with the replaced one, which it never contains", async () => {
     const receiver = await startReceiver();
     const [secret, previous] = ["the new one", "the old one, ü"];
     const webhookId = await webhookTo({ url: receiver.url, secret });
@@ -133,7 +133,7 @@ describe("a delivery", () => {
     expect(Object.keys(receiver.received[2]?.headers ?? {})).not.toContain("x-webhook-secret");
   });
 
-  it("S124 S125 each attempt has the same id and the same bytes, and each is recorded with when the next is due", async () => {
+  it("S124 S125 has the same id and bytes at each attempt, and each attempt is recorded with the time of the next", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth < 3 ? 500 : 200).end(`no ${nth}`));
     const webhookId = await webhookTo({ url: receiver.url, secret: "s" });
     const [id = ""] = await queueDeliveries(webhookId, { tags: ["b", 'a "quoted" ü \u2028', "</script>"] });
@@ -195,7 +195,7 @@ describe("a delivery", () => {
     expect(Buffer.from(odd?.responseBody ?? [])).toEqual(Buffer.from([0]));
   });
 
-  it("S117 S125 a forbidden address is blocked and retried, because names change; a missing host is unreachable", async () => {
+  it("S117 S125 to a forbidden address is blocked, and retried because a name can get another address; to a missing host it is unreachable", async () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
     const ids = await Promise.all(
       ["http://127.0.0.1:1/", "http://nowhere.invalid/"].map(
@@ -230,7 +230,7 @@ describe("a delivery", () => {
     expect(await db().webhookHour.findFirst({ where: { webhookId } })).toMatchObject({ delivered: 1, failed: 0 });
   });
 
-  it("S126 410 disables, waiting deliveries are held, enabling releases them, and the owner is notified of the first success", async () => {
+  it("S126 that is answered with 410 disables the webhook; waiting deliveries are held until it is enabled, and the owner is notified, also of the first success", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 410 : 200).end());
     const ada = await signedInPerson("ada");
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });
@@ -258,7 +258,7 @@ describe("a delivery", () => {
     expect(await db().webhook.findUnique({ where: { id: webhookId } })).toMatchObject({ disabledAt: null, disabledReason: null });
   });
 
-  it("S126 five days of failures disable an organization's webhook, and its administrators are notified once", async () => {
+  it("S126 that fails after five days of failures disables an organization's webhook, and its administrators are notified once", async () => {
     const receiver = await startReceiver((res) => void res.writeHead(500).end());
     const [admin, member] = [await signedInPerson("admin"), await signedInPerson("member")];
     const { id: orgId } = await organizationOf(admin, [[member, "write"]]);
@@ -280,7 +280,7 @@ describe("a delivery", () => {
     expect((await auditTrail({ orgId })).filter((type) => type === "webhook.suspend")).toHaveLength(1);
   });
 
-  it("S126 a successful delivery shows that not every attempt fails, even if it was in progress before another failed", async () => {
+  it("S126 that succeeds shows that not every attempt fails, even if it was claimed before another one failed", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 500 : 200).end());
     const webhookId = await webhookTo({ url: receiver.url });
     await queueDeliveries(webhookId, { count: 2 });
@@ -497,7 +497,7 @@ describe("failures on our side", () => {
     const receiver = await startReceiver();
     const [id = ""] = await queueDeliveries(await webhookTo({ url: receiver.url }));
     const blocker = await pool().connect();
-    // Recording waits for this row, and the worker dies waiting.
+    // Recording waits for this lock, and the worker is killed while it waits.
     await blocker.query("begin; select from delivery where id = '0'; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;

@@ -250,7 +250,7 @@ describe("S130 the secret of a webhook", () => {
     ["an address in place of a job", { job }, { url }],
   ])("is not told to %s unless it is given again", async (_what, before, after) => {
     const id = await withSecret(before);
-    // Neither a token with the scope nor the person is shown a secret a second time.
+    // Neither a token with the scope nor the person can have the secret sent to a target of their choice.
     const app: TokenHolder = {
       kind: "token",
       userId: ada.id,

@@ -151,7 +151,7 @@ describe("a replay of one", () => {
     expect(await statesOf([over, lost])).toEqual({ waiting: 1, withheld: 1 });
   });
 
-  it("without a worker stays in the queue, once, even if it is requested twice", async () => {
+  it("without a worker stays in the queue, once, even if it is requested three times", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const [id = ""] = await failedDeliveries(webhookId, 1);
     const asked = await Promise.all([1, 2, 3].map(() => replayDelivery(ada.actor, webhookId, id, from, { waitMs: 50 })));
@@ -302,7 +302,7 @@ describe("a replay of many", () => {
     expect((await listReplays(ada.actor, webhookId)).map(({ state }) => state)).toEqual(["running", "running", "running"]);
   });
 
-  it("S136 with a token, leaves out what the token may not see; twenty such requests at once take one connection each", async () => {
+  it("S136 with a token, leaves out what the token may not see; twenty such requests at once do not run out of connections", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const app = await ownToken(ada.id, ["webhooks"]);
     const hidden = await failedDeliveries(webhookId, 2, { isPrivate: true, ownerId: ada.id });
@@ -314,7 +314,7 @@ describe("a replay of many", () => {
     expect(await replay({ since: new Date(Date.now() - 60_000) })).toMatchObject({ total: 3 });
   });
 
-  it("that is cancelled removes its waiting deliveries from the queue, and leaves each unchanged", async () => {
+  it("that is cancelled removes its waiting deliveries from the queue, and each has its former state again", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 6);
     const [over = "", done = "", kept = "", held = ""] = ids;

@@ -43,7 +43,7 @@ async function costOnce(atOnce: number): Promise<number> {
   return process.cpuUsage(start).user;
 }
 
-test("S137 an object costs the same, however many are requested at once", async () => {
+test("S137 the cost of an object does not grow with the number of objects that are requested at once", async () => {
   const apart = await costOf(1_000);
   expect(await costOf(60_000)).toBeLessThan(4 * apart);
 });

@@ -95,7 +95,7 @@ test("S137 the search for last commits leaves no stream of git open", async () =
   const stop = await startGitLauncher();
   const sockets = () => openFiles().filter((name) => name.startsWith("socket:")).length;
   const before = sockets();
-  // Each is found in its own commit, so that git writes more than is read.
+  // Each search ends at its file's commit, when git may still have commits to write.
   for (const path of paths) await findLastCommits(directory, sha as string, { folder: "", paths: [path] });
   await expect.poll(sockets, { timeout: 20_000 }).toBeLessThanOrEqual(before);
   stop();
@@ -111,7 +111,7 @@ function openFiles(): string[] {
   });
 }
 
-test("S137 the search for last commits takes no longer for files in thousands of folders than for files with equally long names", async () => {
+test("S137 the search for last commits takes less than ten times as long for files two thousand folders deep as for files with equally long names", async () => {
   /** The time that this process computes for, in microseconds. */
   const costOf = async (folder: string) => {
     const made = await someRepo(ada);
@@ -155,7 +155,7 @@ test("S137 only a short beginning of an author's name is kept, and only some lar
 
 test("S137 while others hold all slots for walks, a folder and a file are shown without their last commits", async () => {
   const places = [];
-  // The first gets a part of the slots, the last ones the rest.
+  // One party after another takes a slot, until one has to wait.
   for (let party = 0; walks.counts.waiting === 0; party++) {
     const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
     places.push(place.catch(() => () => undefined));
@@ -196,7 +196,7 @@ describe("S137 a walk that ran out of time is not started again", () => {
     vi.useRealTimers();
   });
 
-  test("a slow difference shows what has arrived, later only the names of files", async () => {
+  test("a slow difference: the next caller gets what has arrived", async () => {
     const [directory, sha] = [await openRepository(repo), await shaOf()];
     expect(await readDiff(directory, EMPTY_TREE, sha, { maxMs: 0 })).toMatchObject({ isCut: true });
     const again = () => readDiff(directory, EMPTY_TREE, sha);

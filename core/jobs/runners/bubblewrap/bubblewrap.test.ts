@@ -29,7 +29,7 @@ function isRunning(word: string): boolean {
   });
 }
 
-/** Whether a process of this machine, bwrap for example, was started with this on its command line. */
+/** Whether this text is on the command line of a process of this machine, which may be bwrap itself. */
 function isStarted(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {
@@ -42,8 +42,8 @@ function isStarted(text: string): boolean {
 }
 
 /**
- * The same for processes that are in the sandbox or about to enter it. A bwrap whose monitor was killed before letting it continue waits
- * for a message that never comes; it runs nothing.
+ * The same without bwrap itself. A bwrap whose monitor was killed before letting it continue waits for a message that never comes, and
+ * runs nothing.
  */
 function isSandboxed(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
@@ -266,7 +266,7 @@ describe("a job in bubblewrap", () => {
     expect(await run([])).toMatchObject({ exit: { kind: "failed", reason: expect.stringContaining("has no command") } });
   });
 
-  it("S132 with network access, reaches public addresses and this service, but nothing else on this machine", async () => {
+  it("S132 with network access, reaches this service, but nothing else on this machine and no metadata service", async () => {
     const servers = [createServer((_, res) => res.end("the service")), createServer((_, res) => res.end("something else"))];
     const [own = 0, other = 0] = await Promise.all(
       servers.map(async (server, i) => {
@@ -320,7 +320,7 @@ describe("a job in bubblewrap", () => {
     expect(plain.stdout).not.toContain("something else");
   });
 
-  it("starts in little more time than a bare bwrap takes, in a cgroup or without", async () => {
+  it("takes less than thirty times as long to start as a bare bwrap, in a cgroup or without", async () => {
     const times: Record<"bare" | "auto" | "off", number[]> = { bare: [], auto: [], off: [] };
     const time = async (of: keyof typeof times, act: () => unknown) => {
       const begin = performance.now();
