@@ -11,7 +11,7 @@ import { PLACEHOLDER_ORIGIN } from "#core/docs/fill-in.ts";
 import { guides } from "#core/docs/guides.ts";
 import { renderGuide } from "#core/docs/render-guide.ts";
 
-/** Checks every link and every file name in the project's documents and pages. */
+/** Checks the links in the project's documents and pages that lead to its own files and pages, and the names in some documents. */
 const ROOT = import.meta.dirname;
 const filling = { origin: PLACEHOLDER_ORIGIN, brand: "Keyhook", vendor: "keyhook", tokenPrefix: "kh_" };
 

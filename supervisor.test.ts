@@ -198,7 +198,7 @@ describe("a web process and a worker that are started separately, on the operato
   });
 });
 
-it("says what is wrong with its settings or its command line", async () => {
+it("a service says what is wrong with its settings or its command line", async () => {
   await Promise.all([
     expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" }),
     expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: "postgres://localhost/keyhook" }),

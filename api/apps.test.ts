@@ -97,7 +97,7 @@ test("a public app gets its first secret by rotating; bad input says what to do"
   for (const id of ["x", "a".repeat(24), "%00"]) expect((await send(accessToken, "GET", `${OWN}/${id}`)).status).not.toBe(200);
 });
 
-test("S113 a personal access token creates and describes apps, but cannot take them over or delete them", async () => {
+test("S113 a personal access token creates and renames apps, but cannot take them over or delete them", async () => {
   const ada = await someCaller("manage-repos");
   const { body } = await send(ada.accessToken, "POST", OWN, { name: "Night Ferry", redirectUris: [REDIRECT] });
   const path = `${OWN}/${body.app.id}`;

@@ -319,7 +319,7 @@ describe("a file", () => {
       expect(part.headers.get("content-length")).toBe(String(end - start + 1));
       expect((await bytesOf(part)).equals(large.subarray(start, end + 1))).toBe(true);
     }
-    // An aborted download leaves nothing behind.
+    // A client aborts a download.
     const controller = new AbortController();
     const answer = await send(file("main/large.bin"), { signal: controller.signal });
     await answer.body?.getReader().read();

@@ -188,7 +188,7 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
     expect(await hub.repoExists(at)).toBe(false);
   });
 
-  test("is described and listed by its owner", async () => {
+  test("is described, and listed under its owner", async () => {
     const ada = await someCaller();
     const organization = await organizationOf(ada);
     const client = clientOf(ada);

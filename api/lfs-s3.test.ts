@@ -415,7 +415,7 @@ test("objects that were stored before the storage setting changed are still foun
   expect((await ask(repo, "download", object)).actions?.download?.href).toMatch(new RegExp(`^${world.origin}/`));
 });
 
-test("a missing bucket is a server error without details", async () => {
+test("a bucket that refuses access is a server error without details", async () => {
   const repo = await someRepo(ada);
   const object = someObject();
   const { actions } = await ask(repo, "upload", object);

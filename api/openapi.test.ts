@@ -62,7 +62,7 @@ describe("each operation", () => {
     ).toEqual([]);
   });
 
-  test("documents its errors and its input", () => {
+  test("documents its errors, and its scopes if it accepts a token", () => {
     expect(wrong(({ responses }) => !Object.keys(responses).some((status) => Number(status) >= 400))).toEqual([]);
     const takesToken = ({ security = [] }: ApiOperation) => security.some((one) => "bearer" in one);
     expect(wrong((operation) => takesToken(operation) && !(operation.responses[401] && operation.responses[403]))).toEqual([]);
@@ -81,7 +81,7 @@ describe("each operation", () => {
   });
 });
 
-/** The fields of a request according to its schema; `$ref`s are followed. */
+/** The parts of a schema that decide whether its lists and records have a maximum. */
 type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -125,7 +125,7 @@ test("S138 each list and each record in a request has a documented maximum", () 
   expect(problems).toEqual([]);
 });
 
-test("lists the scopes that allow it: `webhooks` to read a webhook, one of three to write to a repository", () => {
+test("an operation lists the scopes that allow it: `webhooks` to list webhooks, one of three to commit", () => {
   const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)?.operation;
   expect(find("listWebhooks")?.["x-scopes"]).toEqual(["webhooks"]);
   expect(find("listWebhooks")?.security).toEqual([{ bearer: [] }, { dpop: [] }, { oauth2: ["webhooks"] }]);
@@ -133,7 +133,7 @@ test("lists the scopes that allow it: `webhooks` to read a webhook, one of three
   expect(find("whoami")?.["x-scopes"]).toEqual([]);
 });
 
-test("the document is generated once, and a client that has it gets 304", async () => {
+test("a client that has the document gets 304; the document contains the current ORIGIN", async () => {
   const again = await api.request("/api/openapi.json", { headers: { "if-none-match": served.headers.get("etag") ?? "" } });
   expect([again.status, await again.text()]).toEqual([304, ""]);
   const { ORIGIN } = env();

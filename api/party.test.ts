@@ -59,7 +59,7 @@ describe("S137 a slot counts against the request's account, or against its IP ad
       expect(await partyOf(tree(), { authorization })).toEqual(account);
       expect(await partyOf(file(), { authorization })).toEqual(account);
     }
-    // A publisher that the operator's command added has no account.
+    // A publisher that the operator's command added counts as the repository's owner.
     const authorization = `Bearer ${await jobToken({ repoId: ofGrace.id })}`;
     expect(await partyOf(tree(), { authorization })).toEqual({ key: `account ${grace.id}`, isAnonymous: false });
   });

@@ -78,7 +78,7 @@ describe("an MCP server beside this service", () => {
     expect(await whoami(token())).toBe(401);
   });
 
-  test("S104 can introspect only valid access tokens for itself, not tokens for another audience, refresh tokens or expired tokens", async () => {
+  test("S104 can introspect only valid access tokens for itself, not tokens for another audience, refresh tokens or revoked tokens", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const other = await add(elsewhere());
     const [own, api, foreign] = [

@@ -263,7 +263,7 @@ describe("repositories", () => {
     expect(await all(organizations.members(organization))).toMatchObject([{ user: ada.username, role: "admin" }]);
   });
 
-  test("have discussion URLs at which a bot can reply to an event", async () => {
+  test("have discussions in which a bot can reply to an event", async () => {
     const { repos } = clientOf();
     const { name } = await repos.create({ name: `talk-${newId()}` });
     // With the spelling of a webhook payload.

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const html = { accept: "text/html" };
 
-/** Every endpoint that needs the database, called correctly. */
+/** Endpoints that need the database, called correctly. */
 const calls: Record<string, () => Promise<Response>> = {
   "authorize, signed in": () => at.browser.fetch(world.authorizeUrl(at.app, challenge)),
   "authorize, signed out": () => world.browser().fetch(world.authorizeUrl(at.app, challenge)),

@@ -41,7 +41,7 @@ test("a page written in pieces arrives whole, without its scripts, with a policy
   expect(response.headers.get("content-encoding")).toBe("gzip");
 });
 
-test("the head is written before the page, with correct headers", async () => {
+test("a head that is written before the page has correct headers", async () => {
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
     // Like Next's compression, this writes the head first, after which headers are lost.
@@ -88,6 +88,6 @@ test.each([
   ["/%69nteraction/x", true],
   ["/activated", false],
   ["/settings/applications", false],
-])("%s", (path, isWithout) => {
+])("%s is a page without scripts: %s", (path, isWithout) => {
   expect(isScriptless(path)).toBe(isWithout);
 });

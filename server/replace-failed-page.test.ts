@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { keepForm } from "./replace-failed-page.ts";
 
-it("keeps the user's input, but no hidden fields and no secrets", async () => {
+it("the page in place of a failed one keeps the user's input, but no hidden fields and no secrets", async () => {
   const server = createServer(async (req, res) => {
     const readForm = keepForm(req);
     for await (const _ of req);

@@ -84,7 +84,7 @@ const expected: Record<Action, Who[]> = {
   "installation.configure": ["operator", "command"],
 };
 
-/** A user who has just signed in. No row of a user is needed: decisions read only memberships. */
+/** A user who has just signed in. */
 async function person(isOperator = false): Promise<Person> {
   const id = newId();
   await db().user.create({

@@ -24,7 +24,7 @@ test("S137 however many addresses send, accounts keep half", () => {
       budget.take(10, address(`${each}`));
       sent += 10;
     } catch {
-      // Refusals are counted.
+      // A refused body is not counted.
     }
   }
   expect(sent).toBeGreaterThan(400);

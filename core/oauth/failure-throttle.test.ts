@@ -19,7 +19,7 @@ afterAll(() => world.stop());
 const CLIENT_ENDPOINTS = ["/oauth/token", "/oauth/introspect", "/oauth/revoke"];
 const form = { grant_type: "refresh_token", refresh_token: "kh_refresh_guess", token: "kh_oauth_guess" };
 
-/** Sends wrong secrets until the limit refuses one; each guess is different, as an attacker's would be. */
+/** Sends this many wrong secrets, each different, as an attacker would. @returns the statuses of the responses */
 async function guess(clientId: string, times: number, path = "/oauth/token"): Promise<number[]> {
   const statuses: number[] = [];
   for (let sent = 0; sent < times; sent += 30) {
@@ -93,8 +93,8 @@ describe("S56 guessing", () => {
   });
 });
 
-describe("S56 an IPv6 address", () => {
-  test("counts by its /64", async () => {
+describe("S56 an address", () => {
+  test("of IPv6 counts by its /64", async () => {
     const { app } = await prepare(world, { isConfidential: true });
     world.sendFrom("2001:db8:64:1::1");
     await guess(app.clientId, FAILURES_OF_CLIENT);
@@ -112,13 +112,13 @@ describe("S56 an IPv6 address", () => {
   }
   const networkOf = (customer: string, n: number) => `2001:db8:${customer}:${(n % 65_536).toString(16)}::1`;
 
-  test("counts with all networks of its /48 too, which may fail ten times as often as one", () => {
+  test("of IPv6 counts with all networks of its /48 too, which may fail ten times as often as one", () => {
     for (let n = 0; n < FAILURES_OF_CUSTOMER; n++) fail(networkOf("48", n));
     expect(() => fail(networkOf("48", 60_000))).toThrow("too many failed requests");
     fail(networkOf("49", 0));
   });
 
-  test("loses its count in a flood only if it is among the oldest", () => {
+  test("keeps its count in a flood unless it is among the oldest", () => {
     const flood = (from: number, to: number) => {
       for (let n = from; n < to; n++) fail(`10.${n >> 16}.${(n >> 8) % 256}.${n % 256}`);
     };

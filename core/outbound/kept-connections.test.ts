@@ -143,7 +143,7 @@ describe("connections that are kept", () => {
   });
 });
 
-test("addresses are cached for their TTL, at most five seconds, and looked up once for many callers", async () => {
+test("addresses are cached for their TTL, failures are not, and many callers share one lookup", async () => {
   let lookups = 0;
   const finding = (seconds: number) => async (host: string) => {
     lookups++;

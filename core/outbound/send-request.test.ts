@@ -131,7 +131,7 @@ describe("S120 a body", () => {
     expect(textOf(cut)).toHaveLength(5120);
   });
 
-  test.each(["fail", "cut"] as const)("without end is cut, and its connection closed (%s)", async (onExcess) => {
+  test.each(["fail", "cut"] as const)("without end is cut or fails, and its connection is closed (%s)", async (onExcess) => {
     let isClosed = false;
     const { url } = await site((_req, res) => {
       res.on("close", () => (isClosed = true));

@@ -346,7 +346,7 @@ describe("records", () => {
     expect(made.map((id) => kept.get(id))).toEqual([true, false, false, true]);
     expect(rows.every(({ status }) => status === 500)).toBe(true);
     expect((await bytesOf(ada)).attempts).toBe(2 * MB);
-    // A finished day is counted again.
+    // Only the previous day is counted again.
     await db().storageUse.updateMany({ where: { ownerId: ada.id, kind: "attempts" }, data: { bytes: 5 } });
     await recountStorage();
     expect((await bytesOf(ada)).attempts).toBe(10);

@@ -37,7 +37,7 @@ describe("S137 a question in a subprocess", () => {
     expect(await pool.ask("echo")).toEqual({ answer: "echo" });
   });
 
-  test("costs the event loop nothing while it runs", async () => {
+  test("does not run in the event loop's thread", async () => {
     // Long compared with a start on a busy machine, which varies by more than a hundred milliseconds.
     const cpuMaxMs = 1_000;
     const pool = newPool(2, cpuMaxMs);

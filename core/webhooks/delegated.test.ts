@@ -309,7 +309,7 @@ it("an app cannot rotate another app's secret, run its schedule or job, or take 
   // A webhook's run is not repeated: its delivery is replayed, which checks again whether the webhook may receive the event (S129).
   await db().jobRun.update({ where: { id: runId }, data: { webhookId: webhook.id } });
   await expect(duplicateRun(alice.actor, alice.username, runId, from)).rejects.toMatchObject({ code: "conflict" });
-  // A new path needs the secret too, because many users may receive at one host.
+  // From an app, a new path needs the secret too, because many users may receive at one host.
   await expect(updateWebhook(one, webhook.id, { url: `${url}/y` }, from)).rejects.toMatchObject({ field: "secret" });
   await openRelay(alice.actor, alice.id, "mine", from);
   await expect(openRelay(one, alice.id, "mine", from)).rejects.toMatchObject({ code: "forbidden" });

@@ -111,7 +111,7 @@ it("runs on each installed Node", () => {
   }
 });
 
-it("has types that compile with declarations checked, as resolved by bundlers and by Node", {
+it("has types that compile as resolved by bundlers and, with declarations checked, by Node", {
   timeout: 60_000,
 }, () => {
   writeFileSync(

@@ -32,7 +32,7 @@ describe("the SDK's reference", () => {
     expect(broken).toEqual([]);
   });
 
-  it("has the form of a guide: a title, and no comments for tests", () => {
+  it("has the form of a guide: a title, and no tags of comments", () => {
     for (const page of pages) {
       const { title } = renderGuide(read(page), page, filling);
       expect([page, title]).toEqual([page, expect.stringMatching(/^[A-Za-z]/)]);

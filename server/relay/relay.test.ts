@@ -77,7 +77,7 @@ function send(url: string, { method = "POST", headers = [] as string[], body = B
   });
 }
 
-test("S141 bytes, headers and path reach the handler unchanged, and its response comes back", async () => {
+test("S141 bytes, path and headers reach the handler, without hop-by-hop headers and cookies, and its response comes back", async () => {
   const ada = await someone();
   let got: RelayedRequest | undefined;
   const back = randomBytes(70_000);

@@ -128,7 +128,7 @@ test("a user who may see a repository but not write to it cannot push, regardles
   expect(refused.err).toContain("403");
 });
 
-test("of an organization: members with the role write or higher push, and contributors to their own repositories", async () => {
+test("in an organization, members with the role write push, and contributors only to their own repositories", async () => {
   const members = { read: await signedInPerson("r"), contributor: await signedInPerson("c"), write: await signedInPerson("w") };
   const org = await organizationOf(
     ada,

@@ -203,7 +203,7 @@ describe("linking, unlinking and reauthenticating", () => {
     const again = await provedFor(undefined, old.token);
     expect([again.session.id, isRecentlyAuthenticated(again.session)]).toEqual([old.session.id, false]);
     expect(isRecentlyAuthenticated((await provedFor(now)).session)).toBe(true);
-    // A password shown a moment ago still counts.
+    // A password that was entered a moment ago still counts.
     const { session } = await provedFor(now - 3600, person.token);
     expect(session).toMatchObject({ id: person.actor.sessionId, methods: ["pwd"] });
     expect(isRecentlyAuthenticated(session)).toBe(true);

@@ -98,7 +98,7 @@ const NICE = `
 `;
 
 test.runIf(process.platform === "linux")(
-  "are created in a service with a low priority of its own, which only root may raise",
+  "password hashes are created in a service with a low priority of its own, which only root may raise",
   () => {
     const module = new URL("./password-hash.ts", import.meta.url).href;
     const node = [process.execPath, "--input-type=module", "--eval", NICE, module];

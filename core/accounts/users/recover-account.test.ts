@@ -108,7 +108,7 @@ describe("forgotPassword and resetPassword", () => {
     }
   });
 
-  test("S115 an address without an account gets the same response in the same time, and no email", async () => {
+  test("S115 an address without an account gets the same response after the same minimum time, and no email", async () => {
     const email = freshAddress();
     const start = performance.now();
     await expect(forgotPassword({ email }, fromElsewhere())).resolves.toBeUndefined();

@@ -95,7 +95,7 @@ describe("signIn", () => {
     expect(median(times.unknown)).toBeGreaterThan(median(times.wrong) / 3);
   });
 
-  test("S115 the eleventh failure of one account from one network is refused, known account or not, right password or not", async () => {
+  test("S115 after ten failures of one account from one network, the next attempt is refused, known account or not, right password or not", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
       const network = `2001:db8:${newId().slice(0, 4)}:${newId().slice(-4)}`;

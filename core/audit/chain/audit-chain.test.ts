@@ -66,7 +66,7 @@ describe("S116 the chain", () => {
     expect(canonicalJson(value)).toBe('{"a":{"Z":{},"\u{1f600}":null,"\ufb33":true},"b":[1e+21,0.5,0,"\u20ac\\n\\u0001"]}');
   });
 
-  test("skips no entry that commits late, and delays no writer, however many processes seal at once", async () => {
+  test("skips no entry that commits late, and delays no writer, even if several seal at once", async () => {
     const [slow, quick] = [newId(), newId()];
     const began = Promise.withResolvers<void>();
     const commit = Promise.withResolvers<void>();

@@ -73,7 +73,7 @@ describe("createCollection", () => {
     await expect(someCollection(await signedInPerson(), input)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("S135 works under an organization for its contributors and for tokens with the scope, but for nobody outside", async () => {
+  test("S135 works under an organization for its contributors, but not for its readers or outsiders, and for tokens only with the scope", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { name } = await organizationOf(ada, [
       [bea, "contributor"],

@@ -65,7 +65,7 @@ describe("a discussion", () => {
     expect((await readTimeline(bea.actor, { id }, { page: pages.length + 1 })).items).toEqual([]);
   });
 
-  test("S137 has 10,000 events at most: after that it takes no comments, but can be closed, locked and unpinned, once each", async () => {
+  test("S137 accepts no comments after 10,000 events, but can still be closed, locked and unpinned, once each", async () => {
     const { ada, bea, id, at } = await opened();
     await setPinned(ada.actor, at, true);
     await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
@@ -270,7 +270,7 @@ describe("S135 rights in discussions", () => {
     await expect(changeStatus(bea.actor, at, { status: "closed" })).resolves.toMatchObject({ status: "closed" });
   });
 
-  test("in an organization, the role write and above may do everything; others do not see a private repository", async () => {
+  test("in an organization, the role write may do everything; outsiders do not see a private repository", async () => {
     const [ada, bea, cy, dan] = [
       await signedInPerson(),
       await signedInPerson("bea"),

@@ -297,7 +297,7 @@ async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promis
   return work().finally(stopWatching);
 }
 
-test("S135 a member who is removed while they merge, or delete merged commits, changes nothing", async () => {
+test("S135 a member who is removed while they merge, or delete a pull request or its commits, changes nothing", async () => {
   const [ada, cy] = [await signedInPerson(), await signedInPerson("cy")];
   const { id, name } = await organizationOf(ada, [[cy, "write"]]);
   const repo = await createRepo(ada.actor, { type: "model", owner: name, name: "quay" }, from);
@@ -309,7 +309,7 @@ test("S135 a member who is removed while they merge, or delete merged commits, c
   const refs = async () => [await headOf(repo), await headOf(repo, "refs/pr/1")];
   const refused = { code: "forbidden" };
   await expect(whileRefIsRead(() => mergePullRequest(cy.actor, at), remove)).rejects.toMatchObject(refused);
-  // S114: the same for a member whose token ended.
+  // S114: the same for a token that has ended.
   const over = () => Promise.reject(new ServiceError("unauthorized", "The token has ended."));
   await expect(mergePullRequest(ada.actor, at, {}, over)).rejects.toMatchObject({ code: "unauthorized" });
   await changeStatus(ada.actor, at, { status: "closed" });

@@ -110,7 +110,7 @@ describe("a manual gate", () => {
     expect(messages).toHaveLength(1);
   });
 
-  it("is decided once: the second of two equal decisions gets an error", async () => {
+  it("is decided once: of equal decisions, all but the first get an error", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     expect(await outcomes(Array.from({ length: 5 }, () => decide(repo, "accepted")))).toEqual([
@@ -291,9 +291,9 @@ it("S56 one account can grant unrequested access only to a limited number of peo
   for (let at = 1; at < GRANTS.limit; at++) await consumeThrottle(key, GRANTS);
   const grant = (user: TestPerson) => grantAccess(sender.actor, nameOf(repo), { user: user.username }, from);
   await grant(grace);
-  // What fails is not counted.
   await expect(grant(grace)).rejects.toMatchObject({ code: "rate_limited" });
   await expect(grant(ada)).rejects.toMatchObject({ code: "rate_limited" });
+  // Access that a user requested is not limited.
   await ask(ada, repo);
   await decideAccessRequest(sender.actor, nameOf(repo), { user: ada.username, status: "accepted" }, from);
 });

@@ -169,7 +169,7 @@ test("a connection that nobody waits for is closed", async () => {
   expect(more).toEqual([]);
   const socket = connect(join(tmpdir(), folder, "streams"));
   socket.write("00000000-0000-0000-0000-000000000000 1\n");
-  // Sooner than a connection that sends nothing.
+  // It is closed sooner than a connection that sends nothing.
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 

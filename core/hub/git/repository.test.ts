@@ -22,7 +22,7 @@ test("a repository with content whose folder is not on this machine is unavailab
   expect(await openRepository(repo)).toBe(path);
 });
 
-test("so is one whose folder cannot be created on this machine", async () => {
+test("a repository whose folder cannot be created on this machine is unavailable", async () => {
   const before = env().DATA_DIR;
   // A file as DATA_DIR, because root could create a folder in one that belongs to another user.
   provideSettings({ DATA_DIR: import.meta.filename });

@@ -27,7 +27,7 @@ const pushed = ({ source }: PresentedPlatform, externalId = "7") => ({
 
 const take = async (platform: PresentedPlatform, event = pushed(platform)) => (await takeEvents(platform, [event]))[0]?.status;
 
-/** The transactions that recorded the events of these platforms. */
+/** How many transactions recorded the events of these platforms. */
 async function transactionsOf(platforms: PresentedPlatform[]): Promise<number[]> {
   const rows = await db().$queryRaw<{ n: number }[]>`
     SELECT count(DISTINCT xmin::text)::int AS n FROM event WHERE source = ANY(${platforms.map(({ source }) => source)})`;

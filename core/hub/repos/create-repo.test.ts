@@ -49,7 +49,7 @@ describe("createRepo", () => {
     await expect(someRepo(ada)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
   });
 
-  test("S135 works under an organization for its contributors, and for nobody outside", async () => {
+  test("S135 works under an organization for its contributors, but not for its readers or outsiders", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "contributor"],

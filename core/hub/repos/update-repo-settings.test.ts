@@ -111,7 +111,7 @@ describe("updateRepoSettings", () => {
     expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ tags: [], card: null });
   });
 
-  test("accepts any valid name as the default branch of an empty repository", async () => {
+  test("changes the default branch of an empty repository, but not to a name that no push could create", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);

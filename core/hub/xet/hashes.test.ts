@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { hashChunk, hashOfText, hashRange, hashText, MerkleTree } from "./hashes.ts";
 import vectors from "./testing/merkle-vectors.json" with { type: "json" };
 
-/** Vectors of draft-denis-xet and of the reference implementation (its `test_correctness`). */
+// The vectors in this file are those of draft-denis-xet and of the reference implementation (its `test_correctness`).
 test("a hash is written with each eight bytes in reverse order", () => {
   const bytes = Buffer.from(Array.from({ length: 32 }, (_, at) => at));
   const text = "07060504030201000f0e0d0c0b0a090817161514131211101f1e1d1c1b1a1918";

@@ -21,7 +21,7 @@ afterAll(() => world.stop());
 const uniqueName = () => `org-${newId()}`;
 const READS = { scope: "openid profile email read-repos offline_access" };
 
-/** An administrator of an organization, and another member. */
+/** An organization with an administrator and these other members. */
 async function organizationWith(...memberIds: string[]) {
   const user = await world.user(`admin-${newId()}`);
   const session = await world.signIn(world.browser(), user);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 const notFound = { code: "not_found" };
 const read = (id: string) => db().oAuthApp.findUniqueOrThrow({ where: { id } });
 
-/** An organization with two administrators, an app of one of them, and an unrelated user. */
+/** An organization with two administrators and another member, an app of one administrator, and an unrelated user. */
 async function scene() {
   const [owner, admin, member, stranger] = await Promise.all([someone(), someone(), someone(), someone()]);
   const orgId = await organizationWith({ [owner.userId]: "admin", [admin.userId]: "admin", [member.userId]: "write" });
@@ -149,7 +149,7 @@ describe("the administrators of the organization to which an app is bound", () =
     ["is removed", (by: Person, orgId: string, { userId }: Person) => removeMember(by, orgId, userId, noOrigin)],
     ["deletes the account", (_by: Person, _orgId: string, maker: Person) => deleteUser(maker, maker.userId, noOrigin)],
   ])(
-    "S116 are notified when one of them %s who was shown a valid secret of the organization's own app, or set its keys",
+    "S116 are notified when one of them who was shown a valid secret of the organization's own app, or set its keys, %s",
     async (_, end) => {
       const [maker, admin] = await Promise.all([someone(), someone()]);
       const orgId = await organizationWith({ [maker.userId]: "admin", [admin.userId]: "admin" });

@@ -23,7 +23,7 @@ const storedCode = () =>
     include: { grant: true },
   });
 
-test("S21 a code has at least 128 bits, none of which is stored", async () => {
+test("S21 a code has at least 128 bits, and is not stored", async () => {
   const codes = [await authorize(at), await authorize(at), await authorize(at)].map(({ code }) => code);
   for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9_-]{22,}$/);
   expect(new Set(codes.map((code) => code.slice(0, 8))).size).toBe(3);

@@ -23,7 +23,7 @@ async function countOf(model: Model, where = "true"): Promise<number> {
   return rows[0].n;
 }
 
-/** Copies the newest row of this kind this many times, each copy older than all existing rows. */
+/** Copies the newest row of this kind this many times: one copy for each of the seconds before it. */
 async function copyNewest(model: Model, times: number): Promise<void> {
   await pool().query(
     `INSERT INTO oauth_artifact (model, id_hash, payload, expires_at, party, created_at)

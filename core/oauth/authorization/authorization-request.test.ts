@@ -145,7 +145,7 @@ test.each([
   }
 });
 
-test("S11 client_id or redirect_uri sent twice never redirects to either of them", async () => {
+test("S11 client_id sent twice gets an error page; redirect_uri sent twice is ignored", async () => {
   const twice = (name: string, value: string): [string, string][] => [...Object.entries(usual()), [name, value]];
   expect(await ask(at, twice("client_id", at.app.clientId))).toMatchObject(notRedirected);
   const stolen = await ask(at, twice("redirect_uri", "https://evil.example/cb"));

@@ -127,7 +127,7 @@ describe("S4 a loopback redirect URI", () => {
     "http://127.0.0.1:/cb",
     "https://127.0.0.1:8443/cb",
     "https://localhost:8443/cb?x=1",
-  ])("S4 matches on nothing but the port: %s", (uri) => expectNoRedirect(at, uri));
+  ])("S4 does not match if anything but the port differs: %s", (uri) => expectNoRedirect(at, uri));
 
   test("S4 works for a confidential app and a public one, and the code is bound to the port it was sent to", async () => {
     const open = await prepare(world, { redirectUris: ["http://127.0.0.1/cb"] });

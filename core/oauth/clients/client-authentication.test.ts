@@ -283,7 +283,7 @@ describe("S52 a secret that is", () => {
     expect(await withSecret(at.app, secret)).toBe(PASSED);
   });
 
-  test("a change that is notified while the client is being read is not lost", async () => {
+  test("correct, but whose app is blocked while the client is being read: refused afterwards, because no notification is lost", async () => {
     const at = await confidential();
     const reader = await pool().connect();
     try {

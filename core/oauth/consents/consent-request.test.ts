@@ -103,7 +103,7 @@ test("S28 a shown name has no control or direction characters, is limited in len
   }
 });
 
-test("S28 markup in a name is shown as text", async () => {
+test("S28 markup in a name stays as it is, and the page shows it as text", async () => {
   const at = await prepare(world, { name: '<b>Lantern</b> & "co"' });
   expect((await openQuestion(at)).request.app.name).toBe('<b>Lantern</b> & "co"');
 });

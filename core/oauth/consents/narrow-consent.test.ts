@@ -59,7 +59,7 @@ test("S32 the answer 'all organizations' becomes the ticked ones, including one 
   expect(await read()).toMatchObject({ isAllOrgs: false, orgIds: [later], declinedOrgIds: orgIds });
 });
 
-test("S30 a sign-in that exceeds the narrowed consent ends at once, and others continue", async () => {
+test("S30 a sign-in ends at once when the narrowed consent no longer covers it, and not before", async () => {
   const at = await signIn(world, {}, { scope: SCOPES.join(" ") });
   const { id, scopes } = (await readConsent(at.person.id, at.app.clientId)) ?? expect.fail("There is no consent.");
   const keep = (kept: string[]) => narrowConsent(at.session, id, { scopes: kept, orgIds: [], isAllOrgs: false }, noOrigin);

@@ -77,7 +77,7 @@ describe("a site that is known by its document", () => {
     expect((await ask(at, asked(at, { scope: "openid read-repos" }))).answer).toMatchObject({ error: "invalid_scope" });
   });
 
-  test("works with openid-client, and signs out", async () => {
+  test("works with openid-client: a pushed request, tokens, a refresh and a revocation", async () => {
     const at = await visit();
     const config = await client.discovery(new URL(world.origin), at.site.clientId, undefined, client.None(), insecure);
     expect(config.serverMetadata().client_id_metadata_document_supported).toBe(true);

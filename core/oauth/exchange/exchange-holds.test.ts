@@ -18,7 +18,7 @@ import { listTokensOfMember } from "./list-exchanges.ts";
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** The status of each endpoint that accepts the token. */
+/** Whether userinfo accepts the token. Introspection must agree. */
 async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   const authorization = world.basic(app.clientId, app.secret ?? "");
   const introspection = await world.post("/oauth/introspect", { token }, { authorization });
@@ -142,7 +142,7 @@ test("a member sees which apps hold tokens for them, until they end; their conne
   expect(await listTokensOfMember(at.writer.id)).toEqual([]);
 });
 
-test("housekeeping deletes Grants and tokens an hour after their end, and none before", async () => {
+test("housekeeping deletes a Grant that ended two hours ago, and keeps one that has not ended", async () => {
   const at = await prepareExchange(world);
   const { access_token } = (await exchange(at, at.writer.email)).body;
   await exchange(at, at.reader.email);

@@ -326,7 +326,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await notices()).toMatchObject([{ failedAt: expect.any(Date), lastError: "the host is not on the public internet" }]);
   });
 
-  test("because it removed its URL gets no request", async () => {
+  test("because it removed its URL gets at most one more request", async () => {
     const { at, receiver } = await signedIn();
     await endAllSiteSessions(at.person.id);
     await endEngineSessions();

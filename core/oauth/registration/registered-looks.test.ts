@@ -87,7 +87,7 @@ test("S28 S82 the verified mark is for one logo: another picture at the same URL
   expect(await isVerified()).toBe(false);
 });
 
-test("S77 an app is registered without an unusable logo, and nothing on the internal network is fetched", async () => {
+test("S77 an app is registered without a logo that is unusable or on the internal network", async () => {
   site.answer((_req, res) => res.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>"));
   for (const logo_uri of [`${site.origin}/logo.png`, "https://10.0.0.1/logo.png", "https://nowhere.invalid/logo.png"]) {
     const { client_id } = await register({ logo_uri });

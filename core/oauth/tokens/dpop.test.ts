@@ -222,7 +222,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect((await db().throttle.findUniqueOrThrow({ where: { key: counter } })).count).toBe(before + 1);
   });
 
-  test("and only its hash is stored, which housekeeping deletes when the proof has expired (S55)", async () => {
+  test("and only its hash is stored, with a time of expiry (S55)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const jti = "a jti to look for";

@@ -44,7 +44,7 @@ type Given = Partial<{
   event: { ownerId: string; isPrivate: boolean; repoId: string };
 }>;
 
-/** Inserts a delivery; the last of several is the newest. */
+/** Inserts a delivery, by default the newest. */
 async function delivery(webhookId: string, { at = Date.now(), event, ...given }: Given = {}) {
   const [id, eventId] = [newOrderedId(at), newId()];
   const { ownerId = newId(), isPrivate = false, repoId = newId() } = event ?? {};

@@ -131,7 +131,7 @@ describe("S122 a first attempt", () => {
     const ownerId = newId();
     await watching(receiver.url, ownerId);
     const events = await Promise.all([1, 2, 3].map(() => happens(ownerId)));
-    // Recording waits for this table, and the worker dies waiting.
+    // Recording waits for this table, and the worker is killed while it waits.
     await blocker.query("begin; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;

@@ -49,7 +49,7 @@ describe("keyhook apps", () => {
     expect((await keyhook(token, ["apps", "info", id])).code).toBe(1);
   });
 
-  test("an error names the missing kind of token, scope or redirect URI", async () => {
+  test("an error names the missing scope or redirect URI", async () => {
     const reader = await someCaller("webhooks");
     expect((await keyhook(reader.accessToken, ["apps", "ls"])).stderr).toContain("manage-repos");
     const own = await someCaller("manage-repos");

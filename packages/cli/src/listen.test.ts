@@ -99,7 +99,7 @@ test("a webhook with a secret can be pointed to this machine and back only with 
   expect((await session.stop()).code).toBe(0);
 });
 
-test("refuses wrong options and an invalid relay name", async () => {
+test("the command refuses wrong options and an invalid relay name", async () => {
   const bad = [[], ["--forward-to", "localhost:3000"], ["--forward-to", "http://x", "--webhook", "a", "--watch", "user:a"]];
   for (const argv of bad) expect((await keyhook(["listen", ...argv])).code).toBe(2);
   const refused = await keyhook(["listen", "--forward-to", "http://127.0.0.1:9/", "--name", "NO SUCH NAME"]);

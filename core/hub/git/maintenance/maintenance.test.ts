@@ -41,7 +41,7 @@ test("the objects of many commits are combined into one pack, and nothing is los
   expect(await tidy(path)).toBe("collected");
   expect(await countObjects(path)).toMatchObject({ loose: 0, packs: 1 });
   for (let each = 0; each < 9; each++) await commitTo(repo, ada, { [`g${each}.txt`]: "x".repeat(each * 100) });
-  // fast-import leaves so few objects loose, or in a pack each time.
+  // fast-import leaves few objects loose, or makes a pack each time.
   const before = await countObjects(path);
   expect(before.packs + before.loose).toBeGreaterThan(8);
   const done = await tidy(path);

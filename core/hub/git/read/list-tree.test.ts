@@ -310,7 +310,7 @@ describe("S137 git does not limit the length of names: a list of paths is limite
 });
 
 describe("S137 a path whose folders are all large", () => {
-  /** A tree of 4 MiB, with a folder at its end. */
+  /** A tree of almost 4 MiB, with a folder at its end. */
   const large = async (last: string) => {
     const file = Buffer.from(await blob("one file, many names"), "hex");
     const files = Array.from({ length: 110_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();

@@ -85,7 +85,7 @@ test("S137 a client that waits for the pack of an ended fetch is told to try aga
   const own = await someRepo(ada);
   const first = await commitTo(own, ada, { "a.txt": "a" });
   const want = await commitTo(own, ada, { "a.txt": "b" });
-  // Git searches for the first commit for as long as nobody writes to this pipe.
+  // Git waits for the first commit for as long as nobody writes to this pipe.
   const object = join(await openRepository(own), "objects", first.slice(0, 2), first.slice(2));
   await rm(object);
   execFileSync("mkfifo", [object]);

@@ -134,7 +134,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     seen.stop();
     const { started, most } = seen;
     expect(started).toHaveLength(24);
-    // Requests of one account in one repository.
+    // All requests are of one account in one repository.
     expect(most).toBeLessThanOrEqual(4);
     expect(started.every(({ spawnfile }) => spawnfile.endsWith("/limited-git"))).toBe(true);
     expect(walks.counts).toMatchObject({ taken: 0, waiting: 0 });

@@ -121,7 +121,7 @@ describe("a job in a container", () => {
     await nothingIsLeft();
   });
 
-  it("reports that its program is missing", async () => {
+  it("fails if its program is missing", async () => {
     expect((await runTask(docker, ["nowhere"], { image })).exit).not.toMatchObject({ code: 0 });
   });
 

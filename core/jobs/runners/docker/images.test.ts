@@ -145,7 +145,7 @@ it("M5 an image with volumes, or one that is too large, is refused and removed",
   expect(await engine.volumes()).toEqual([]);
 });
 
-it("keeps the most recently used images up to a total size, and never removes the operator's own", async () => {
+it("a worker keeps the most recently used images up to a total size, and never removes the operator's own", async () => {
   push("library/operators", "1", "operators");
   await engine.podman("pull", "--quiet", "docker.io/library/operators:1");
   const start = Date.now();

@@ -339,7 +339,7 @@ test("S87 an operator sees in advance what a block ends, and the block ends exac
   expect(await live()).not.toEqual(expect.arrayContaining([below]));
 });
 
-test("a host without documents ends nothing; an invalid host is refused; and only operators may ask", async () => {
+test("the preview for a host without documents is empty; an invalid host is refused; and only operators may ask", async () => {
   const operator = await someone({ isOperator: true });
   expect(await previewHostBlock(operator, `${newId()}.example`)).toMatchObject({ clients: [], userCount: 0 });
   await expect(previewHostBlock(operator, "no host")).rejects.toMatchObject({ code: "invalid_request", field: "host" });

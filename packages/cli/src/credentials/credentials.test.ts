@@ -12,7 +12,7 @@ const sample = { [ORIGIN]: { accessToken: "kh_x", refreshToken: "r", expiresAt: 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the file of credentials", () => {
-  test("can be read only by its user, and is written atomically", async () => {
+  test("can be read only by its user, and its folder contains nothing else", async () => {
     const dir = join(newConfigDir(), "keyhook");
     const path = join(dir, "credentials.json");
     expect(await readCredentialsFile(path)).toEqual({});
