@@ -500,14 +500,6 @@ describe("S51, S138 refused bodies, with the field", () => {
     expect([400, 403]).toContain(alone.status);
   });
 
-  test("a time in the distant past or future is accepted", async () => {
-    for (const time of ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59+14:00"]) {
-      expect((await structured(at, pushed(at, { time }))).body).toMatchObject({ status: "recorded" });
-    }
-    const { updatedAt } = (await rowOf(at)) ?? {};
-    expect(Math.abs(Date.now() - (updatedAt?.getTime() ?? 0))).toBeLessThan(60_000);
-  });
-
   test.each([
     ["application/cloudevents+json", "{"],
     ["application/cloudevents+json", "null"],
@@ -538,7 +530,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     });
   });
 
-  test("a megabyte is accepted, six are not", async () => {
+  test("six megabytes, while one is accepted", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };
@@ -546,6 +538,16 @@ describe("S51, S138 refused bodies, with the field", () => {
     expect(new Set(statuses(await batch(at, Array.from({ length: 8 }, event))))).toEqual(new Set(["recorded"]));
     expect((await batch(at, Array.from({ length: 40 }, event))).status).toBe(413);
   });
+});
+
+test("an event's time may be in the distant past or future", async () => {
+  const at = await prepare();
+  await sync(at, [reported(at)]);
+  for (const time of ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59+14:00"]) {
+    expect((await structured(at, pushed(at, { time }))).body).toMatchObject({ status: "recorded" });
+  }
+  const { updatedAt } = (await rowOf(at)) ?? {};
+  expect(Math.abs(Date.now() - (updatedAt?.getTime() ?? 0))).toBeLessThan(60_000);
 });
 
 describe("the platform's token", () => {

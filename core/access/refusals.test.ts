@@ -351,8 +351,9 @@ describe("actions that require another action", () => {
   });
 });
 
+const of = (id: string) => ({ ownerUserId: null, ownerOrgId: id });
+
 describe("S136 a refusal reveals nothing", () => {
-  const of = (id: string) => ({ ownerUserId: null, ownerOrgId: id });
   const missing = { code: "not_found", message: "Repository not found" };
 
   test("a hidden resource stays hidden, unless only the scope is missing", async () => {
@@ -388,27 +389,27 @@ describe("S136 a refusal reveals nothing", () => {
     expect(await refusalOf(anonymous, "repo.read_content", { ...open, isGated: true })).toMatchObject({ code: "unauthorized" });
     expect(await refusalOf(anonymous, "organization.manage", { orgId })).toMatchObject({ code: "unauthorized" });
   });
+});
 
-  test("S113 a user whose authentication is too old is asked for a new one, by their own method", async () => {
-    const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
-    expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
-      code: "reauthentication_required",
-      message: "Confirm your identity to continue.",
-    });
-    const cli = tokenOf(roles.admin, { isFirstParty: true, scopes: ["manage-repos"], authenticatedAt: new Date(0) });
-    expect(await refusalOf(cli, "oauth_app.manage_security", of(orgId))).toMatchObject({
-      code: "reauthentication_required",
-      message: expect.stringContaining("Sign in again from the command line"),
-    });
-    // An actor without the right is not asked to authenticate again.
-    expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({
-      code: "forbidden",
-    });
+test("S113 a user whose authentication is too old is asked for a new one, by their own method", async () => {
+  const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
+  expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
+    code: "reauthentication_required",
+    message: "Confirm your identity to continue.",
   });
+  const cli = tokenOf(roles.admin, { isFirstParty: true, scopes: ["manage-repos"], authenticatedAt: new Date(0) });
+  expect(await refusalOf(cli, "oauth_app.manage_security", of(orgId))).toMatchObject({
+    code: "reauthentication_required",
+    message: expect.stringContaining("Sign in again from the command line"),
+  });
+  // An actor without the right is not asked to authenticate again.
+  expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({
+    code: "forbidden",
+  });
+});
 
-  test("S95 the command line's token, exchanged for an organization, manages no app of it", async () => {
-    const cli = tokenOf(roles.admin, { isFirstParty: true, orgIds: [orgId] });
-    expect(await may(cli, "oauth_app.manage", of(orgId))).toBe(true);
-    expect(await may({ ...cli, boundOrgId: orgId }, "oauth_app.manage", of(orgId))).toBe(false);
-  });
+test("S95 the command line's token, exchanged for an organization, manages no app of it", async () => {
+  const cli = tokenOf(roles.admin, { isFirstParty: true, orgIds: [orgId] });
+  expect(await may(cli, "oauth_app.manage", of(orgId))).toBe(true);
+  expect(await may({ ...cli, boundOrgId: orgId }, "oauth_app.manage", of(orgId))).toBe(false);
 });

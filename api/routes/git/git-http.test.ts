@@ -281,15 +281,6 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect(await updatesOf(repo)).toHaveLength(1);
   });
 
-  test("hidden refs are not shown", async () => {
-    const { repo, url, copy } = await pushedRepo();
-    const head = await mustGit(copy, ["rev-parse", "HEAD"]);
-    await runGit(await openRepository(repo), ["update-ref", "refs/internal/kept", head]);
-    for (const version of [0, 2]) {
-      expect(await mustGit(copy, ["-c", `protocol.version=${version}`, "ls-remote", url])).not.toContain("internal");
-    }
-  });
-
   test("a pull request's ref, for users who are not its author and may not write", async () => {
     const { repo, copy } = await pushedRepo();
     const [bo, eve] = [await signedInPerson("bo"), await signedInPerson("eve")];
@@ -317,6 +308,15 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect((await updatesOf(repo)).flat().find(({ ref: each, newSha }) => each === ref && newSha === head)).toBeTruthy();
     await fsck(repo);
   });
+});
+
+test("hidden refs are not shown", async () => {
+  const { repo, url, copy } = await pushedRepo();
+  const head = await mustGit(copy, ["rev-parse", "HEAD"]);
+  await runGit(await openRepository(repo), ["update-ref", "refs/internal/kept", head]);
+  for (const version of [0, 2]) {
+    expect(await mustGit(copy, ["-c", `protocol.version=${version}`, "ls-remote", url])).not.toContain("internal");
+  }
 });
 
 test("S137 exactly one of several concurrent pushes to a ref is accepted, with one event", async () => {

@@ -49,24 +49,24 @@ describe("S127 events of a stranger trigger other users' webhooks", () => {
       { own: true, sent: expect.toSatisfy((sent) => sent >= 2) },
     ]);
   });
+});
 
-  test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>) => Promise<unknown>]>([
-    ["closing", (bea, at) => changeStatus(bea.actor, at, { status: "closed" })],
-    ["renaming", (bea, at) => changeTitle(bea.actor, at, { title: "Another" })],
-  ])("%s counts as a contribution", async (_, change) => {
-    const { bea, at } = await opened();
-    const key = throttleKey("discussion-comment", bea.id);
-    await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
-    await expect(change(bea, at)).rejects.toMatchObject({ code: "rate_limited" });
-  });
+test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>) => Promise<unknown>]>([
+  ["closing", (bea, at) => changeStatus(bea.actor, at, { status: "closed" })],
+  ["renaming", (bea, at) => changeTitle(bea.actor, at, { title: "Another" })],
+])("S127 %s counts as a contribution", async (_, change) => {
+  const { bea, at } = await opened();
+  const key = throttleKey("discussion-comment", bea.id);
+  await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
+  await expect(change(bea, at)).rejects.toMatchObject({ code: "rate_limited" });
+});
 
-  test("pinning and locking count as a contribution, even by moderators", async () => {
-    const { ada, at } = await opened();
-    const key = throttleKey("discussion-comment", ada.id);
-    await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
-    await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject({ code: "rate_limited" });
-    await expect(setLocked(ada.actor, at, true, from)).rejects.toMatchObject({ code: "rate_limited" });
-  });
+test("S127 pinning and locking count as contributions, even by moderators", async () => {
+  const { ada, at } = await opened();
+  const key = throttleKey("discussion-comment", ada.id);
+  await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
+  await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject({ code: "rate_limited" });
+  await expect(setLocked(ada.actor, at, true, from)).rejects.toMatchObject({ code: "rate_limited" });
 });
 
 test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string) => Promise<unknown>]>([

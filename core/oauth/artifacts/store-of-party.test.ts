@@ -67,38 +67,38 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
     expect((await ask({ ...at, browser: thief })).isQuestion).toBe(true);
     expect(await countOf("Session")).toBe(0);
   });
+});
 
-  test("a state may be as long as fits into a URL, also for signed-in users", async () => {
-    const { browser } = await prepare(world);
-    const answer = await browser.fetch("/oauth/logout", {
-      method: "POST",
-      body: new URLSearchParams({ state: "x".repeat(STATE_MAX_BYTES + 1) }),
-    });
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain("state is longer than");
-    expect((await browser.fetch(`/oauth/logout?state=${"x".repeat(STATE_MAX_BYTES)}`)).status).toBe(200);
+test("S143 the state of a sign-out has a maximum length, also for signed-in users", async () => {
+  const { browser } = await prepare(world);
+  const answer = await browser.fetch("/oauth/logout", {
+    method: "POST",
+    body: new URLSearchParams({ state: "x".repeat(STATE_MAX_BYTES + 1) }),
   });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain("state is longer than");
+  expect((await browser.fetch(`/oauth/logout?state=${"x".repeat(STATE_MAX_BYTES)}`)).status).toBe(200);
+});
 
-  test("the question to a user without apps in this browser is stored for minutes, and a limited number of times", async () => {
-    const { browser } = await prepare(world);
-    await browser.fetch("/oauth/logout");
-    const ofNobody = "account_id IS NULL AND payload ? 'state'";
-    expect(await countOf("Session", `${ofNobody} AND expires_at > now() + interval '1 hour'`)).toBe(0);
-    await copyNewest("Session", STORED_LIMITS.Session.ofParty + 10);
-    const withoutCookies = world.browser();
-    for (const pair of browser.cookieHeader("/login").split("; "))
-      withoutCookies.setCookie(...(pair.split("=") as [string, string]));
-    await withoutCookies.fetch("/oauth/logout");
-    expect(await countOf("Session", isCopy)).toBeLessThan(STORED_LIMITS.Session.ofParty);
-  });
+test("S143 the question at the sign-out of a user without apps in this browser is stored for minutes, and a limited number of times", async () => {
+  const { browser } = await prepare(world);
+  await browser.fetch("/oauth/logout");
+  const ofNobody = "account_id IS NULL AND payload ? 'state'";
+  expect(await countOf("Session", `${ofNobody} AND expires_at > now() + interval '1 hour'`)).toBe(0);
+  await copyNewest("Session", STORED_LIMITS.Session.ofParty + 10);
+  const withoutCookies = world.browser();
+  for (const pair of browser.cookieHeader("/login").split("; "))
+    withoutCookies.setCookie(...(pair.split("=") as [string, string]));
+  await withoutCookies.fetch("/oauth/logout");
+  expect(await countOf("Session", isCopy)).toBeLessThan(STORED_LIMITS.Session.ofParty);
+});
 
-  test("a session with an account still lives as long as the site session", async () => {
-    await signIn(world);
-    const { rows } = await pool().query(
-      "SELECT max(extract(epoch FROM expires_at - now()))::int AS left FROM oauth_artifact WHERE model = 'Session'",
-    );
-    expect(rows[0].left).toBeGreaterThan(PROVIDER_SESSION_SECONDS - 600);
-  });
+test("a session with an account still lives as long as the site session", async () => {
+  await signIn(world);
+  const { rows } = await pool().query(
+    "SELECT max(extract(epoch FROM expires_at - now()))::int AS left FROM oauth_artifact WHERE model = 'Session'",
+  );
+  expect(rows[0].left).toBeGreaterThan(PROVIDER_SESSION_SECONDS - 600);
 });
 
 describe("S143 a request of more than 8 KiB", () => {
