@@ -4,7 +4,11 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
 
-test("an administrator reads the log, searches it, opens one entry, and exports it", async ({ page, member, demo }) => {
+test("an administrator reads the log, searches it, opens one entry, and cannot export it without a plan", async ({
+  page,
+  member,
+  demo,
+}) => {
   test.slow();
   const [{ name: org }] = member.organizations;
   await admin(

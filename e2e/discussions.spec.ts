@@ -78,7 +78,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   tree.remove();
 });
 
-test("unsent text survives other actions on the page, and other users' comments", async ({ page, demo, person }) => {
+test("unsent text survives other actions on the page, and changes made elsewhere", async ({ page, demo, person }) => {
   const { fullName, token, tree } = await prepare(demo, person);
   await enter(page, person);
   await page.goto(`/${fullName}/discussions/new`);

@@ -49,7 +49,7 @@ test("S122 real actions create each kind of event: a repository", async ({ demo,
   const first = (await tree.git("rev-parse", "HEAD")).trim();
   await tree.git("branch", "low");
   await tree.git("tag", "v1");
-  // A push is one event, however many refs it changes.
+  // A push of several refs is one event.
   const pushed = await made(() => tree.git("push", "--quiet", "origin", "main", "low", "v1"));
   expect(pushed.map(kindOf)).toEqual(["repo.content update"]);
   expect(pushed[0]).toMatchObject({ repo: { headSha: first, tags: ["sea"] } });

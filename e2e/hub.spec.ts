@@ -187,7 +187,7 @@ test("a gate is enabled, access is requested, granted and withdrawn", async ({ p
   await theirs.context().close();
 });
 
-test("repositories are found by name, owner and tag, page after page", async ({ page, demo, person }) => {
+test("repositories are found by owner and by tag, and an invalid page is reported", async ({ page, demo, person }) => {
   const repository = await Repository.make(demo, person, { type: "space" });
   await repository.commit({ "README.md": `---\ntags: [${person.username}]\n---\n# x\n` });
   await page.goto("/spaces");

@@ -71,7 +71,7 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("a denial is reported to the site, and signing out there revokes the token", async ({ page, person, sampleSite, modal }) => {
+test("a denial is reported to the site, and signing out there ends its session", async ({ page, person, sampleSite, modal }) => {
   await enter(page, person);
   const site = sampleSite("by document");
   await site.open();

@@ -8,7 +8,7 @@ import { readLinkTo } from "./support/kept-mail.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
-test("an organization blocks an app, a member requests it, and it has access once approved", async ({
+test("an organization allows only approved apps: a member requests one, and it has access once approved and until blocked", async ({
   page,
   member,
   demo,
@@ -80,13 +80,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await context.close();
 });
 
-test("an organization is transferred, put on a plan, and deleted with everything that it owns", async ({
-  page,
-  member,
-  another,
-  demo,
-  browser,
-}) => {
+test("an organization is transferred, put on a plan, and deleted", async ({ page, member, another, demo, browser }) => {
   test.slow();
   const [own] = member.organizations;
   await admin(demo, "org", "add-member", "--org", own.name, "--user", another.username, "--role", "read");
@@ -211,7 +205,7 @@ test("the overview of an organization shows what waits for its administrators, w
   await page.getByRole("link", { name: "Audit log" }).last().click();
   await expect(page).toHaveURL(/\/audit-log$/);
 
-  // The demo has a webhook whose target is closed.
+  // The demo has a webhook whose receiver is in maintenance.
   await enter(page, { username: "aiko", password: demo.password });
   await page.goto(at("tidepool"));
   await waiting.filter({ hasText: "Webhook Maintenance" }).getByRole("link", { name: "Deliveries" }).click();

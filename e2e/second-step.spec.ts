@@ -8,7 +8,7 @@ import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 const SECURITY = "/settings/security";
 
-/** The code that an authenticator app shows now, or half a minute later. */
+/** The code that an authenticator app shows now, or in half a minute (1), or showed half a minute ago (-1). */
 function codeOf(secret: string, stepsAhead = 0): string {
   return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + stepsAhead * 30_000 });
 }

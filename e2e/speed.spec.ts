@@ -48,7 +48,7 @@ test("scripts and style sheets are sent as the build has compressed them", async
   }
 });
 
-test("the start of the API reference and its longest list have fewer than 2,000 elements", async ({ page }) => {
+test("the start of the API reference and two of its longer lists have fewer than 2,000 elements", async ({ page }) => {
   for (const path of ["/docs/api", "/docs/api/webhooks", "/docs/api/events"]) {
     await page.goto(path);
     expect([path, (await page.locator("*").count()) < 2_000]).toEqual([path, true]);

@@ -130,7 +130,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
   expect((await (await whoami()).json()).orgs.map(({ name }: { name: string }) => name)).toEqual([org]);
   expect(await exchange("nobody@example.test")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
 
-  // The usage of a day by the hour, and the list of exchanges.
+  // The list of exchanges, and the duration of tokens.
   await page.reload();
   await expect(needs.getByText("Missing")).toHaveCount(0);
   const recent = page.getByRole("list", { name: "Latest exchanges" });

@@ -11,8 +11,8 @@ const eventList = command({
   name: "event list",
   summary: "Lists the recorded events of repositories, latest first, with the payload that webhooks get.",
   notes: [
-    "Events are kept as long as their deliveries, 30 days unless WEBHOOK_KEEP_DAYS says otherwise. Find the events of a deleted repository",
-    "by its ID. An event for which no deliveries could be created is set aside, with the reason.",
+    "Events are kept two days longer than their deliveries: 32 days, unless WEBHOOK_KEEP_DAYS says otherwise. Find the events of",
+    "a deleted repository by its ID. An event for which no deliveries could be created is set aside, with the reason.",
   ],
   options: {
     repo: { value: "OWNER/NAME", help: "only one repository: its name or its ID" },

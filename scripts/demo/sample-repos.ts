@@ -85,7 +85,7 @@ const tide = `<!doctype html>
 </script>
 `;
 
-/** One repository of each type. One of them is private, another is gated. */
+/** A repository of each type, and a second dataset. One dataset is private, the other is gated. */
 export const sampleRepos: readonly SampleRepo[] = [
   {
     type: "dataset",

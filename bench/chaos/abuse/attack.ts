@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 
 /** One attempt to deny the service to all other users. */
 export type Attack = {
-  /** The attack's number in the security review, or a word if the review does not have it. */
+  /** The attack's number in the security review, or A and a number if the review does not have it. */
   id: string;
   /** A description of the attack, for the table. */
   name: string;

@@ -100,7 +100,7 @@ export const rotation: Scenario = {
     }),
 };
 
-/** A payload of 360 KB is too large for the environment variable: the run gets it as a file, and its log says why there is no variable. */
+/** A payload of 296 KB is too large for the environment variable: the run gets it as a file, and its log says why there is no variable. */
 export const largePayload: Scenario = {
   name: "payload over the environment limit to a job",
   async run(service): Promise<Outcome> {

@@ -9,7 +9,7 @@ const MIB = 1024 ** 2;
 const IDLE = 40;
 const BYTE_EVERY_MS = 20_000;
 
-/** Anonymous: fetches whose request never arrives completely, each of which holds a git slot meanwhile. */
+/** Anonymous: fetches whose request never arrives completely. Each held a git slot meanwhile, before decision 072. */
 export const idleUploadPacks: Attack = {
   id: "H6",
   name: `${IDLE} fetches that send a byte in 20 seconds`,

@@ -38,7 +38,7 @@ export const readmes: Attack = {
   },
 };
 
-/** Anonymous: a list of invalid values. The schema creates an issue for each at once, before any token is checked. */
+/** Anonymous: a list of invalid values. Before decision 079, the schema created an issue for each, before any token was checked. */
 export const wrongElements: Attack = {
   id: "A1",
   name: "lists of wrong elements to /api/repos/create (4 MiB) and the LFS batch API (1 MiB), 2 at a time",

@@ -23,8 +23,8 @@ export const wrongPasswords: Attack = {
 const ADDRESSES = 16;
 
 /**
- * Anonymous: passwords for accounts that do not exist. Checking each costs as much as for a real account, on threads that everything else
- * also uses.
+ * Anonymous: passwords for accounts that do not exist. Checking each costs as much as for a real account. Before decision 077, this
+ * happened on threads that everything else also uses.
  */
 export const passwordFlood: Attack = {
   id: "A5",
