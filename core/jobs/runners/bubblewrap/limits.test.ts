@@ -74,7 +74,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("files in /tmp count, and so do empty files, which take kernel memory", async () => {
+  it("files in /tmp count, and so do empty files, which take kernel memory", { timeout: 120_000 }, async () => {
     const limits = { ...smallLimits, memoryBytes: 32 * MEBIBYTE, scratchBytes: 512 * MEBIBYTE };
     const files = held('open(my $file, ">", "/tmp/full"); for (1..100) { syswrite($file, "x" x (1 << 20)); }');
     expect((await run(files, { limits })).exit).toEqual({ kind: "out_of_memory" });
