@@ -5,7 +5,7 @@ import { pool } from "#core/db.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { countStatements } from "#core/testing/count-statements.ts";
-import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "./testing/access-world.ts";
+import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "./testing/access-tokens.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /** bench/access.ts does the same with 100,000. */

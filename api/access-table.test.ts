@@ -9,15 +9,12 @@ import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { ownerColumns, repoResource } from "#core/hub/repos/repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { actorOfToken } from "./actor.ts";
+import { accessToken, makeApp, makeGrant, personalToken } from "./testing/access-tokens.ts";
 import {
   type AccessWorld,
-  accessToken,
   type CollectionKey,
   collectionNames,
   makeAccessWorld,
-  makeApp,
-  makeGrant,
-  personalToken,
   type RepoKey,
   repoNames,
   type TokenActor,

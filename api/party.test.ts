@@ -12,7 +12,7 @@ import { requestContext } from "#core/log.ts";
 import { api } from "./app.ts";
 import { parseOperations } from "./routes/commits/commit-lines.ts";
 import { readNdjson } from "./routes/commits/read-ndjson.ts";
-import { jobToken } from "./testing/access-world.ts";
+import { jobToken } from "./testing/access-tokens.ts";
 import { tokenOf } from "./testing/git-client.ts";
 
 let ada: TestPerson;

@@ -10,7 +10,7 @@ import { handleOidc } from "#core/oauth/handler.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { countStatements } from "#core/testing/count-statements.ts";
 import { handleApi } from "../api/app.ts";
-import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "../api/testing/access-world.ts";
+import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "../api/testing/access-tokens.ts";
 import { get, runOnInstance, timesOf } from "./instance.ts";
 
 /**

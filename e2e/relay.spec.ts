@@ -7,7 +7,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { enter } from "./support/enter.ts";
-import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
+import { makeTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
 
 /** A short receiver without a public URL. It prints a line of JSON for its relay and for each delivery. */
@@ -84,14 +84,7 @@ test("S141 a push reaches a program without a public address, also after it was 
   person,
 }) => {
   test.slow();
-  const token = await makeToken(demo, person);
-  const name = await makeRepo(demo, token);
-  const tree = new WorkTree(demo, token, name);
-  await tree.init();
-  const push = async (text: string) => {
-    await tree.commit(text, { "tides.txt": `${text}\n` });
-    await tree.git("push", "--quiet", "origin", "main");
-  };
+  const { name, tree, push } = await makeTree(demo, person);
   const hub = await hubClient(demo, person, "webhooks");
   await enter(page, person);
   await page.goto("/settings/webhooks");

@@ -3,29 +3,12 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
-import type { Demo } from "./support/demo.ts";
 import { enter } from "./support/enter.ts";
-import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
+import { makeToken, makeTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
-import type { Person } from "./support/sign-in-page.ts";
 import { WebhookReceiver } from "./support/webhook-receiver.ts";
 
 const PUSH = { scope: "repo.content", action: "update" };
-
-/** Creates a repository, and returns a function that pushes to it. */
-async function makeTree(demo: Demo, person: Person): Promise<{ name: string; push: (text: string) => Promise<void> }> {
-  const token = await makeToken(demo, person);
-  const name = await makeRepo(demo, token);
-  const tree = new WorkTree(demo, token, name);
-  await tree.init();
-  return {
-    name,
-    async push(text) {
-      await tree.commit(text, { "tides.txt": `${text}\n` });
-      await tree.git("push", "--quiet", "origin", "main");
-    },
-  };
-}
 
 const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 const panel = (page: Page) => page.getByRole("complementary", { name: /·/ });

@@ -1,7 +1,7 @@
 import { classNames } from "./class-names.ts";
 
 const variants = {
-  /** The main action of the page. Each page has one such button. */
+  /** The main action of the page. A page should have one such button (docs/ui.md). */
   primary: "border-action bg-action text-on-action hover:border-action-hover hover:bg-action-hover",
   secondary: "border-line bg-surface text-ink hover:bg-sunken",
   danger: "border-line bg-surface text-bad hover:border-bad hover:bg-bad-soft",

@@ -64,7 +64,7 @@ type SecretOnceProps = Readonly<{
   children?: ReactNode;
 }>;
 
-/** A secret that was just created. Only its hash is stored, so it can be read only now. */
+/** A secret that was just created. The service never shows it again. */
 export function SecretOnce({ label, value, children }: SecretOnceProps) {
   return (
     <div className="grid gap-3">

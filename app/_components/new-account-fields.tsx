@@ -1,6 +1,6 @@
 import { Field, PasswordField } from "./fields.client.tsx";
 
-/** The fields for everyone who creates an account. */
+/** The fields of a new account with a password. */
 export function NewAccountFields() {
   return (
     <>

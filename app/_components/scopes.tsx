@@ -51,7 +51,7 @@ const dangers: Partial<Record<Scope, string>> = {
   "write-discussions": "Posts as you",
 };
 
-/** Marks a scope that acts in the person's name or destroys things; renders nothing for other scopes. */
+/** Marks a far-reaching scope; renders nothing for other scopes. */
 export function ScopeDanger({ scope }: Readonly<{ scope: Scope }>) {
   return describeScope(scope).isDangerous ? <Chip tone="warn">{dangers[scope] ?? "Far-reaching"}</Chip> : null;
 }

@@ -94,7 +94,7 @@ function SecondStepProof({ next, isPrimary }: Readonly<{ next: string; isPrimary
   );
 }
 
-/** A person with neither password nor passkey proves their identity at their identity provider (S113). */
+/** A person without a password, a passkey and an authenticator app proves their identity at their identity provider (S113). */
 async function ConfirmAtProvider({ userId, next }: Readonly<{ userId: string; next: string }>) {
   const identities = await listLinkedIdentities(userId);
   const providers = new Map(

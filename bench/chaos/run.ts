@@ -2,7 +2,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { db } from "#core/db.ts";
 import { runAbuse } from "./abuse/run.ts";
 import { startCluster } from "./cluster.ts";
-import { runFilesystem } from "./filesystem.ts";
+import { runFilesystem } from "./filesystem/run.ts";
 import { type Outcome, rowOf } from "./measure.ts";
 import { startNodes } from "./nodes.ts";
 import type { Scenario } from "./scenario.ts";
@@ -19,7 +19,7 @@ import { runUpgrade } from "./upgrade.ts";
  * delivered twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse`
  * attacks a service instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs it on a cluster of PostgreSQL servers
  * whose primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- filesystem` has
- * the repositories on a distributed file system (filesystem.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older
+ * the repositories on a distributed file system (filesystem/run.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older
  * version (upgrade.ts).
  */
 const scenarios: Scenario[] = [

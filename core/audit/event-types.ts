@@ -293,11 +293,6 @@ export const auditEventTypes = {
 
 export type AuditEventType = keyof typeof auditEventTypes;
 
-/** The kinds with a given bound. */
-export function typesBound(bound: Bound): AuditEventType[] {
-  return (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
-}
-
 export function isAuditEventType(type: string): type is AuditEventType {
   return Object.hasOwn(auditEventTypes, type);
 }

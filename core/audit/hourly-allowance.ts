@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Db } from "../db.ts";
 import { ServiceError } from "../errors.ts";
 import { Prisma } from "../generated/prisma/client.ts";
-import { type AuditEventType, auditEventTypes, typesBound } from "./event-types.ts";
+import { type AuditEventType, auditEventTypes } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
 /** Entries that a user may record per hour on the pages, and as many again with each app. Normal use needs far fewer. */
@@ -16,6 +16,8 @@ export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
 /** These actions require the password. A limit over all networks would let a thief elsewhere lock the owner out. */
 const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
+const typesBound = (bound: "hour" | "apart"): AuditEventType[] =>
+  (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
 const hourly = typesBound("hour");
 /** For tokens, no kind has a separate limit: reaching the limit locks nobody out, and an account may have 100 tokens. */
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];

@@ -16,7 +16,7 @@ const VALUE_MAX_CHARACTERS = 32_768;
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
-/** Variables that only we set: the app's URL, and the port on which it listens. */
+/** Variables that only we set: the app's name and URL, and the port on which it listens. */
 const OURS = /^(PORT|SPACE_.*)$/;
 
 /** The purpose under which the values of variables are sealed, secret or not. */

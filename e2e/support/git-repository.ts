@@ -64,3 +64,19 @@ export class WorkTree {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
+
+/** Creates a repository and a work tree of it. `push` pushes a change of one file. */
+export async function makeTree(demo: Demo, person: Person) {
+  const token = await makeToken(demo, person);
+  const name = await makeRepo(demo, token);
+  const tree = new WorkTree(demo, token, name);
+  await tree.init();
+  return {
+    name,
+    tree,
+    async push(text: string): Promise<void> {
+      await tree.commit(text, { "tides.txt": `${text}\n` });
+      await tree.git("push", "--quiet", "origin", "main");
+    },
+  };
+}

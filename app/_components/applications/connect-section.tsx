@@ -48,7 +48,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   // Code in a browser cannot keep a secret: an app with a secret belongs on a server.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
-  // An app without a redirect URI can use only the device flow.
+  // Of these examples, an app without a redirect URI can use only the device flow.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (

@@ -66,7 +66,7 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** Private, gated and read-only repositories, and the SDK of a Space. */
+/** Marks a private, gated or read-only repository, and shows the SDK of a Space. */
 export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {
   return (
     <>

@@ -22,7 +22,7 @@ export const metadata: Metadata = { title: "Second step" };
 
 /**
  * Asks for the second step after a correct first step. A browser without a pending sign-in, or with an expired one, is redirected to the
- * same page, to start again.
+ * sign-in page, to start again.
  * @param searchParams `next`: a path of ours to continue to
  */
 export default async function SecondStepPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {

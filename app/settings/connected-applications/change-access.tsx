@@ -16,7 +16,7 @@ type ChangeAccessProps = Readonly<{
   memberships: readonly Membership[];
 }>;
 
-/** A form that reduces what an app may do. Renders nothing if the app has only the scopes that a sign-in needs. */
+/** A form that reduces what an app may do. Renders nothing if the app has only the scopes that a sign-in needs, and no organization. */
 export function ChangeAccess({ app, page, memberships }: ChangeAccessProps) {
   const scopes = app.scopes.filter((scope) => !requiredScopes.includes(scope));
   const organizations = app.isAllOrgs ? memberships : app.organizations;

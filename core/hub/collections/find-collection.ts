@@ -24,7 +24,7 @@ export async function findCollection(
   return collection;
 }
 
-/** Finds a collection that the actor may change, and locks its row until the transaction ends. @throws ServiceError */
+/** Finds a collection that the actor may change, and locks its row until the transaction ends. @throws as `findCollection` */
 export async function findCollectionToChange(tx: Db, actor: Actor, slug: string): Promise<Collection> {
   const { id } = await findCollection(actor, slug, "collection.write", tx);
   const collection = await lockCollection(tx, id);

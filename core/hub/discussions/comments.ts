@@ -38,7 +38,8 @@ export async function insertComment({ tx, actor, actorId, repo, discussion }: To
 
 /**
  * Changes the text of one's own comment.
- * @throws ServiceError `invalid_request`, `not_found`, `forbidden` (somebody else's, locked), `conflict` (hidden), `rate_limited`
+ * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` (somebody else's, locked),
+ * `conflict` (hidden), `rate_limited`
  */
 export async function editComment(
   actor: Actor,
@@ -124,7 +125,8 @@ const bySpelling = new Map(Object.keys(reactions).map((reaction) => [canonical(r
 
 /**
  * Adds a reaction to a comment, or removes it. Repeating it changes nothing. It creates no event: no payload has a field for it.
- * @throws ServiceError `invalid_request` for an emoji that is not among `reactions`, `not_found`, `forbidden` (locked), `conflict` (hidden)
+ * @throws ServiceError `invalid_request` for an emoji that is not among `reactions`, `not_found`, `unauthorized`, `insufficient_scope`,
+ * `forbidden` (locked), `conflict` (hidden), `rate_limited`
  */
 export async function reactToComment(
   actor: Actor,

@@ -19,7 +19,7 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
  * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, the
  * discussion still exists, and the caller can try again.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (somebody is pushing to it)
  */
 export async function deleteDiscussion(
   actor: Actor,
@@ -61,7 +61,8 @@ export async function deleteDiscussionRow(
 /**
  * Deletes the commits of a closed or merged pull request; its discussion stays.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, or they are already deleted)
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, they are already
+ * deleted, or somebody is pushing to it)
  */
 export async function deletePullRequestRef(
   actor: Actor,

@@ -47,7 +47,8 @@ export function requireGate({ gated }: { gated: string }): void {
 }
 
 /**
- * The access requests of a repository and their answers, longest waiting first; for those who decide.
+ * The access requests of a repository with this status, oldest first; for those who decide. It includes users who were given access without
+ * asking.
  * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`
  */
 export async function listAccessRequests(

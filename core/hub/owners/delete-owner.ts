@@ -15,7 +15,7 @@ import type { Repo } from "../repos/repo.ts";
  * Deletes a user with everything they own here: repositories, each with its event, collections and webhooks. What they wrote in others'
  * repositories stays, without their name; so do their commits there. Most of a large account is deleted in portions, before the account
  * itself: if that is interrupted, the account still exists, and the next attempt continues.
- * @throws ServiceError as `deleteUser`: then nothing is deleted
+ * @throws ServiceError as `deleteUser`: before anything is deleted, unless the reason arises meanwhile
  */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   const by = actorId(actor) === userId ? null : actorId(actor);
@@ -88,7 +88,7 @@ async function forget(tx: Db, userId: string): Promise<void> {
  * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on
  * disk is removed a little later, as for every deleted repository. Most of a large organization is deleted before that, in
  * portions, as with `deleteAccount`.
- * @throws ServiceError as `removeOrganization`: then nothing is deleted
+ * @throws ServiceError as `removeOrganization`: before anything is deleted, unless the reason arises meanwhile
  */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });

@@ -90,7 +90,7 @@ const jobFor = (task: Task): Job => {
   return task === "split" ? new ContentSplit() : new XorbCheck(task.check);
 };
 
-// The threads that chunk-threads.ts uses, with lower priority. On systems other than Linux this would affect the whole process.
+// chunk-threads.ts runs this module in threads, which get a lower priority. On other systems than Linux, the whole process would get it.
 if (process.platform === "linux") lowerPriority(10);
 
 /** The cost after which other jobs get their turn: decompressed bytes and fixed costs. Input can grow 255 times when decompressed. */

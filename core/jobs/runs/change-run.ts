@@ -14,7 +14,7 @@ import { namespaceOf, type RunOwner, runOf } from "./run.ts";
 /**
  * Ends a run. A run that no worker has claimed ends at once; otherwise its worker is notified and ends the command (SIGTERM, then SIGKILL).
  * A finished run is not changed: cancelling twice is not an error.
- * @throws ServiceError `not_found`
+ * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "job.run", namespaceOf(owner), { what: "Job" });

@@ -98,7 +98,10 @@ export class SpaceHost {
     }
   }
 
-  /** Stops runs that are no longer wanted: paused, restarted, pushed to, deleted, taken over, or asleep. */
+  /**
+   * Stops runs that are no longer wanted: paused, restarted, pushed to, deleted, taken over, or idle. If all slots are used, it may also
+   * stop one for others' Spaces that wait.
+   */
   async check(capacity: number): Promise<void> {
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;

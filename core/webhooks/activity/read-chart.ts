@@ -112,7 +112,7 @@ async function readHours(webhookId: string, since: Date): Promise<HourRow[]> {
   return rows;
 }
 
-/** Whether an attempt has failed in the last 30 days. If none has, there is no failed delivery to replay. */
+/** Whether an attempt has failed in the last 31 days. If none has, a replay of the last 30 days would find no failed delivery. */
 export async function hasFailedAttempts(webhookId: string): Promise<boolean> {
   const { rows } = await pool().query<{ failed: boolean }>({
     name: "webhook-has-failed",

@@ -1,30 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { log } from "../../log.ts";
 import { type LeasedEvents, leaseEvents, type Part, parts, renewEvents } from "../fan-out/lease-events.ts";
-import {
-  type BacklogPosition,
-  claimBacklog,
-  claimDeliveries,
-  LEASE_SECONDS,
-  renewDeliveries,
-  startOfBacklog,
-} from "./claim-deliveries.ts";
+import { LEASE_SECONDS, renewDeliveries } from "./claim-deliveries.ts";
 import { Cycle } from "./cycle.ts";
 import { type ClaimedDelivery, type Done, type EventLease, isPosted } from "./delivery.ts";
+import { LEAST_MS, POLL_MS, QueueClaims } from "./queue-claims.ts";
 import { isDueAgain, Recorder, secondsUntilNext } from "./recorder.ts";
 import { publishAttempt, sendDelivery } from "./send-delivery.ts";
 import { DeliverySlots, type Limits, ratingShown, SLOW_MS } from "./slots.ts";
 import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
-/** The longest pause between looks, for missed notifications and for the leases of killed workers. */
-const POLL_MS = 5_000;
-/** The pause between looks while rows wait for room, which another worker may have. */
-const CROWDED_MS = 1_000;
-/** The pause after a look that found only rows without room: it locks each of them, and most slots that become free are not for them. */
-const FRUITLESS_MS = 100;
 const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
-/** The minimum time between looks, so that under load each one finds many rows. */
-const LEAST_MS = 3;
 /** The longest pause after a lease that has found few events. */
 const LEASE_PAUSE_MS = 20;
 /** The interval at which the engine looks for first attempts that take long, and for deliveries that wait long. */
@@ -53,26 +38,18 @@ export class DeliveryEngine {
     () => this.#leasePauseMs,
     () => this.#leaseEvents(),
   );
-  readonly #queue = new Cycle(
-    "claim deliveries",
-    () => LEAST_MS,
-    () => this.#claim(),
-  );
+  readonly #queue: QueueClaims;
   #timers: NodeJS.Timeout[] = [];
-  #backlog: BacklogPosition = startOfBacklog;
-  #lookAtLanesAt = 0;
-  #lookAtBacklogAt = 0;
   #lookForBegunAt = 0;
   #leasePauseMs = LEAST_MS;
-  #isFruitless = true;
   #latestPart: Part["part"] = "begun";
-  /** Whether rows of the queue or events were left behind for lack of room: then a slot that becomes free triggers a look. */
-  #isRoomWanted = false;
+  /** Whether events were left behind for lack of room. */
   #isEventRoomWanted = false;
   #drained: () => void = () => undefined;
 
   constructor(limits?: Limits) {
     this.#slots = new DeliverySlots(limits);
+    this.#queue = new QueueClaims(this.#slots, (delivery) => this.#begin(delivery));
   }
 
   start(): void {
@@ -83,8 +60,7 @@ export class DeliveryEngine {
 
   /** Reports that rows of the queue may be due. */
   announce(): void {
-    this.#lookAtLanesAt = 0;
-    this.#queue.within(0);
+    this.#queue.announce();
   }
 
   /** Reports that there may be events. */
@@ -157,51 +133,7 @@ export class DeliveryEngine {
     }
   }
 
-  /** @returns when to look again */
-  async #claim(): Promise<number> {
-    // A slot may become free while this looks for rows.
-    this.#isRoomWanted = true;
-    if (this.#slots.room().total <= 0) return POLL_MS;
-    this.#isFruitless = true;
-    const isMore = await this.#claimLanes();
-    const isBacklog = await this.#claimBacklog();
-    this.#isRoomWanted = isBacklog || isMore || this.#lookAtLanesAt === 0;
-    if (this.#isRoomWanted && !isMore && this.#isFruitless && this.#backlog === startOfBacklog) await delay(FRUITLESS_MS);
-    const until = (at: number) => (at === 0 ? CROWDED_MS : Math.max(0, at - performance.now()));
-    return isMore ? 0 : Math.min(until(this.#lookAtLanesAt), until(this.#lookAtBacklogAt));
-  }
-
-  /** @returns whether there may be more to claim at once */
-  async #claimLanes(): Promise<boolean> {
-    const now = performance.now();
-    if (now < this.#lookAtLanesAt) return false;
-    const room = this.#slots.room();
-    this.#lookAtLanesAt = now + POLL_MS;
-    const { rows, movedToBacklog, leftBehind, nextDueMs } = await claimDeliveries(room);
-    for (const row of rows) this.#begin(row);
-    if (movedToBacklog > 0) this.#lookAtBacklogAt = 0;
-    if (nextDueMs !== undefined) this.#lookAtLanesAt = Math.min(this.#lookAtLanesAt, performance.now() + Math.ceil(nextDueMs));
-    const isMore = movedToBacklog > 0 || rows.length >= room.total;
-    if (isMore || leftBehind > 0) this.#lookAtLanesAt = 0;
-    return isMore;
-  }
-
-  /** @returns whether there is a backlog */
-  async #claimBacklog(): Promise<boolean> {
-    const room = this.#slots.room();
-    const now = performance.now();
-    if (room.total <= 0) return true;
-    if (now < this.#lookAtBacklogAt) return false;
-    const { rows, next, isEmpty } = await claimBacklog(room, this.#backlog);
-    this.#backlog = next;
-    for (const row of rows) this.#begin(row);
-    // While the backlog is empty, it is checked now and then for rows that other workers have moved to it.
-    if (isEmpty) this.#lookAtBacklogAt = now + POLL_MS;
-    return !isEmpty;
-  }
-
   #begin(delivery: ClaimedDelivery): void {
-    if (!delivery.lease) this.#isFruitless = false;
     const earlier = this.#underWay.get(delivery.id);
     if (earlier?.kind === delivery.kind && earlier.tries === delivery.tries) {
       // The delivery's lease expired while the database was down, and we claimed it again: the attempt in progress is recorded under the
@@ -277,17 +209,13 @@ export class DeliveryEngine {
     for (const { delivery, step } of batch) if (step.step !== "sending") this.#end(delivery);
     if (batch.some(isDueAgain)) this.announce();
     const waits = batch.flatMap((done) => secondsUntilNext(done) ?? []);
-    if (waits.length > 0) {
-      const inMs = Math.min(...waits) * 1_000;
-      this.#lookAtLanesAt = Math.min(this.#lookAtLanesAt, performance.now() + inMs);
-      this.#queue.within(inMs);
-    }
+    if (waits.length > 0) this.#queue.announceIn(Math.min(...waits) * 1_000);
     if (ended.some(({ cursor }) => cursor !== null)) {
       this.#lookForBegunAt = 0;
       this.announceEvents();
     }
     this.#sendWaiting(null);
-    if (this.#isRoomWanted) this.#queue.within(0);
+    this.#queue.announceRoom();
     if (this.#isEventRoomWanted) this.#events.within(0);
     if (!this.#isBusy()) this.#drained();
   }

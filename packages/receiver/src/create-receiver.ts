@@ -130,18 +130,17 @@ export class Receiver {
     return answerLanding(this, incoming, path);
   }
 
-  /** @param isOwnTest whether it is a test from the landing page; a request from outside cannot set this */
-  async receive(incoming: IncomingRequest, handler: RegisteredHandler, isOwnTest = false): Promise<Answer> {
+  async receive(incoming: IncomingRequest, handler: RegisteredHandler): Promise<Answer> {
     if (this.#isClosing)
       return json(503, { error: "The receiver is stopping. Try again later." }, { "retry-after": "10", connection: "close" });
     const startedAt = performance.now();
     const at = new Date();
-    const { answer, id, payload, isRepeated } = await receiveDelivery(incoming, handler, this.reception, isOwnTest);
+    const { answer, id, payload, isRepeated } = await receiveDelivery(incoming, handler, this.reception);
     this.recent.add({
       ...{ at, handler: handler.name, id, isRepeated, status: answer.status, durationMs: performance.now() - startedAt },
       event: payload && `${payload.event.scope} · ${payload.event.action}`,
       repo: payload && `${payload.repo.type} ${payload.repo.name}`,
-      isTest: isOwnTest || (payload !== undefined && incoming.header("x-webhook-test") === "true"),
+      isTest: payload !== undefined && incoming.header("x-webhook-test") === "true",
     });
     return answer;
   }

@@ -47,7 +47,7 @@ export const oauthAppSchema = z.object({
 });
 export type OAuthAppRecord = z.infer<typeof oauthAppSchema>;
 
-/** An app in a list, which leaves out the secrets. @group OAuth apps */
+/** An app in a list, without facts about its secrets, its owner and its bound organization. @group OAuth apps */
 export const listedOAuthAppSchema = oauthAppSchema.omit({ secrets: true, owner: true, boundOrganization: true });
 export type ListedOAuthApp = z.infer<typeof listedOAuthAppSchema>;
 

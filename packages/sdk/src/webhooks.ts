@@ -35,7 +35,7 @@ const domains = z.array(webhookDomainSchema).max(10);
 /** Only these kinds of events, instead of all of the domains. */
 const events = z.array(z.enum(testKinds)).max(testKinds.length);
 const name = z.string().max(WEBHOOK_NAME_MAX_CHARACTERS);
-/** The service accepts only `^[\x20-\x7F]*$`, and explains violations in its own words. An empty text means no secret. */
+/** The service accepts only `^[\x20-\x7e]*$`, and explains violations in its own words. An empty text means no secret. */
 const secret = z.string().max(WEBHOOK_SECRET_MAX_CHARACTERS);
 
 /** The spec of a job to run at each event, with secrets, which are stored encrypted. @group Webhooks */

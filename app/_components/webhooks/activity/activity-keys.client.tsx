@@ -23,7 +23,7 @@ export function FocusPanel({ of, closed }: Readonly<{ of: string; closed: string
       if (event.key === "Escape" && !isTyping(event) && !document.querySelector("dialog[open], details[name][open]"))
         router.push(closed, { scroll: false });
     };
-    // Runs before other listeners: Escape closes only the open question.
+    // Runs before the listener that closes an open question, so that Escape closes only the question.
     document.addEventListener("keydown", onKey, true);
     return () => document.removeEventListener("keydown", onKey, true);
   }, [router, closed]);
@@ -32,7 +32,7 @@ export function FocusPanel({ of, closed }: Readonly<{ of: string; closed: string
 
 const steps: Readonly<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
 
-/** The keys of the list: j and k, or the arrows on a row, move to the next delivery. An open panel then shows that delivery. */
+/** The keys of the list: j and k, or the arrows on a row, move to the next or previous delivery. An open panel then shows it. */
 export function ActivityKeys() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -44,7 +44,11 @@ function grouped(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, "$1 ");
 }
 
-type QrCodeProps = Readonly<{ value: string /** The text alternative. */; label: string }>;
+type QrCodeProps = Readonly<{
+  value: string;
+  /** The text alternative. */
+  label: string;
+}>;
 
 // ISO/IEC 18004 asks for a quiet zone of four modules.
 const QUIET_MODULES = 4;

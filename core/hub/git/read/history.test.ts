@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import { requestContext } from "../../../log.ts";
@@ -290,6 +292,20 @@ describe("listRefs", () => {
     expect(described.get("refs/tags/v1")).toEqual({ message: "The first", committedAt: expect.any(Date) });
     expect(described.get("refs/tags/light")).toEqual({ message: null, committedAt: expect.any(Date) });
     expect((await listRefs(made)).pullRequests).toEqual([]);
+  });
+
+  test("many branches leave the tags listed", async () => {
+    const made = await someRepo(ada);
+    const sha = await commitTo(made, ada, { a: "1" });
+    const path = await openRepository(made);
+    // Git reads the commit for each branch, which takes far longer when it is not in a pack.
+    await runGit(path, ["repack", "-adq"]);
+    const branches = Array.from({ length: 30_001 }, (_, at) => `${sha} refs/heads/${at + 100_000}\n`);
+    const header = "# pack-refs with: peeled fully-peeled sorted \n";
+    await writeFile(join(path, "packed-refs"), `${header}${branches.join("")}${sha} refs/tags/v1\n`);
+    const refs = await listRefs(made);
+    expect(refs.branches).toHaveLength(10_000);
+    expect(refs.tags.map(({ name }) => name)).toEqual(["v1"]);
   });
 
   test("tags with long messages are listed without them, one that is too large is left out", async () => {

@@ -1,4 +1,5 @@
 import type { Repo } from "../../repos/repo.ts";
+import { REPOSITORY_REFS_MAX } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { TAG_MAX_BYTES } from "./git-objects.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
@@ -51,7 +52,8 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
 
 async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
-  const args = ["for-each-ref", `--count=${REFS_MAX * wanted.length}`, `--format=${FORMAT}`, "--", ...wanted];
+  // All of them: git lists the kinds one after the other, and a smaller limit could leave nothing of the last one.
+  const args = ["for-each-ref", `--count=${REPOSITORY_REFS_MAX}`, `--format=${FORMAT}`, "--", ...wanted];
   const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
   const found = lines.map((line) => line.split("\0") as [string, string, string, string]);
   // To find a tag's target, git has to read the whole tag (S137).

@@ -60,7 +60,7 @@ function problemWith(path: string): string | undefined {
   return undefined;
 }
 
-/** Why git itself cannot store a path in a tree. */
+/** Why no operation of a commit can name a path, even if it exists. Git itself allows some of these paths. */
 function unusable(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
   if (!path.isWellFormed() || path.includes("\u{fffd}")) return "is not valid text";

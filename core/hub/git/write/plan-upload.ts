@@ -44,7 +44,7 @@ export type UploadQuestion = {
   gitIgnore?: string | undefined;
 };
 
-/** Binary files above this size are never merged line by line, whatever their extension. */
+/** Binary files above this size go to Git LFS, whatever their extension: they are never merged line by line. */
 const BINARY_MAX_BYTES = 1024 * 1024;
 /** The largest .gitignore or .gitattributes. */
 const PATTERNS_MAX_BYTES = 1024 * 1024;

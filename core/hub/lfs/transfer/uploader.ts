@@ -35,8 +35,8 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
 }
 
 /**
- * Undefined if the uploader is gone. They may have lost rights in the meantime. A CI job may write to its own repository and read public
- * ones; the permission check decides which one it may use.
+ * Undefined if the uploader is gone. Otherwise the caller checks the permission: the uploader may have lost it in the meantime, and a CI
+ * job may write only to its own repository.
  */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);

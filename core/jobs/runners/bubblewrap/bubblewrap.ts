@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { type Duplex, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
-import { type Cgroup, findCgroups } from "./cgroups.ts";
+import { findCgroups } from "./cgroups.ts";
 import { PATH, substituteFor } from "./host-programs.ts";
 import { NoUidLeft } from "./lease-uid.ts";
 import { childrenOf, memoryOf } from "./processes.ts";
 import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
+import type { Cgroup } from "./task-cgroup.ts";
 
 /** bwrap's file descriptors besides the usual three. */
 const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;

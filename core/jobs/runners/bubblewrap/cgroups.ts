@@ -1,13 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { env } from "../../../env.ts";
-import { log } from "../../../log.ts";
 import type { Limits } from "../runner.ts";
-import { isAlive, kill, ownStartTime } from "./processes.ts";
+import {
+  type Cgroup,
+  ignoring,
+  limitGroup,
+  makeDirectories,
+  processesOf,
+  readKernelFile,
+  sweep,
+  writeKernelFile,
+} from "./task-cgroup.ts";
 
 /**
  * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together, and counts
@@ -20,16 +26,6 @@ export type Cgroups = {
   /** Parent directories of the tasks' groups: one in version 2, one for each controller in version 1. */
   parents: readonly string[];
   make(id: string, limits: Pick<Limits, "memoryBytes" | "processes" | "cpus">): Promise<Cgroup>;
-};
-
-/** The group of one task. */
-export type Cgroup = {
-  /** Moves processes in. Processes that they start later are in it too. */
-  enter(pids: readonly number[]): Promise<void>;
-  /** Whether the kernel killed one of its processes for lack of memory. */
-  wasOutOfMemory(): Promise<boolean>;
-  /** Ends the processes still in it, and removes it. */
-  remove(): Promise<void>;
 };
 
 type Control = "memory" | "pids" | "cpu";
@@ -108,7 +104,7 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   if (!mount || membership === undefined) return { reason: "This machine has no cgroups mounted." };
   const own = directoryOf(mount, membership);
   const base = basename(own) === SERVICE ? dirname(own) : own;
-  const offered = (await read(join(base, "cgroup.controllers"))).trim().split(" ");
+  const offered = (await readKernelFile(join(base, "cgroup.controllers"))).trim().split(" ");
   const controls = CONTROLS.filter((control) => offered.includes(control));
   if (!controls.includes("memory") || !controls.includes("pids")) {
     return { reason: `The cgroup of this service (${base}) cannot limit memory and processes.` };
@@ -122,17 +118,17 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   const enabled = controls.map((control) => `+${control}`).join(" ");
   // The root of the tree may have both processes and groups with limits.
   if (existsSync(join(base, "cgroup.type"))) await moveService(base, enabled);
-  else await write(join(base, "cgroup.subtree_control"), enabled);
+  else await writeKernelFile(join(base, "cgroup.subtree_control"), enabled);
   const parent = join(base, TASKS);
   await mkdir(parent, { recursive: true });
-  if (controls.includes("cpu")) await write(join(parent, "cpu.weight"), String(WEIGHT_OF_ALL[2]));
-  await write(join(parent, "cgroup.subtree_control"), enabled);
+  if (controls.includes("cpu")) await writeKernelFile(join(parent, "cpu.weight"), String(WEIGHT_OF_ALL[2]));
+  await writeKernelFile(join(parent, "cgroup.subtree_control"), enabled);
   return {
     version: 2,
     controls,
     parents: [parent],
     async make(id, { memoryBytes, processes, cpus }) {
-      const [directory = ""] = await makeIn([parent], id);
+      const [directory = ""] = await makeDirectories([parent], id);
       const files: Record<string, string> = {
         "memory.max": String(memoryBytes),
         // All processes in it end together: a command that lost one might not notice.
@@ -145,7 +141,7 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
         files["cpu.weight"] = String(Math.min(10_000, Math.max(1, Math.round(cpus * WEIGHT_PER_CPU[2]))));
         files["cpu.max"] = `${Math.round(cpus * PERIOD_MICROSECONDS)} ${PERIOD_MICROSECONDS}`;
       }
-      return made([directory], [files], join(directory, "memory.events"));
+      return limitGroup([directory], [files], join(directory, "memory.events"));
     },
   };
 }
@@ -159,10 +155,10 @@ async function moveService(base: string, enabled: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     for (const pid of await processesOf(base)) {
       // A process that ended meanwhile is in no group.
-      await write(join(service, "cgroup.procs"), String(pid)).catch(ignoring("ESRCH"));
+      await writeKernelFile(join(service, "cgroup.procs"), String(pid)).catch(ignoring("ESRCH"));
     }
     try {
-      return await write(join(base, "cgroup.subtree_control"), enabled);
+      return await writeKernelFile(join(base, "cgroup.subtree_control"), enabled);
     } catch (error) {
       // Another process was started meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 20) throw error;
@@ -184,13 +180,13 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
   const parents = [...new Set(parentOf.values())];
   for (const parent of parents) await mkdir(parent, { recursive: true });
   const cpuParent = parentOf.get("cpu");
-  if (cpuParent) await write(join(cpuParent, "cpu.shares"), String(WEIGHT_OF_ALL[1]));
+  if (cpuParent) await writeKernelFile(join(cpuParent, "cpu.shares"), String(WEIGHT_OF_ALL[1]));
   return {
     version: 1,
     controls: [...parentOf.keys()],
     parents,
     async make(id, { memoryBytes, processes, cpus }) {
-      const directories = await makeIn(parents, id);
+      const directories = await makeDirectories(parents, id);
       const of = (control: Control) => directories[parents.indexOf(parentOf.get(control) ?? "")] ?? "";
       const memory: Record<string, string> = { "memory.limit_in_bytes": String(memoryBytes) };
       // Including swap; a kernel that does not count swap is told not to use it.
@@ -207,93 +203,10 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
           "cpu.cfs_quota_us": String(Math.round(cpus * PERIOD_MICROSECONDS)),
         });
       }
-      return made(directories, [...files.values()], join(of("memory"), "memory.oom_control"));
+      return limitGroup(directories, [...files.values()], join(of("memory"), "memory.oom_control"));
     },
   };
 }
-
-/** The name contains the worker's PID, so that others can tell whether that worker is gone. */
-async function makeIn(parents: readonly string[], id: string): Promise<string[]> {
-  const name = `${id}.${process.pid}.${ownStartTime()}.${randomBytes(4).toString("hex")}`;
-  const directories = parents.map((parent) => join(parent, name));
-  for (const directory of directories) await mkdir(directory);
-  return directories;
-}
-
-async function made(directories: string[], files: Record<string, string>[], oomFile: string): Promise<Cgroup> {
-  const remove = () => removeGroups(directories);
-  try {
-    for (const [at, values] of files.entries())
-      for (const [name, value] of Object.entries(values)) {
-        // Version 1 rejects a quota larger than that of this service's own container, which applies anyway.
-        const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
-        await write(join(directories[at] ?? "", name), value).catch(isRefused);
-      }
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-  return {
-    async enter(pids) {
-      for (const directory of directories) for (const pid of pids) await write(join(directory, "cgroup.procs"), String(pid));
-    },
-    async wasOutOfMemory() {
-      const [, times = "0"] = /^oom_kill (\d+)$/m.exec(await read(oomFile)) ?? [];
-      return Number(times) > 0;
-    },
-    remove,
-  };
-}
-
-/** Removes the groups of workers that are gone, and kills the processes still in them. */
-async function sweep(parents: readonly string[]): Promise<void> {
-  for (const parent of parents) {
-    for (const entry of await readdir(parent, { withFileTypes: true })) {
-      const [, pid, startTime] = /^[^.]+\.(\d+)\.(\d+)\.[0-9a-f]+$/.exec(entry.name) ?? [];
-      if (entry.isDirectory() && pid && startTime && !(await isAlive(Number(pid), startTime))) {
-        await removeGroups([join(parent, entry.name)]);
-      }
-    }
-  }
-}
-
-const REMOVE_MS = 5_000;
-
-/** Killed processes leave their group a moment later. */
-async function removeGroups(directories: readonly string[]): Promise<void> {
-  for (const directory of directories) {
-    for (const until = performance.now() + REMOVE_MS; ; await sleep(5)) {
-      try {
-        await rmdir(directory);
-        break;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") break;
-        if (performance.now() > until) {
-          log().warn({ err: error, directory }, "a cgroup could not be removed; trying again when a worker starts");
-          break;
-        }
-        for (const pid of await processesOf(directory)) kill(pid);
-      }
-    }
-  }
-}
-
-async function processesOf(directory: string): Promise<number[]> {
-  const pids = (await read(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
-  // 0 is a process of another container, invisible to this one.
-  return pids.filter((pid) => pid > 0);
-}
-
-const read = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
-
-/** Writes to a file of the kernel, and never creates one. */
-function write(path: string, text: string): Promise<void> {
-  return writeFile(path, text, { flag: "r+" });
-}
-
-const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
-  if (error.code !== code) throw error;
-};
 
 function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
   if (code === "EACCES" || code === "EPERM") return `This service cannot create cgroups: it does not own ${path}.`;

@@ -57,7 +57,7 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
 }
 
-/** After this time a lock counts as abandoned. A renewal with all its attempts takes less. */
+/** After this time a lock counts as abandoned. A renewal takes longer only if the service does not respond to several requests. */
 const STALE_MS = 60_000;
 const WAIT_MS = 90_000;
 

@@ -138,8 +138,8 @@ const widthOf = (character: string): number => (WIDE.test(character) ? 2 : 1);
 export const displayWidth = (text: string): number => characters(text).reduce((sum, one) => sum + widthOf(one), 0);
 
 /**
- * A padded table with its header in capitals. If it is wider than `width`, the widest columns are cut, at most to the width of their
- * headers.
+ * A padded table with its header in capitals. If it is wider than `width`, the widest columns are cut, but never below the width of
+ * their headers.
  * @returns its lines, and whether something was cut
  */
 export function table(

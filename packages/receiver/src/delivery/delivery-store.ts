@@ -1,6 +1,6 @@
 import type { Answer } from "./incoming-request.ts";
 
-/** The latest response to a delivery, and the `Webhook-Timestamp` of each attempt that arrived. It is plain JSON. */
+/** The latest response to a delivery, and the `Webhook-Timestamp` of the last 20 attempts that arrived. It is plain JSON. */
 export type StoredAnswer = Answer & { timestamps: string[] };
 
 /**

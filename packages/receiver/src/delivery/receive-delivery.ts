@@ -28,12 +28,11 @@ export async function receiveDelivery(
   incoming: IncomingRequest,
   handler: RegisteredHandler,
   reception: Reception,
-  isOwnTest = false,
 ): Promise<Received> {
   const id = incoming.header("webhook-id");
   const refused = (answer: Answer): Received => ({ answer, id: undefined, payload: undefined, isRepeated: false });
   try {
-    const sender = isOwnTest ? "trusted" : await checkSender(incoming, reception.sender);
+    const sender = await checkSender(incoming, reception.sender);
     const rawBody = await incoming.body(reception.limits);
     if (sender === "verify the body") await checkSignature(rawBody, incoming, reception.sender);
     const parsed = parsePayload(incoming.header("content-type"), rawBody);

@@ -8,7 +8,7 @@ import { type IncomingRequest, readBody } from "../delivery/incoming-request.ts"
 import { environment } from "../environment.ts";
 
 export type RelayOptions = {
-  /** The relay's name, which keeps its URL (`receiver`). */
+  /** The relay's name, under which it keeps its URL. Default: `receiver`. */
   name?: string;
   /** The service. Default: `KEYHOOK_URL`, or the service that `keyhook login` signed in to. */
   url?: string;

@@ -45,7 +45,7 @@ export type NewRepo = {
   /** The handle of the owner. Default: the caller. */
   organization?: string;
   private?: boolean;
-  /** For a Space: `static`, `docker`, … */
+  /** For a Space: `static` or `node`. Other values are stored, but such a Space does not run. */
   sdk?: string;
   license?: string;
 };
@@ -78,6 +78,7 @@ export type RepoFilter = {
   search?: string;
   /** Tags. A repository must have all of them. */
   filter?: string | string[];
+  /** The newest first by this time. Default `lastModified`. */
   sort?: "createdAt" | "lastModified";
   /** Items on a page. */
   limit?: number;
@@ -115,7 +116,7 @@ export function reposOf(transport: Transport) {
     create: (repo: NewRepo, { signal }: Asked = {}): Promise<RepoPlace> =>
       request("POST", "/api/repos/create", { body: repo, schema: placeSchema, signal }),
 
-    /** Lists repositories that the token may read, newest first. */
+    /** Lists repositories that the token may read. By default, the last changed one is first. */
     list: ({ type = "model", ...filter }: RepoFilter = {}, { signal }: Asked = {}): Paged<RepoRecord> =>
       pages(`/api/${apiSegments[type]}`, { query: filter, schema: z.array(repoSchema), signal }),
 

@@ -26,7 +26,7 @@ export type ClientOptions = {
   token?: TokenSource | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Precedes the SDK's own name in the `User-Agent` header. Browsers do not let programs set it. */
+  /** Precedes the SDK's own name in the `User-Agent` header. Some browsers send their own value instead. */
   userAgent?: string | undefined;
   /** The time limit of one attempt with its body, in milliseconds. Default 30,000. */
   timeoutMs?: number | undefined;

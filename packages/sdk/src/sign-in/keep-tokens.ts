@@ -18,7 +18,7 @@ export type KeptTokens = Pick<Tokens, "accessToken"> & Partial<Tokens>;
 export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
   /** Reads the stored tokens; `undefined` if nobody is signed in. */
   read: () => KeptTokens | undefined | Promise<KeptTokens | undefined>;
-  /** Replaces the stored tokens. They must be stored when it returns, because the old tokens are no longer valid then. */
+  /** Replaces the stored tokens. They must be stored when it returns, because the old refresh token may be used up. */
   write: (tokens: Tokens) => void | Promise<void>;
   /** Runs `work` in one process at a time, with a file lock or an advisory lock of the database. A single process needs no lock. */
   lock?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;

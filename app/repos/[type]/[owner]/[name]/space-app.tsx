@@ -12,7 +12,7 @@ import { RelativeTime } from "../../../../_components/relative-time.tsx";
 import { SpaceStageChip } from "../../../../_components/repos/repo-list.tsx";
 import { type RepoPage, repoFileHref } from "../../../../_server/repo-page.ts";
 
-/** The app of a Space: its stage, and the app itself while it runs. Visiting the page does not count as a use and does not wake it. */
+/** The app of a Space: its stage, and the app itself while it runs. Visiting the page does not wake a sleeping app. */
 export async function SpaceApp({ page: { repo, mayWrite } }: Readonly<{ page: RepoPage }>) {
   const runtime = await readSpaceRuntime(repo.id);
   if (!runtime) return mayWrite ? <NothingYet repo={repo} /> : null;

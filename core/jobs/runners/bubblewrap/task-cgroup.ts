@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { log } from "../../../log.ts";
+import { isAlive, kill, ownStartTime } from "./processes.ts";
+
+/** The group of one task. */
+export type Cgroup = {
+  /** Moves processes in. Processes that they start later are in it too. */
+  enter(pids: readonly number[]): Promise<void>;
+  /** Whether the kernel killed one of its processes for lack of memory. */
+  wasOutOfMemory(): Promise<boolean>;
+  /** Ends the processes still in it, and removes it. */
+  remove(): Promise<void>;
+};
+
+/** The name contains the worker's PID, so that others can tell whether that worker is gone. */
+export async function makeDirectories(parents: readonly string[], id: string): Promise<string[]> {
+  const name = `${id}.${process.pid}.${ownStartTime()}.${randomBytes(4).toString("hex")}`;
+  const directories = parents.map((parent) => join(parent, name));
+  for (const directory of directories) await mkdir(directory);
+  return directories;
+}
+
+/** Writes the limits, and returns the group; removes it if that fails. */
+export async function limitGroup(directories: string[], files: Record<string, string>[], oomFile: string): Promise<Cgroup> {
+  const remove = () => removeGroups(directories);
+  try {
+    for (const [at, values] of files.entries())
+      for (const [name, value] of Object.entries(values)) {
+        // Version 1 rejects a quota larger than that of this service's own container, which applies anyway.
+        const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
+        await writeKernelFile(join(directories[at] ?? "", name), value).catch(isRefused);
+      }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    async enter(pids) {
+      for (const directory of directories)
+        for (const pid of pids) await writeKernelFile(join(directory, "cgroup.procs"), String(pid));
+    },
+    async wasOutOfMemory() {
+      const [, times = "0"] = /^oom_kill (\d+)$/m.exec(await readKernelFile(oomFile)) ?? [];
+      return Number(times) > 0;
+    },
+    remove,
+  };
+}
+
+/** Removes the groups of workers that are gone, and kills the processes still in them. */
+export async function sweep(parents: readonly string[]): Promise<void> {
+  for (const parent of parents) {
+    for (const entry of await readdir(parent, { withFileTypes: true })) {
+      const [, pid, startTime] = /^[^.]+\.(\d+)\.(\d+)\.[0-9a-f]+$/.exec(entry.name) ?? [];
+      if (entry.isDirectory() && pid && startTime && !(await isAlive(Number(pid), startTime))) {
+        await removeGroups([join(parent, entry.name)]);
+      }
+    }
+  }
+}
+
+const REMOVE_MS = 5_000;
+
+/** Killed processes leave their group a moment later. */
+async function removeGroups(directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    for (const until = performance.now() + REMOVE_MS; ; await sleep(5)) {
+      try {
+        await rmdir(directory);
+        break;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") break;
+        if (performance.now() > until) {
+          log().warn({ err: error, directory }, "a cgroup could not be removed; trying again when a worker starts");
+          break;
+        }
+        for (const pid of await processesOf(directory)) kill(pid);
+      }
+    }
+  }
+}
+
+export async function processesOf(directory: string): Promise<number[]> {
+  const pids = (await readKernelFile(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
+  // 0 is a process of another container, invisible to this one.
+  return pids.filter((pid) => pid > 0);
+}
+
+export const readKernelFile = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
+
+/** Writes to a file of the kernel, and never creates one. */
+export function writeKernelFile(path: string, text: string): Promise<void> {
+  return writeFile(path, text, { flag: "r+" });
+}
+
+export const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
+  if (error.code !== code) throw error;
+};
