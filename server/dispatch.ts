@@ -121,6 +121,8 @@ async function dispatchPage(
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth fails on invalid JSON; its own pages and ours send forms.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
+  // For a name with this ending, Next would send the data of the page without it: of `/activate`, or of another file.
+  if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   limitBody(
     req,

@@ -134,6 +134,24 @@ describe("a page", { timeout: 60_000 }, () => {
     expect([...failed]).toEqual([]);
   }, 240_000);
 
+  it.each([
+    "/%ff",
+    "/activate%",
+    "/interaction/%E0%A4%A",
+    "/@x/%",
+    "/docs/%ff",
+    "/api/auth/%zz",
+    "/docs/%25ff",
+    "/x/y/blob/main/%25ff",
+  ])("answers to the path %s", async (path) => {
+    expect([400, 404]).toContain((await statusesOf({}, [path]))[path]);
+  });
+
+  it("S24 is not sent as data under its name with the ending of such data", async () => {
+    const paths = ["/activate.rsc", "/login.rsc?a", "/activate.segments/_tree.segment.rsc"];
+    expect(await statusesOf({}, paths)).toEqual(Object.fromEntries(paths.map((path) => [path, 404])));
+  });
+
   it("is not rendered for Next's image URLs", async () => {
     const path = "/_next/image?url=%2Flogin&w=64&q=75";
     expect(await statusesOf({}, [path])).toEqual({ [path]: 404 });

@@ -1,3 +1,5 @@
+import { inQuotationMarks as shell } from "../shell-word.ts";
+
 /** The values in a snippet, so that it runs exactly as copied. */
 export type SnippetApp = Readonly<{
   issuer: string;
@@ -104,11 +106,6 @@ curl ${credentials} -d grant_type=authorization_code -d code="$code" -d code_ver
 read -r -p "access token: " token
 curl -H "Authorization: Bearer $token" ${shell(`${issuer}/oauth/userinfo`)}
 `;
-}
-
-/** A value as one word of a shell command. */
-function shell(value: string): string {
-  return `'${value.replaceAll("'", "'\\''")}'`;
 }
 
 /** A program without a browser, with openid-client: it shows a code, waits, and gets the profile of the user who entered it. */

@@ -39,7 +39,7 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
 
 /**
  * Only the audit log knows who was shown a secret, in an entry that was written with the secret, in one transaction, and who set the keys
- * (docs/decisions/027).
+ * (docs/decisions/027). Whoever made the app the organization's may have set them before.
  */
 function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
   return tx.$queryRaw`
@@ -53,7 +53,7 @@ function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id
             AND e.created_at BETWEEN s.created_at - interval '1 minute' AND s.created_at + interval '1 minute')))
       OR (a.jwks IS NOT NULL OR a.jwks_uri IS NOT NULL) AND (a.owner_user_id = ${userId} OR ${userId} = (
         SELECT e.actor_id FROM audit_event e
-        WHERE e.org_id = ${orgId} AND e.type = 'oauth_app.keys_set' AND e.client_id = a.client_id
+        WHERE e.org_id = ${orgId} AND e.type IN ('oauth_app.keys_set', 'oauth_app.transfer') AND e.client_id = a.client_id
         ORDER BY e.created_at DESC, e.id DESC LIMIT 1)))
     ORDER BY a.created_at LIMIT ${APPS_MAX}`;
 }

@@ -40,7 +40,8 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
 }
 
 /**
- * Makes a user an operator of the service, or an ordinary user again (S116: a privilege change is in the audit log).
+ * Makes a user an operator of the service, or an ordinary user again, whose invitations are revoked (S116: a privilege change is in the
+ * audit log).
  * @throws ServiceError `not_found`, `reauthentication_required` (S113), `conflict` (the last operator)
  */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
@@ -49,6 +50,8 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
     if (!isOperator) await requireOtherOperator(tx, userId);
     const { count } = await tx.user.updateMany({ where: { id: userId }, data: { isOperator } });
     if (count === 0) throw notFound("User");
+    // They may have invited themselves to any organization. What they sent as its administrator cannot be told apart.
+    if (!isOperator) await revokeInvitationsBy(tx, userId);
     await recordAuditEvent(tx, {
       type: isOperator ? "user.make_operator" : "user.unmake_operator",
       actor,

@@ -3,7 +3,7 @@ import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { findOwner } from "../handles/find-owner.ts";
-import { createInvitation, findInvitation } from "../organizations/invitations.ts";
+import { createInvitation, findInvitation, resendInvitation } from "../organizations/invitations.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   auditTrail,
@@ -110,6 +110,17 @@ describe("the last operator", () => {
     await setOperator(operator.actor, person.id, false, from);
     expect((await auditTrail({ subjectId: person.id })).slice(1)).toEqual(["user.make_operator", "user.unmake_operator"]);
   });
+});
+
+test("S112 an invitation that a former operator sent or sent again is revoked", async () => {
+  const [operator, admin] = [await signedInPerson("op", { isOperator: true }), await signedInPerson()];
+  const { id: orgId } = await organizationOf(admin);
+  const [sent, again] = [`${freshName("guest")}@example.test`, `${freshName("guest")}@example.test`];
+  await createInvitation(operator.actor, orgId, { email: sent, role: "admin" }, from);
+  const { id } = await createInvitation(admin.actor, orgId, { email: again, role: "admin" }, from);
+  await resendInvitation(operator.actor, orgId, id, from);
+  await setOperator(operatorCommand, operator.id, false, from);
+  expect(await db().invitation.count({ where: { orgId, revokedAt: null } })).toBe(0);
 });
 
 describe("S112 deleteUser", () => {

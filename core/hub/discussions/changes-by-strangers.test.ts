@@ -4,6 +4,8 @@ import { throttleCount, throttleKey } from "../../accounts/throttle.ts";
 import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { fanOutAll, watchingWebhook } from "../../webhooks/testing/fan-out.ts";
+import { resolveRef } from "../git/refs/git-refs.ts";
+import { openRepository } from "../git/repository.ts";
 import { findRepo } from "../repos/find-repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
@@ -95,23 +97,21 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
   await expect(write(bea, at, "More")).rejects.toMatchObject({ code: "rate_limited", status: 429 });
 });
 
-test("S137 pushes to a pull request show up to a number of commits a day; above it they are recorded without them", async () => {
+test("S137 pushes to pull requests show up to a number of commits a day; above it they are refused, and never recorded without them", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
-  const [first, second] = [
-    await branchWith(repo, ada, "one", { "b.txt": "b" }),
-    await branchWith(repo, ada, "two", { "b.txt": "c" }),
-  ];
+  const first = await branchWith(repo, ada, "one", { "b.txt": "b" });
+  await commitTo(repo, ada, { "b.txt": "c" }, { branch: "one" });
+  const third = await commitTo(repo, ada, { "b.txt": "d" }, { branch: "one" });
   const { row } = await openPullRequest(bea.actor, repo, { title: "More", head: { sha: first } });
   const shown = async () => (await readTimeline(bea.actor, row)).items.length;
   expect(await shown()).toBe(1);
   const key = throttleKey("commits-shown", bea.id);
   expect(await throttleCount(key)).toBe(1);
-  await pool().query("update throttle set count = 20000 where key = $1", [key]);
-  await setRef(repo, bea, "refs/pr/1", second);
-  expect(await shown()).toBe(1);
-  expect((await db().event.findFirstOrThrow({ where: { repoId: repo.id }, orderBy: { id: "desc" } })).payload).toMatchObject({
-    updatedRefs: [{ ref: "refs/pr/1", newSha: second }],
-  });
+  await pool().query("update throttle set count = 19999 where key = $1", [key]);
+  await setRef(repo, bea, "refs/pr/1", third);
+  expect(await shown()).toBe(3);
+  await expect(setRef(repo, bea, "refs/pr/1", first)).rejects.toMatchObject({ code: "rate_limited" });
+  expect(await resolveRef(await openRepository(repo), "refs/pr/1")).toBe(third);
 });

@@ -1,4 +1,4 @@
-import { isWithinThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+import { consumeThrottle, isWithinThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import type { Db } from "../../db.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RefChange } from "../git/refs/ref-name.ts";
@@ -64,7 +64,7 @@ async function followHeads(
     }
     const commits = effects.commits.get(change.ref);
     if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
-    if (commits?.length && (await mayShow(tx, actorId ?? repo.id, commits.length))) {
+    if (commits?.length && (await mayShow(tx, commitsShown(actorId, repo.id), commits.length))) {
       const events = commits.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
       await insertEvents(tx, row.id, events);
     }
@@ -78,9 +78,21 @@ async function followHeads(
  * that no quota counts (S137).
  */
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
+const commitsShown = (actorId: string | null, repoId: string) => throttleKey("commits-shown", actorId ?? repoId);
 
-const mayShow = (tx: Db, subject: string, commits: number): Promise<boolean> =>
-  isWithinThrottle(tx, throttleKey("commits-shown", subject), COMMITS_SHOWN, commits);
+/**
+ * Refuses a change of pull requests by a person who has reached the number: a change without a trace would deceive those who review them.
+ * @throws ServiceError `rate_limited`
+ */
+export async function requireShowable(changes: readonly RefChange[], actorId: string | null, repoId: string): Promise<void> {
+  if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
+  const { giveBack } = await consumeThrottle(commitsShown(actorId, repoId), COMMITS_SHOWN);
+  await giveBack();
+}
+
+/** The push that reaches the number is shown too. Only others that arrive at the same time are not. */
+const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>
+  isWithinThrottle(tx, key, { ...COMMITS_SHOWN, limit: COMMITS_SHOWN.limit + commits }, commits);
 
 async function followBases(
   tx: Db,

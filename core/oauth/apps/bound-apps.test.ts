@@ -16,7 +16,7 @@ import { bindApp, listBindable, setTokenDuration, unbindApp } from "./bound-apps
 import { createApp } from "./create-app.ts";
 import { getApp } from "./get-app.ts";
 import { listApps } from "./list-apps.ts";
-import { deleteApp } from "./transfer-app.ts";
+import { deleteApp, transferApp } from "./transfer-app.ts";
 import { updateApp } from "./update-app.ts";
 
 let operator: Person;
@@ -162,6 +162,11 @@ describe("the administrators of the organization to which an app is bound", () =
       ];
       const { app: keyed } = await createApp(admin, { ...own, name: "Keyed" }, noOrigin);
       await setKeys(maker, keyed.id, { jwks: JSON.stringify({ keys: [(await clientKeyPair()).jwk] }), jwksUri: "" }, noOrigin);
+      const { app: given } = await someApp(maker, { isConfidential: true });
+      await setKeys(maker, given.id, { jwks: JSON.stringify({ keys: [(await clientKeyPair()).jwk] }), jwksUri: "" }, noOrigin);
+      const { handle: owner } = await db().handle.create({ data: { handle: `org-${orgId}`, orgId } });
+      await transferApp(maker, given.id, { owner }, noOrigin);
+      await bindApp(maker, given.id, orgId, noOrigin);
       const { app: unseen } = await createApp(admin, { ...own, name: "Unseen" }, noOrigin);
       await rotateSecret(maker, rotated.id, {}, noOrigin);
       await rotateSecret(admin, replaced.id, {}, noOrigin);
@@ -169,11 +174,11 @@ describe("the administrators of the organization to which an app is bound", () =
       await db().oAuthAppSecret.updateMany({ where: { appId: replaced.id }, data: { createdAt: anHourLater } });
       await end(admin, orgId, maker);
       const warnings = (await emailsTo(email)).filter(({ subject }) =>
-        subject.endsWith("may still have the secrets or keys of 3 apps"),
+        subject.endsWith("may still have the secrets or keys of 4 apps"),
       );
       expect(warnings).toHaveLength(1);
       const isNamed = (app: { id: string }) => warnings[0]?.text.includes(`/settings/applications/${app.id}`);
-      expect([created, rotated, keyed, replaced, unseen].map(isNamed)).toEqual([true, true, true, false, false]);
+      expect([created, rotated, keyed, given, replaced, unseen].map(isNamed)).toEqual([true, true, true, true, false, false]);
     },
   );
 

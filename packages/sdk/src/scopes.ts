@@ -66,7 +66,7 @@ export const scopeDescriptions = {
   },
   "write-discussions": {
     sentence: "Open discussions and pull requests in your name",
-    note: "Including comments and reactions.",
+    note: "Including comments and reactions and, where you may write, closing, locking and deleting what others opened.",
     group: "act",
     isDangerous: true,
     coversOrganizations: true,

@@ -88,7 +88,7 @@ function Operation({ user: { id, username, isOperator } }: PartProps) {
         title={`Remove ${username} as an operator?`}
         confirm={`Remove ${username} as an operator`}
       >
-        They lose access to these pages immediately.
+        They lose access to these pages immediately, and the invitations that they sent are revoked.
       </ConfirmDestructive>
     );
   }

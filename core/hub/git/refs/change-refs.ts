@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
-import { requirePermission } from "../../../access/may.ts";
+import { isOwnProgram, requirePermission } from "../../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
 import { db, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
+import { requireShowable } from "../../discussions/follow-ref-changes.ts";
 import { type RefEffects, readRefEffects } from "../../discussions/read-ref-effects.ts";
 import { adoptFiles } from "../../lfs/proposals/proposed-files.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
@@ -74,6 +75,7 @@ export async function changeRefs(
   perform: () => Promise<readonly RefChange[]>,
   quarantine?: string,
 ): Promise<Recorded | undefined> {
+  await requireShowable(asked, actorId(actor), repo.id);
   await countEvent(repo, actor, asked);
   const { note, hasProposals } = await insertNote(
     { id: newId(), repoId: repo.id, actorId: actorId(actor) },
@@ -101,11 +103,17 @@ export async function changeRefs(
   }
 }
 
-/** A CI job's changes count for the user who trusted it. @throws ServiceError `rate_limited` */
+/** @throws ServiceError `rate_limited` */
 async function countEvent(repo: Repo, actor: Actor, updatedRefs: readonly RefChange[]): Promise<void> {
-  const userId = actor.kind === "publisher" ? actor.trustedById : actorId(actor);
-  if (!userId) return;
-  await consumeBytes(throttleKey("ref-events", userId), JSON.stringify({ repo: repoPayload(repo), updatedRefs }), EVENT_BYTES);
+  const party = partyOf(actor);
+  if (!party) return;
+  await consumeBytes(throttleKey("ref-events", party), JSON.stringify({ repo: repoPayload(repo), updatedRefs }), EVENT_BYTES);
+}
+
+/** The CI jobs that a user trusts have a limit together, and so have the user's apps: neither can keep the user from changing anything. */
+function partyOf(actor: Actor): string | null {
+  if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
+  return actor.kind === "token" && !isOwnProgram(actor) ? `apps of ${actor.userId}` : actorId(actor);
 }
 
 /**

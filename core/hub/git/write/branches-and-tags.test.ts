@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { organizationOf, outcomes, signedInPerson } from "../../../accounts/testing/people.ts";
+import { appToken } from "../../../accounts/testing/tokens.ts";
 import { throttleCount, throttleKey } from "../../../accounts/throttle.ts";
 import { db, pool } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
+import { newId } from "../../../ids.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { resolveRef } from "../refs/git-refs.ts";
@@ -269,6 +271,20 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     await expect(createBranch(ada.actor, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
     expect(await at(repo, "refs/heads/two")).toBeNull();
     expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+  });
+
+  test("of apps and CI jobs do not use up the limit of the person who trusted them", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const name = nameOf(repo);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    const before = await throttleCount(throttleKey("ref-events", ada.id));
+    const job = { kind: "publisher", publisherId: newId(), trustedById: ada.id, repoId: repo.id, description: "" } as const;
+    await createBranch(job, name, { branch: "of-a-job" });
+    await createBranch(await appToken(ada.id, { scopes: ["write-repos"] }), name, { branch: "of-an-app" });
+    expect(await throttleCount(throttleKey("ref-events", ada.id))).toBe(before);
+    await pool().query("UPDATE throttle SET count = $1 WHERE key LIKE 'ref-events:%'", [128 * 1024 * 1024]);
+    await expect(createBranch(job, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
   });
 
   test("do not repeat more than a few kilobytes of tags", async () => {

@@ -4,6 +4,7 @@ import { ButtonLink } from "../../../../../_components/button.tsx";
 import { CodeBlock } from "../../../../../_components/copyable.tsx";
 import { EmptyState } from "../../../../../_components/list.tsx";
 import { Card, SectionCard } from "../../../../../_components/page-layout.tsx";
+import { shellWord } from "../../../../../_components/shell-word.ts";
 import { Tabs } from "../../../../../_components/tabs.tsx";
 import { type RepoPage, repoFileHref } from "../../../../../_server/repo-page.ts";
 import { cloneUrl } from "./path-trail.tsx";
@@ -23,6 +24,7 @@ export function EmptyRepository({ page: { repo, mayWrite, session } }: EmptyRepo
   }
   const url = cloneUrl(repo);
   const { name, defaultBranch: branch } = repo;
+  const target = `HEAD:${shellWord(branch)}`;
   return (
     <SectionCard
       title="Add the first files"
@@ -42,7 +44,7 @@ export function EmptyRepository({ page: { repo, mayWrite, session } }: EmptyRepo
               content: (
                 <CodeBlock
                   label="commands for a new folder"
-                  code={`git clone ${url}\ncd ${name}\necho "# ${name}" > README.md\ngit add .\ngit commit -m "Add a README"\ngit push origin HEAD:${branch}`}
+                  code={`git clone ${url}\ncd ${name}\necho "# ${name}" > README.md\ngit add .\ngit commit -m "Add a README"\ngit push origin ${target}`}
                 />
               ),
             },
@@ -51,7 +53,7 @@ export function EmptyRepository({ page: { repo, mayWrite, session } }: EmptyRepo
               content: (
                 <CodeBlock
                   label="commands for a folder that has commits"
-                  code={`git remote add origin ${url}\ngit push -u origin HEAD:${branch}`}
+                  code={`git remote add origin ${url}\ngit push -u origin ${target}`}
                 />
               ),
             },

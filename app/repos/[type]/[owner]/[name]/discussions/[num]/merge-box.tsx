@@ -9,6 +9,7 @@ import { ActionForm, SubmitButton } from "../../../../../../_components/action-f
 import { CodeBlock } from "../../../../../../_components/copyable.tsx";
 import { ConfirmDestructive } from "../../../../../../_components/details-form.client.tsx";
 import { ChoiceRow } from "../../../../../../_components/fields.client.tsx";
+import { shellWord } from "../../../../../../_components/shell-word.ts";
 import { deleteRefAction, markReadyAction, mergeAction } from "../actions.ts";
 import type { DiscussionPage } from "./discussion-page.ts";
 
@@ -160,7 +161,9 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
     `git clone ${repoWebUrl(repo)}`,
     `cd ${repo.name}`,
     ...fetch,
-    ...(state.merge === "conflicts" ? ["", "# merge its base, and resolve the conflicts", `git merge origin/${base}`] : []),
+    ...(state.merge === "conflicts"
+      ? ["", "# merge its base, and resolve the conflicts", `git merge origin/${shellWord(base)}`]
+      : []),
     "",
     "# commit, then",
     `git push origin ${local}:${pullRequestRef(num)}`,
@@ -177,8 +180,9 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
 
 async function KeptCommits({ page }: Props) {
   const { at, discussion, mayUpdate, repo } = page;
+  if (!mayUpdate || repo.isReadOnly) return null;
   const { value: state } = await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS);
-  if (!state?.headSha || !mayUpdate || repo.isReadOnly) return null;
+  if (!state?.headSha) return null;
   const ref = pullRequestRef(discussion.num);
   return (
     <section aria-label="Commits" className="grid gap-3 rounded-card border border-line bg-surface px-4 py-4 text-small sm:px-5">

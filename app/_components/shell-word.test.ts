@@ -1,0 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { shellWord } from "./shell-word.ts";
+
+test.each(["main", "feature/x_1.2", "$(touch\tx)", "a;b|c&d", "it's", "`id`", '"', "ü", "#1", "~x", ""])(
+  "%j is one word for a shell, which means only itself",
+  (text) => {
+    expect(execFileSync("sh", ["-c", `printf '<%s>' HEAD:${shellWord(text)}`], { encoding: "utf8" })).toBe(`<HEAD:${text}>`);
+  },
+);
+
+test("a plain name has no quotation marks", () => {
+  expect(shellWord("feature/x_1.2")).toBe("feature/x_1.2");
+});
