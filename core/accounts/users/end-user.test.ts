@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { findOwner } from "../handles/find-owner.ts";
 import { createInvitation, findInvitation } from "../organizations/invitations.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
@@ -24,6 +25,7 @@ import { createUser } from "./create-user.ts";
 import { deleteUser } from "./delete-user.ts";
 import { disableUser, enableUser, setOperator } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
+import { setSignUpPolicy } from "./sign-up-policy.ts";
 
 async function personalToken({ id }: TestPerson): Promise<string> {
   const { token } = await createPersonalAccessToken(
@@ -109,6 +111,37 @@ describe("the last operator", () => {
     expect((await findSiteSession(person.token))?.user.isOperator).toBe(true);
     await setOperator(operator.actor, person.id, false, from);
     expect((await auditTrail({ subjectId: person.id })).slice(1)).toEqual(["user.make_operator", "user.unmake_operator"]);
+  });
+});
+
+describe("S135 an operator who loses the role while a change runs", () => {
+  test("can no longer make it", async () => {
+    const accomplice = await signedInPerson();
+    const ends = [
+      (id: string) => setOperator(operatorCommand, id, false, from),
+      (id: string) => disableUser(operatorCommand, id, from),
+    ];
+    for (const end of ends) {
+      const operator = await signedInPerson("op", { isOperator: true });
+      await signedInPerson("op", { isOperator: true });
+      await end(operator.id);
+      await expect(setOperator(operator.actor, accomplice.id, true, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(disableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(deleteUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(enableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(setSignUpPolicy(operator.actor, { isOpen: true }, from)).rejects.toMatchObject({ code: "forbidden" });
+    }
+  });
+
+  test("gives it to nobody, even if both happen at the same moment", async () => {
+    const [operator, accomplice] = [await signedInPerson("op", { isOperator: true }), await signedInPerson()];
+    await signedInPerson("op", { isOperator: true });
+    const [demoted, given] = await queueForLock(`SELECT FROM "user" WHERE id = '${operator.id}' FOR UPDATE`, [
+      () => setOperator(operatorCommand, operator.id, false, from),
+      () => setOperator(operator.actor, accomplice.id, true, from),
+    ]);
+    await demoted;
+    await expect(given).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
