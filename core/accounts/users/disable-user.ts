@@ -71,6 +71,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "user.end_sessions", { userId }, { what: "User", tx });
     if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
     await endAllSiteSessions(userId, tx);
     await recordAuditEvent(tx, { type: "user.end_all_sessions", actor, subjectId: userId, from });

@@ -5,6 +5,7 @@ import { newId } from "../../ids.ts";
 import { queueForLock } from "../../testing/as-owner.ts";
 import { findOwner } from "../handles/find-owner.ts";
 import { createInvitation, findInvitation } from "../organizations/invitations.ts";
+import { resetSecondStep } from "../second-step/manage-second-step.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   auditTrail,
@@ -23,7 +24,7 @@ import { findPersonalAccessToken } from "../tokens/find-personal-access-token.ts
 import { createPersonalAccessToken } from "../tokens/personal-access-tokens.ts";
 import { createUser } from "./create-user.ts";
 import { deleteUser } from "./delete-user.ts";
-import { disableUser, enableUser, setOperator } from "./disable-user.ts";
+import { disableUser, enableUser, endUserSessions, setOperator } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
 import { setSignUpPolicy } from "./sign-up-policy.ts";
 
@@ -128,6 +129,8 @@ describe("S135 an operator who loses the role while a change runs", () => {
       await expect(setOperator(operator.actor, accomplice.id, true, from)).rejects.toMatchObject({ code: "not_found" });
       await expect(disableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
       await expect(deleteUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(endUserSessions(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(resetSecondStep(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
       await expect(enableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
       await expect(setSignUpPolicy(operator.actor, { isOpen: true }, from)).rejects.toMatchObject({ code: "forbidden" });
     }
