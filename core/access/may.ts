@@ -166,7 +166,7 @@ function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undef
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
-  if (rule.operator && actor.kind === "person" && actor.isOperator) ways.push("any");
+  if (rule.operator && actor.kind === "person" && (await isOperatorNow(actor, tx))) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
   // Authors may change their own text as long as they may read the repository that contains it (`also`).
@@ -178,6 +178,13 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");
   }
   return ways;
+}
+
+/** Whether a person is an operator. Within a change, it is read again, because the role may be gone since the request began. */
+async function isOperatorNow({ userId, isOperator }: Person, tx: Db): Promise<boolean> {
+  if (!isOperator || !isTransaction(tx)) return isOperator;
+  const found = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND is_operator AND disabled_at IS NULL`;
+  return found.length > 0;
 }
 
 function decideByWays(actor: Person | TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {

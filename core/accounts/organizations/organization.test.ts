@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { findAvatar } from "../avatar.ts";
 import { findOwner } from "../handles/find-owner.ts";
 import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson, staleActor } from "../testing/people.ts";
 import { createOrganization } from "./create-organization.ts";
 import { findOrganization, findOrganizationByName, listAllOrganizations, listOrganizations } from "./find-organization.ts";
 import { createInvitation } from "./invitations.ts";
+import { MEMBERSHIPS_MAX_PER_USER } from "./membership.ts";
 import { readOverview } from "./read-overview.ts";
 import { setPlan } from "./set-plan.ts";
 import { updateOrganization } from "./update-organization.ts";
@@ -55,6 +57,16 @@ describe("createOrganization", () => {
     await createOrganization(person.actor, { name: freshName("org"), ownerId: other.id }, from);
     expect(await listOrganizations(other.id)).toEqual([]);
     expect(await listOrganizations(person.id)).toHaveLength(1);
+  });
+
+  test("S138 of two created at the same time, one is refused if the user may join only one more", async () => {
+    const person = await signedInPerson();
+    const ids = Array.from({ length: MEMBERSHIPS_MAX_PER_USER - 1 }, () => newId());
+    await db().organization.createMany({ data: ids.map((id) => ({ id, name: id, fullName: id })) });
+    await db().membership.createMany({ data: ids.map((orgId) => ({ orgId, userId: person.id, role: "read" })) });
+    const create = () => createOrganization(person.actor, { name: freshName("org") }, from);
+    const ends = await queueForLock(`SELECT FROM "user" WHERE id = '${person.id}' FOR UPDATE`, [create, create]);
+    expect(await outcomes(ends)).toEqual(["conflict", "ok"]);
   });
 
   test("S56 does not let one user take names by the hundred", async () => {

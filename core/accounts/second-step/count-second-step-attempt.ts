@@ -4,10 +4,10 @@ import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLi
 /**
  * A random code of six digits is right once in 333,333 attempts, since three are accepted at a time. With thirty attempts a
  * day, a person who already has the password has one chance in thirty in a year of guessing, and the account's owner is told on
- * the first day.
+ * the first day. Therefore the owner's correct codes do not reset the day's counter.
  */
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
-const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
+export const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
 
 /** Counted separately, so that exhausting the counter above does not block the owner's recovery codes. */
 const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
@@ -34,25 +34,30 @@ export async function countSecondStepAttempt(
   from: RequestOrigin,
 ): Promise<SecondStepAttempt> {
   const ofAddress = await consumeAddressThrottle("second-step-address", from.ip, ADDRESS_LIMIT);
-  const counters = countersOf(userId)[kind];
   let isLast = false;
-  for (const [key, limit] of counters) isLast = (await consumeThrottle(key, limit)).count === limit.limit || isLast;
+  const innocent = ofAddress.map(({ giveBack }) => giveBack);
+  for (const { key, limit, isResetBySuccess } of countersOf(userId)[kind]) {
+    const { count, giveBack } = await consumeThrottle(key, limit);
+    isLast = count === limit.limit || isLast;
+    innocent.push(isResetBySuccess ? () => clearThrottle(key) : giveBack);
+  }
   return {
     isLast,
     succeeded: async () => {
-      await clearThrottle(...counters.map(([key]) => key));
-      await Promise.all(ofAddress.map(({ giveBack }) => giveBack()));
+      await Promise.all(innocent.map((undo) => undo()));
     },
   };
 }
 
-function countersOf(userId: string): Record<SecondStepKind, [key: string, limit: ThrottleLimit][]> {
+type Counter = { key: string; limit: ThrottleLimit; isResetBySuccess: boolean };
+
+function countersOf(userId: string): Record<SecondStepKind, Counter[]> {
   return {
     code: [
-      [throttleKey("second-step-code", userId), CODE_LIMIT],
-      [throttleKey("second-step-code-day", userId), CODE_DAY_LIMIT],
+      { key: throttleKey("second-step-code", userId), limit: CODE_LIMIT, isResetBySuccess: true },
+      { key: throttleKey("second-step-code-day", userId), limit: CODE_DAY_LIMIT, isResetBySuccess: false },
     ],
-    "recovery-code": [[throttleKey("second-step-recovery", userId), RECOVERY_LIMIT]],
+    "recovery-code": [{ key: throttleKey("second-step-recovery", userId), limit: RECOVERY_LIMIT, isResetBySuccess: true }],
     passkey: [],
   };
 }

@@ -71,6 +71,7 @@ export async function removeTotp(actor: Person, closes: readonly string[], from:
 export async function resetSecondStep(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "second_step.reset", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "second_step.reset", { userId }, { what: "User", tx });
     const [user] = await tx.$queryRaw<{ username: string; email: string }[]>`
       SELECT username, email FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     if (!user) throw notFound("User");

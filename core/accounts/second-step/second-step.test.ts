@@ -18,12 +18,13 @@ import {
   signedInPerson,
   staleActor,
 } from "../testing/people.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { forgotPassword, resetPassword } from "../users/change-password.ts";
 import { disableUser } from "../users/disable-user.ts";
 import { signIn } from "../users/sign-in.ts";
 import { TOGGLES_PER_HOUR } from "./change-second-step.ts";
 import { reauthenticate, reauthenticateWithoutPassword } from "./complete-reauthentication.ts";
-import { CODE_LIMIT } from "./count-second-step-attempt.ts";
+import { CODE_DAY_LIMIT, CODE_LIMIT } from "./count-second-step-attempt.ts";
 import { findSecondStep, hasSecondStep, listSignInRequirements } from "./find-second-step.ts";
 import { type FinishSecondStepInput, finishSecondStep, type SecondStepProof } from "./finish-second-step.ts";
 import { removePasskey, removeTotp, renamePasskey, resetSecondStep } from "./manage-second-step.ts";
@@ -156,6 +157,17 @@ describe("signing in takes two steps", () => {
     expect(messages.filter(({ subject }) => subject.startsWith("Somebody could not finish"))).toHaveLength(1);
     expect((await auditTrail({ subjectId: person.id })).filter((type) => type === "second_step.failed")).toHaveLength(5);
     await finish(token, { kind: "recovery-code", code: recovery });
+  });
+
+  test("S115 a sign-in of the owner gives nobody more attempts on the same day", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const key = throttleKey("second-step-code-day", person.id);
+    for (let tries = 1; tries < CODE_DAY_LIMIT.limit; tries++) await consumeThrottle(key, CODE_DAY_LIMIT);
+    await withCode(await firstStep(person), authenticator.code());
+    const token = await firstStep(person);
+    await expect(withCode(token, "000000")).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(withCode(token, "000000")).rejects.toMatchObject({ code: "rate_limited" });
   });
 
   test("S115 every invalid pending sign-in gets the same response, whether missing, invented, of another purpose or malformed", async () => {

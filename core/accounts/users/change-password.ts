@@ -2,7 +2,7 @@ import type { Person } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { type Db, db } from "#core/db.ts";
 import { conflict, invalidRequest } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { loginAtAddressThrottle, loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
@@ -85,13 +85,20 @@ export async function forgotPassword(input: { email: string }, from: RequestOrig
   await consumeThrottle(throttleKey("forgot-password-mail", canonical), MAIL_LIMIT);
   await takeAtLeast(RESPONSE_MILLISECONDS, () =>
     db().$transaction(async (tx) => {
-      const user = await tx.user.findUnique({ where: { emailCanonical: canonical, disabledAt: null } });
+      const user = await lockByAddress(tx, canonical);
       if (!user) return;
       const token = await issueOneTimeToken(tx, { purpose: "reset-password", data: {}, userId: user.id });
       await queueMail(tx, { to: user.email, ...resetPasswordEmail({ username: user.username, token }) });
       await recordAuditEvent(tx, { type: "user.forgot_password", subjectId: user.id, from });
     }),
   );
+}
+
+/** Locked, because a concurrent change of the address deletes the links that were sent to the former mailbox. */
+async function lockByAddress(tx: Db, canonical: string): Promise<{ id: string; username: string; email: string } | undefined> {
+  const [user] = await tx.$queryRaw<{ id: string; username: string; email: string }[]>`
+    SELECT id, username, email FROM "user" WHERE email_canonical = ${canonical} AND disabled_at IS NULL FOR NO KEY UPDATE`;
+  return user;
 }
 
 /**

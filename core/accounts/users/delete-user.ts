@@ -27,6 +27,7 @@ export async function deleteUser(
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
     const user = await findDeletable(tx, userId);
+    await requirePermission(actor, "user.delete", { userId }, { what: "User", tx });
     await revokeEverything(tx, userId);
     await deleteOwnedApps(tx, { ownerUserId: userId }, { actorId: actorId(actor), from });
     for (const orgId of user.administers) await warnOfHeldSecrets(tx, userId, orgId);

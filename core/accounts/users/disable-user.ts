@@ -16,6 +16,7 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
     await requireOtherOperator(tx, userId);
+    await requirePermission(actor, "user.disable", { userId }, { what: "User", tx });
     const { count } = await tx.user.updateMany({ where: { id: userId, disabledAt: null }, data: { disabledAt: new Date() } });
     if (count === 0) {
       if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
@@ -30,6 +31,8 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
 export async function enableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
+    await lockOperators(tx);
+    await requirePermission(actor, "user.disable", { userId }, { what: "User", tx });
     const { count } = await tx.user.updateMany({ where: { id: userId, disabledAt: { not: null } }, data: { disabledAt: null } });
     if (count === 0) {
       if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
@@ -47,7 +50,9 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.set_operator", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
-    if (!isOperator) await requireOtherOperator(tx, userId);
+    if (isOperator) await lockOperators(tx);
+    else await requireOtherOperator(tx, userId);
+    await requirePermission(actor, "user.set_operator", { userId }, { what: "User", tx });
     const { count } = await tx.user.updateMany({ where: { id: userId }, data: { isOperator } });
     if (count === 0) throw notFound("User");
     // They may have invited themselves to any organization. What they sent as its administrator cannot be told apart.
@@ -69,6 +74,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "user.end_sessions", { userId }, { what: "User", tx });
     if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
     await endAllSiteSessions(userId, tx);
     await recordAuditEvent(tx, { type: "user.end_all_sessions", actor, subjectId: userId, from });
@@ -94,14 +100,17 @@ export async function revokeEverything(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Ensures that the service keeps an operator who can sign in. The operators' rows are locked in one order, so that of two who
- * disable each other at the same time only one succeeds.
+ * Ensures that the service keeps an operator who can sign in: of two who disable each other at the same time only one succeeds.
  * @throws ServiceError `conflict` if `userId` is the last one
  */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
-  const operators = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
+  const operators = await lockOperators(tx);
   if (operators.length === 1 && operators[0]?.id === userId) {
     throw conflict("This is the last operator. Make another user an operator first.");
   }
+}
+
+/** Locks the operators' rows in one order. Until the transaction ends, none of them loses the role or is disabled. */
+function lockOperators(tx: Db): Promise<{ id: string }[]> {
+  return tx.$queryRaw`SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 }

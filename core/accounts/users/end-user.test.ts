@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { findOwner } from "../handles/find-owner.ts";
 import { createInvitation, findInvitation, resendInvitation } from "../organizations/invitations.ts";
+import { resetSecondStep } from "../second-step/manage-second-step.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   auditTrail,
@@ -22,8 +24,9 @@ import { findPersonalAccessToken } from "../tokens/find-personal-access-token.ts
 import { createPersonalAccessToken } from "../tokens/personal-access-tokens.ts";
 import { createUser } from "./create-user.ts";
 import { deleteUser } from "./delete-user.ts";
-import { disableUser, enableUser, setOperator } from "./disable-user.ts";
+import { disableUser, enableUser, endUserSessions, setOperator } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
+import { setSignUpPolicy } from "./sign-up-policy.ts";
 
 async function personalToken({ id }: TestPerson): Promise<string> {
   const { token } = await createPersonalAccessToken(
@@ -121,6 +124,39 @@ test("S112 an invitation that a former operator sent or sent again is revoked", 
   await resendInvitation(operator.actor, orgId, id, from);
   await setOperator(operatorCommand, operator.id, false, from);
   expect(await db().invitation.count({ where: { orgId, revokedAt: null } })).toBe(0);
+});
+
+describe("S135 an operator who loses the role while a change runs", () => {
+  test("can no longer make it", async () => {
+    const accomplice = await signedInPerson();
+    const ends = [
+      (id: string) => setOperator(operatorCommand, id, false, from),
+      (id: string) => disableUser(operatorCommand, id, from),
+    ];
+    for (const end of ends) {
+      const operator = await signedInPerson("op", { isOperator: true });
+      await signedInPerson("op", { isOperator: true });
+      await end(operator.id);
+      await expect(setOperator(operator.actor, accomplice.id, true, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(disableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(deleteUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(endUserSessions(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(resetSecondStep(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(enableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(setSignUpPolicy(operator.actor, { isOpen: true }, from)).rejects.toMatchObject({ code: "forbidden" });
+    }
+  });
+
+  test("gives it to nobody, even if both happen at the same moment", async () => {
+    const [operator, accomplice] = [await signedInPerson("op", { isOperator: true }), await signedInPerson()];
+    await signedInPerson("op", { isOperator: true });
+    const [demoted, given] = await queueForLock(`SELECT FROM "user" WHERE id = '${operator.id}' FOR UPDATE`, [
+      () => setOperator(operatorCommand, operator.id, false, from),
+      () => setOperator(operator.actor, accomplice.id, true, from),
+    ]);
+    await demoted;
+    await expect(given).rejects.toMatchObject({ code: "not_found" });
+  });
 });
 
 describe("S112 deleteUser", () => {

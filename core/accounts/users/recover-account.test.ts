@@ -259,6 +259,22 @@ describe("changeEmail", () => {
     await expect(resetPassword(old, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
   });
 
+  test("a reset link that is requested during the change does not go to the former mailbox", async () => {
+    const { id, email, actor } = await signedInPerson();
+    const address = freshAddress();
+    await changeEmail(actor, { email: address }, fromElsewhere());
+    const token = await linkedToken(address, "verify-email");
+    await forgotPassword({ email }, fromElsewhere());
+    const links = `SELECT FROM one_time_token WHERE user_id = '${id}' AND purpose = 'reset-password' FOR UPDATE`;
+    const ends = await queueForLock<unknown>(links, [
+      () => verifyEmail(token, fromElsewhere(), { actor }),
+      () => forgotPassword({ email }, fromElsewhere()),
+    ]);
+    await Promise.all(ends);
+    expect(await db().oneTimeToken.count({ where: { userId: id, purpose: "reset-password" } })).toBe(0);
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
+  });
+
   test("choosing a new password stops a change that somebody else requested", async () => {
     const { email, actor } = await signedInPerson();
     const address = freshAddress();

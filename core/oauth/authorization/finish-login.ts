@@ -66,7 +66,10 @@ function subjectOf(idToken: unknown): unknown {
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) if (typeof value === "string") parameters.set(name, value);
+  for (const [name, value] of Object.entries(params)) {
+    // Of all parameters, only `resource` may be sent several times.
+    for (const each of [value].flat()) if (typeof each === "string") parameters.append(name, each);
+  }
   if (session.authenticatedAt < startedAt) return `/oauth/authorize?${parameters}`;
 
   const prompts = String(params.prompt ?? "").split(" ");

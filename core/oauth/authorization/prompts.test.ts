@@ -1,9 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
 import { endAllSiteSessions } from "#core/accounts/sessions/end-site-session.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
 import { revokeConsent } from "../consents/revoke-consent.ts";
-import { ask, claimsOf, loginStep, openInteraction, openQuestion, resume } from "../testing/authorization.ts";
+import { addResourceServer } from "../resources/manage-resource-servers.ts";
+import { ask, claimsOf, loginStep, openInteraction, openQuestion, PKCE, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
@@ -229,6 +232,20 @@ describe("another account signs in while a request waits", () => {
     if (step.step !== "restart") throw new Error(step.step);
     expect(new URL(step.url, world.origin).searchParams.get("prompt")).toBe("login");
   });
+});
+
+test("S54 a request for several resources starts over with all of them", async () => {
+  const resources = [1, 2].map(() => `https://${newId()}.example`);
+  for (const identifier of resources) await addResourceServer(operatorCommand, { identifier, name: "Harbour" }, noOrigin);
+  const url = new URL(world.authorizeUrl(at.app, PKCE));
+  for (const resource of resources) url.searchParams.append("resource", resource);
+  const asked = await ask(at, [...url.searchParams]);
+  await signInAgain(await world.user(`o-${at.person.username}`.slice(0, 30)));
+  const step = await loginStep(at, asked, at.session);
+  if (step.step !== "restart") throw new Error(step.step);
+  expect(new URL(step.url, world.origin).searchParams.getAll("resource")).toEqual(resources);
+  const question = await openInteraction(at, await resume(at, step.url));
+  expect(question.request.resources.map(({ identifier }) => identifier).sort()).toEqual(resources.sort());
 });
 
 test("S34 a request without openid starts over too, though it cannot carry max_age", async () => {
