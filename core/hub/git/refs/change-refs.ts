@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
-import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
 import { db, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
 import { type RefEffects, readRefEffects } from "../../discussions/read-ref-effects.ts";
 import { adoptFiles } from "../../lfs/proposals/proposed-files.ts";
+import { countEvent } from "../../repos/count-event.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
 import { isLockedByOthers, readRepo } from "../../repos/read-repos.ts";
-import { type Repo, repoPayload, repoResource } from "../../repos/repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
 import { walks } from "../queues.ts";
@@ -37,9 +37,6 @@ const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
-
-/** The size of the events of one account's changes. No quota counts them, and they are kept for a month (S137). */
-const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /** A planned change of refs (the table `ref_update`). */
 export type RefUpdateNote = {
@@ -74,7 +71,7 @@ export async function changeRefs(
   perform: () => Promise<readonly RefChange[]>,
   quarantine?: string,
 ): Promise<Recorded | undefined> {
-  await countEvent(repo, actor, asked);
+  await countEvent(repo, actor, { updatedRefs: asked });
   const { note, hasProposals } = await insertNote(
     { id: newId(), repoId: repo.id, actorId: actorId(actor) },
     asked,
@@ -99,13 +96,6 @@ export async function changeRefs(
   } finally {
     clearInterval(heartbeat);
   }
-}
-
-/** A CI job's changes count for the user who trusted it. @throws ServiceError `rate_limited` */
-async function countEvent(repo: Repo, actor: Actor, updatedRefs: readonly RefChange[]): Promise<void> {
-  const userId = actor.kind === "publisher" ? actor.trustedById : actorId(actor);
-  if (!userId) return;
-  await consumeBytes(throttleKey("ref-events", userId), JSON.stringify({ repo: repoPayload(repo), updatedRefs }), EVENT_BYTES);
 }
 
 /**

@@ -259,7 +259,7 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     const repo = await someRepo(ada);
     const name = nameOf(repo);
     await commitTo(repo, ada, { "a.txt": "a" });
-    const key = throttleKey("ref-events", ada.id);
+    const key = throttleKey("repo-events", ada.id);
     const before = await throttleCount(key);
     await createBranch(ada.actor, name, { branch: "one" });
     const { updatedRefs, repo: about } = ((await eventsOf(repo)).at(-1)?.payload ?? {}) as Record<string, unknown>;

@@ -1,0 +1,17 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+import { type Repo, repoPayload } from "./repo.ts";
+
+/** The size of the events of one account's changes. No quota counts them, and they are kept for a month (S137). */
+const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
+
+/**
+ * Counts the event of a change before the change is made. A CI job's changes count for the user who trusted it.
+ * @param change what the event has besides the repository
+ * @throws ServiceError `rate_limited`
+ */
+export async function countEvent(repo: Repo, actor: Actor, change: object): Promise<void> {
+  const userId = actor.kind === "publisher" ? actor.trustedById : actorId(actor);
+  if (!userId) return;
+  await consumeBytes(throttleKey("repo-events", userId), JSON.stringify({ repo: repoPayload(repo), ...change }), EVENT_BYTES);
+}
