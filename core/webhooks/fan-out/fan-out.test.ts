@@ -372,7 +372,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     const id = await watchingWebhook(ada, [ada.id]);
     await pool().query(
       `insert into webhook_hour (webhook_id, hour, triggered, rate_limited) values
-        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 900), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
+        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 90), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
       [id],
     );
     const events: string[] = [];
