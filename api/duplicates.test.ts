@@ -15,6 +15,7 @@ import { readRepo } from "#core/hub/repos/read-repos.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, fsck, someRepo } from "#core/hub/testing/repos.ts";
+import { queueForLock } from "#core/testing/as-owner.ts";
 import { type Caller, sendAs, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
@@ -350,6 +351,23 @@ describe("large files", () => {
     expect(await db().lfsObject.findMany({ where: { repoId: target.id } })).toMatchObject([{ oid: file.oid }]);
     await updateRepoSettings(ada.actor, nameOf(source), { isPrivate: true }, from);
     expect((await copy(bea)).status).toBe(404);
+  });
+
+  test("S135 are not copied when the source became private, or its reader's token was revoked, meanwhile", async () => {
+    const [ada, bea, cy] = [await someCaller(), await someCaller(), await someCaller()];
+    for (const [caller, ending, status] of [
+      [bea, (source: Repo) => `update repo set is_private = true where id = '${source.id}'`, 404],
+      [cy, () => `update "user" set disabled_at = now() where id = '${cy.id}'`, 401],
+    ] as const) {
+      const [source, target] = [await someRepo(ada), await someRepo(caller)];
+      const { oid } = await commitFile(ada, source, "tide.bin");
+      const body = { target: { type: "model", name: target.fullName }, files: [{ sha256: oid }] };
+      const copy = () => send(caller, "POST", `${apiPath(source)}/lfs-files/duplicate`, body);
+      // The request waits where it looks up how the file is stored, after the first check.
+      const [copied] = await queueForLock(`lock table xet_file in access exclusive mode; ${ending(source)}`, [copy]);
+      expect((await copied)?.status).toBe(status);
+      expect(await db().lfsObject.count({ where: { repoId: target.id } })).toBe(0);
+    }
   });
 });
 

@@ -1,11 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { duplicatedRepoSchema, errorBodySchema, repoTypes } from "@keyhook/sdk";
-import { requireChangeable } from "#core/hub/git/refs/require-changeable.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { type PermissionCheck, recheckPermission, requireChangeable } from "#core/hub/git/refs/require-changeable.ts";
 import { copyLfsObjects } from "#core/hub/lfs/objects/copy-lfs-objects.ts";
 import { findLfsObjects } from "#core/hub/lfs/objects/find-lfs-object.ts";
 import { duplicateRepo } from "#core/hub/repos/duplicate-repo.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
-import { repoWebUrl } from "#core/hub/repos/repo.ts";
+import { repoResource, repoWebUrl } from "#core/hub/repos/repo.ts";
 import { setSpaceVariable } from "#core/spaces/variables.ts";
 import { defineRoute, json, storageFull } from "../define-route.ts";
 import { listOf } from "../refuse-bad-input.ts";
@@ -72,15 +73,23 @@ export const duplicateRoutes = [
       ),
       ...storageFull,
     },
-    async handle({ actor, repo, body: { target, files } }) {
+    async handle({ actor, actorNow, repo, body: { target, files } }) {
       const source = await findRepo(actor, repo, "repo.read_content");
       const copy = await findRepo(actor, parseFullName(target.name, target.type, "", "target.name"), "repo.write");
       requireChangeable(copy);
+      const ask =
+        (action: "repo.read_content" | "repo.write"): PermissionCheck =>
+        (now, current) =>
+          requirePermission(now, action, repoResource(current), { what: "Repository" });
+      const mayStill = async () => {
+        await recheckPermission(source, actorNow, ask("repo.read_content"));
+        await recheckPermission(copy, actorNow, ask("repo.write"));
+      };
       const found = await findLfsObjects(
         source.id,
         files.map((file) => file.sha256),
       );
-      await copyLfsObjects(source, copy, [...found.keys()]);
+      await copyLfsObjects(source, copy, [...found.keys()], { mayStill });
       const missing = files.filter((file) => !found.has(file.sha256));
       return { failed: missing.map((file) => ({ sha256: file.sha256, error: "This repository does not have this file." })) };
     },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { from, signedInPerson } from "../accounts/testing/people.ts";
+import { throttleKey } from "../accounts/throttle.ts";
 import { pool } from "../db.ts";
 import { someRepo } from "../hub/testing/repos.ts";
 import { readSpaceRuntime } from "./space-runtime.ts";
@@ -39,4 +40,19 @@ test("all values together are limited, and one may be replaced by another of the
   for (let at = 0; at < 7; at++) await set(`A${at}`);
   await expect(set("A7")).rejects.toMatchObject({ code: "invalid_request", field: "value" });
   await set("A0");
+});
+
+test("S137 the values that one account sets in all of its Spaces have a limit for a day", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada, { type: "space", sdk: "node" });
+  const space = { owner: repo.owner.handle, name: repo.name };
+  const given = { name: "A", value: "ü".repeat(32_768), isSecret: true, description: "x".repeat(500) };
+  const set = () => setSpaceVariable(ada.actor, space, given, from);
+  await set();
+  const key = throttleKey("space-variables", ada.id);
+  const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [key])).rows[0]?.count;
+  expect(await count()).toBe(2 * 32_768 + 500);
+  await pool().query("UPDATE throttle SET count = $2 WHERE key = $1", [key, 16 * 1024 * 1024]);
+  await expect(set()).rejects.toMatchObject({ code: "rate_limited" });
+  await deleteSpaceVariable(ada.actor, space, given, from);
 });

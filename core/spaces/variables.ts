@@ -1,4 +1,5 @@
-import type { Actor } from "../access/actor.ts";
+import { type Actor, actorId } from "../access/actor.ts";
+import { consumeBytes, type ThrottleLimit, throttleKey } from "../accounts/throttle.ts";
 import type { AuditEventType } from "../audit/event-types.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
@@ -15,6 +16,8 @@ const VALUE_MAX_CHARACTERS = 32_768;
 /** For all values together: the Space's output is searched for secrets, and no system starts a program with much more. */
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
+/** The bytes that one account sets. No quota counts them, and an account may have any number of Spaces (S137). */
+const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 /** Variables that only we set: the app's name and URL, and the port on which it listens. */
 const OURS = /^(PORT|SPACE_.*)$/;
@@ -27,7 +30,7 @@ type NewVariable = { name: string; value: string; isSecret: boolean; description
 /**
  * Creates or replaces a variable of a Space's environment; a running or failed Space is restarted with it. A secret's value is not shown
  * again.
- * @throws ServiceError `invalid_request` with the field, and as `changeRepo`
+ * @throws ServiceError `invalid_request` with the field, `rate_limited`, and as `changeRepo`
  */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
   const { name, value, isSecret, description = null } = given;
@@ -38,6 +41,8 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
     throw invalid("value", `A value can have at most ${VALUE_MAX_CHARACTERS.toLocaleString("en")} characters.`);
   if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS || description?.includes("\0"))
     throw invalid("description", `A description can have at most ${DESCRIPTION_MAX_CHARACTERS} characters.`);
+  const userId = actorId(actor);
+  if (userId) await consumeBytes(throttleKey("space-variables", userId), value + (description ?? ""), SET_BYTES);
   const data = { isSecret, value: seal(SPACE_VARIABLE, value), description, updatedAt: new Date() };
   await change(actor, space, { type: "space.set_variable", name, from }, async (tx, repo) => {
     const others = await tx.spaceVariable.count({ where: { repoId: repo.id, name: { not: name } } });

@@ -18,6 +18,7 @@ import {
   slugOf,
   themes,
 } from "./collection.ts";
+import { countChange } from "./count-change.ts";
 import { findCollection, findCollectionToChange, lockCollection, readCollections } from "./find-collection.ts";
 
 export type NewCollection = {
@@ -98,7 +99,7 @@ type CollectionChanges = {
 /**
  * Changes the properties of a collection. A new title changes its URL; the old one redirects.
  * @throws ServiceError `invalid_request`, `conflict` (the owner has another collection of this title), `not_found`, `forbidden`,
- * `insufficient_scope`
+ * `insufficient_scope`, `rate_limited`
  */
 export async function updateCollection(
   actor: Actor,
@@ -114,7 +115,10 @@ export async function updateCollection(
     ...(changes.isPrivate !== undefined && { isPrivate: changes.isPrivate }),
   };
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
-  const { owner } = await findCollection(actor, slug, "collection.write");
+  const { owner, isPrivate } = await findCollection(actor, slug, "collection.write");
+  // Only a counted change could make it public again (S144).
+  const isRemoval = !isPrivate && changes.isPrivate === true;
+  if (!isRemoval) await countChange(actor);
   return db().$transaction(async (tx) => {
     if (title !== undefined || position !== undefined) await lockCollectionsOf(tx, owner.id);
     const before = await findCollectionToChange(tx, actor, slug);

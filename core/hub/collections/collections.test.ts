@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor.ts";
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { throttleKey } from "../../accounts/throttle.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -339,4 +340,28 @@ test("S137 thousands of private collections that contain a repository hide no pu
     expect((await holders(ada.actor))[0]).toBe(2);
   }
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
+});
+
+test("S137 an account changes collections at most a thousand times in an hour; what ends something is never refused", async () => {
+  const ada = await signedInPerson();
+  const collection = await someCollection(ada);
+  const repos = [await someRepo(ada), await someRepo(ada)];
+  const [repo, other] = repos as [Repo, Repo];
+  await put(ada, collection, repo);
+  const [item] = await readItemsOf(ada.actor, collection.id);
+  const itemId = item?.id ?? "";
+  await updateItem(ada.actor, collection.id, itemId, { position: 0 });
+  await updateCollection(ada.actor, collection.id, { position: 0 }, from);
+  const where = { key: throttleKey("collection", ada.id) };
+  expect(await db().throttle.findUnique({ where })).toMatchObject({ count: 3 });
+  await db().throttle.update({ where, data: { count: 1_000 } });
+  const changes = [
+    put(ada, collection, other),
+    updateItem(ada.actor, collection.id, itemId, { note: "x" }),
+    updateCollection(ada.actor, collection.id, { theme: "pink" }, from),
+  ];
+  expect(await outcomes(changes)).toEqual(["rate_limited", "rate_limited", "rate_limited"]);
+  expect(await updateCollection(ada.actor, collection.id, { isPrivate: true }, from)).toMatchObject({ isPrivate: true });
+  await removeItem(ada.actor, collection.id, itemId);
+  await deleteCollection(ada.actor, collection.id, from);
 });

@@ -7,6 +7,7 @@ import { newId } from "../../ids.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
 import { type Collection, type CollectionItem, ITEMS_MAX, parseNote, parsePosition } from "./collection.ts";
+import { countChange } from "./count-change.ts";
 import { findCollectionToChange } from "./find-collection.ts";
 
 type NewItem = { repo: RepoName; note?: string | null };
@@ -14,10 +15,11 @@ type NewItem = { repo: RepoName; note?: string | null };
 /**
  * Adds a repository that the actor may read to the end of a collection.
  * @throws ServiceError `not_found` (the collection or the repository), `conflict` (already in it, or the collection is full),
- * `invalid_request`, `forbidden`, `insufficient_scope`
+ * `invalid_request`, `forbidden`, `insufficient_scope`, `rate_limited`
  */
 export async function addItem(actor: Actor, slug: string, { repo: name, note }: NewItem): Promise<Collection> {
   const text = parseNote(note);
+  await countChange(actor);
   return db().$transaction(async (tx) => {
     const collection = await findCollectionToChange(tx, actor, slug);
     const repo = await findRepo(actor, name, "repo.read", tx);
@@ -46,10 +48,14 @@ type ItemChanges = {
   position?: number;
 };
 
-/** Changes the note or the position of an item. @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `insufficient_scope` */
+/**
+ * Changes the note or the position of an item.
+ * @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `insufficient_scope`, `rate_limited`
+ */
 export async function updateItem(actor: Actor, slug: string, itemId: string, changes: ItemChanges): Promise<CollectionItem> {
   const note = changes.note === undefined ? undefined : parseNote(changes.note);
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
+  await countChange(actor);
   return db().$transaction(async (tx) => {
     const { id: collectionId } = await findCollectionToChange(tx, actor, slug);
     const seen = await readItemsOf(actor, collectionId, tx);

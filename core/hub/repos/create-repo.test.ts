@@ -5,6 +5,7 @@ import { freshName, from, organizationOf, outcomes, signedInPerson } from "../..
 import { someApp } from "../../accounts/testing/tokens.ts";
 import { throttleKey } from "../../accounts/throttle.ts";
 import { db } from "../../db.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
 import { readLfsFilters } from "../git/write/lfs-attributes.ts";
@@ -47,6 +48,16 @@ describe("createRepo", () => {
     await db().throttle.update({ where: { key }, data: { count: 999 } });
     await someRepo(ada);
     await expect(someRepo(ada)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
+  });
+
+  test("S135 a member who is removed while their request waits creates nothing", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { id, name } = await organizationOf(ada, [[bea, "write"]]);
+    const lock = `select from organization where id = '${id}' for update; delete from membership where user_id = '${bea.id}'`;
+    const make = () => createRepo(bea.actor, { type: "model", owner: name, name: "tide" }, from);
+    const [made] = await queueForLock(lock, [make]);
+    await expect(made).rejects.toMatchObject({ code: "forbidden" });
+    expect(await db().repo.count({ where: { ownerId: id } })).toBe(0);
   });
 
   test("S135 works under an organization for its contributors, but not for its readers or outsiders", async () => {

@@ -7,7 +7,7 @@ import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
+import { type Db, db } from "../../db.ts";
 import { conflict, invalidRequest, notFound, ServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { newId } from "../../ids.ts";
@@ -49,13 +49,15 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   const sdk = parseSdk(input.sdk ?? null, type);
   const owner = await findOwner(input.owner);
   if (!owner) throw notFound("Owner");
-  await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
+  const ask = (tx: Db) => requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
+  await ask(db());
   const isPrivate = input.isPrivate ?? (owner.kind === "organization" && (await isPrivateByDefault(owner.id)));
   if (actor.kind === "person" || actor.kind === "token")
     await consumeThrottle(throttleKey("repo_create", actor.userId), CREATIONS);
   const id = newId();
   const repo = await db().$transaction(async (tx) => {
     if (!(await lockOwner(tx, owner))) throw notFound("Owner");
+    await ask(tx);
     const { count } = await tx.repo.createMany({
       data: [
         {

@@ -10,8 +10,9 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
 import { lfsSizeOf } from "../lfs/objects/find-lfs-object.ts";
 import { changeRepo } from "./change-repo.ts";
+import { countEvent } from "./count-event.ts";
 import { nameTaken } from "./create-repo.ts";
-import type { RepoName } from "./find-repo.ts";
+import { findRepo, type RepoName } from "./find-repo.ts";
 import { readRepo } from "./read-repos.ts";
 import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
@@ -22,7 +23,8 @@ const UNIQUE_VIOLATION = "P2002";
  * owner. The former name leads to it until a new repository takes that name. Its data on disk does not move. With another owner, its trusted
  * publishers are removed, together with the tokens of their jobs.
  * @param to `owner` is a handle
- * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (the new owner's), and as `changeRepo`
+ * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (the new owner's), `rate_limited`, and as
+ * `changeRepo`
  */
 export async function moveRepo(
   actor: Actor,
@@ -32,6 +34,7 @@ export async function moveRepo(
 ): Promise<Repo> {
   const name = parseRepoName(to.name);
   const owner = await findOwner(to.owner);
+  await countEvent(await findRepo(actor, wanted, "repo.manage"), actor, { movedTo: to });
   try {
     return await changeRepo(
       actor,

@@ -1,12 +1,14 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { auditTrail, fillAuditHour, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
-import { db } from "../../db.ts";
+import { throttleKey } from "../../accounts/throttle.ts";
+import { db, pool } from "../../db.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
 import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
 import { createRepo } from "./create-repo.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
+import { moveRepo } from "./move-repo.ts";
 import type { Repo } from "./repo.ts";
 import { updateRepoSettings } from "./update-repo-settings.ts";
 
@@ -31,6 +33,24 @@ describe("updateRepoSettings", () => {
     for (const gated of ["auto", "manual"]) expect(await set({ gated })).toMatchObject({ gated });
     for (const settings of [{ gated: "auto" }, { gated: false, isPrivate: true }])
       await expect(set(settings)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
+  test("S137 the events of settings and moves count with those of branches; a repository can still be made private", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const set = (settings: object) => updateRepoSettings(ada.actor, nameOf(repo), settings, from);
+    const key = throttleKey("repo-events", ada.id);
+    const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [key])).rows[0]?.count ?? 0;
+    await set({ gatePrompt: "海".repeat(2_000) });
+    const { repo: about, updatedConfig } = (await payloads(repo)).at(-1) as unknown as Record<string, unknown>;
+    expect(await count()).toBe(Buffer.byteLength(JSON.stringify({ repo: about, updatedConfig })));
+    await pool().query("UPDATE throttle SET count = $2 WHERE key = $1", [key, 128 * 1024 * 1024]);
+    const refusal = { code: "rate_limited" };
+    await expect(set({ description: "Tides" })).rejects.toMatchObject(refusal);
+    const to = { owner: ada.username, name: "moon" };
+    await expect(moveRepo(ada.actor, nameOf(repo), to, from)).rejects.toMatchObject(refusal);
+    expect(await set({ isPrivate: true })).toMatchObject({ isPrivate: true, description: null });
+    await expect(set({ isPrivate: false })).rejects.toMatchObject(refusal);
   });
 
   test("records one event with every changed setting and its new value, and none if nothing changed", async () => {

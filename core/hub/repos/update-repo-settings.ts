@@ -3,7 +3,7 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
-import { invalidRequest } from "../../errors.ts";
+import { invalidRequest, isServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { resolveRef } from "../git/refs/git-refs.ts";
@@ -11,6 +11,7 @@ import { isNewRefName, isRefName } from "../git/refs/ref-name.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit, UNDER_LOCK } from "../git/run-git.ts";
 import { changeRepo } from "./change-repo.ts";
+import { countEvent } from "./count-event.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
 import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
@@ -20,7 +21,7 @@ import { changedSettings, type RepoSettings, settingsToWire } from "./repo-setti
  * Changes settings of a repository; absent ones stay unchanged. All changes are one event, which names each changed setting with its new
  * value (docs/specification/webhooks.md#payload). Without a change there is no event.
  * @param wanted unchecked values; `gated` may be `false`
- * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, and as `changeRepo`
+ * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, `rate_limited`, and as `changeRepo`
  */
 export async function updateRepoSettings(
   actor: Actor,
@@ -28,8 +29,9 @@ export async function updateRepoSettings(
   settings: Partial<Record<keyof RepoSettings, unknown>>,
   from: RequestOrigin,
 ): Promise<Repo> {
-  if (typeof settings.defaultBranch === "string")
-    await readAhead(await findRepo(actor, wanted, "repo.manage"), settings.defaultBranch);
+  const found = await findRepo(actor, wanted, "repo.manage");
+  await countSettings(actor, found, changedSettings(found, settings));
+  if (typeof settings.defaultBranch === "string") await readAhead(found, settings.defaultBranch);
   return changeRepo(actor, wanted, async (tx, before) => {
     const changed = changedSettings(before, settings);
     if (Object.keys(changed).length === 0) return before;
@@ -81,6 +83,14 @@ async function record(
 function isRemoval(before: Repo, now: Repo): boolean {
   const steps = [Number(now.isPrivate) - Number(before.isPrivate), gates.indexOf(now.gated) - gates.indexOf(before.gated)];
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
+}
+
+/** Counts the event. A removal is counted too, but never refused: only a counted change could undo it (S144). */
+async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
+  if (Object.keys(changed).length === 0) return;
+  await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {
+    if (!isServiceError(error) || !isRemoval(before, { ...before, ...changed })) throw error;
+  });
 }
 
 /** Reads the card before anything is locked. Whether the branch exists is checked later. */

@@ -102,8 +102,14 @@ export type Step =
 
 export type Done = { delivery: ClaimedDelivery; step: Step };
 
-/** The hour in which a trigger over the limit was counted; the trigger is taken back out of this hour. */
-export type OverLimit = { hour: string; isByOutsider: boolean };
+/** A trigger over the limit. Unless it is kept, no delivery is stored. */
+export type OverLimit = {
+  /** The hour in which it was counted; it is taken back out of this hour. */
+  hour: string;
+  isTakenBack: boolean;
+  isByOutsider: boolean;
+  isKept: boolean;
+};
 
 export type Decision = {
   /** The delivery's state: `waiting` while it is to be tried again. */

@@ -6,12 +6,13 @@ import type { Attempt, ClaimedDelivery, Decision, Done, EventLease } from "./del
 /** The parameters of the statement that records results (record-deliveries.ts). */
 export function recordedValues(all: readonly Done[], ended: readonly EventLease[]): unknown[] {
   const attempted = all.flatMap(({ delivery, step }) => (step.step === "attempted" ? [{ delivery, ...step }] : []));
+  const kept = all.filter(({ step }) => step.step !== "rate_limited" || step.over.isKept);
   return [
-    JSON.stringify(all.map(rowOf)),
+    JSON.stringify(kept.map(rowOf)),
     JSON.stringify(hoursOf(all)),
     JSON.stringify(healthOf(attempted)),
     JSON.stringify(replaysOf(attempted)),
-    all.length + ended.length,
+    kept.length + ended.length,
     JSON.stringify(storedOf(attempted)),
     JSON.stringify(
       ended.map(({ id, claimId: claim_id, cursor, error }) => ({
@@ -23,7 +24,7 @@ export function recordedValues(all: readonly Done[], ended: readonly EventLease[
     ),
     [...new Set([...all.flatMap(({ delivery }) => delivery.lease?.id ?? []), ...ended.map(({ id }) => id)])],
     [...new Set(attempted.map(({ delivery }) => delivery.webhookId))],
-    all.map(({ delivery }) => delivery.id),
+    kept.map(({ delivery }) => delivery.id),
   ];
 }
 
@@ -106,7 +107,7 @@ function hoursOf(all: readonly Done[]) {
     return found;
   };
   for (const { delivery, step } of all) {
-    if (step.step === "rate_limited") {
+    if (step.step === "rate_limited" && step.over.isTakenBack) {
       const hour = hourOf(delivery.webhookId, step.over.hour);
       hour.rate_limited++;
       if (step.over.isByOutsider) hour.by_outsiders++;

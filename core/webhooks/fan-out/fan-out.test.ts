@@ -335,6 +335,18 @@ describe("S127 the limit of triggers in 24 hours", () => {
     }
   });
 
+  it("S137 keeps five times the limit of excess triggers, and only counts the others", async () => {
+    provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "10" });
+    const ada = await person();
+    const id = await watchingWebhook(ada, [ada.id]);
+    for (let made = 0; made < 2 * EVENTS_MAX; made++) await someEvent({ id: newId(), ownerId: ada.id });
+    expect(await fanOutAll()).toMatchObject({ events: 2 * EVENTS_MAX });
+    expect(await hours(id)).toEqual([{ triggered: 10, rate_limited: 2 * EVENTS_MAX - 10 }]);
+    expect(await count("delivery where webhook_id = $1 and state = 'waiting'", id)).toBe(10);
+    expect(await count("delivery where webhook_id = $1 and state = 'rate_limited'", id)).toBe(50);
+    expect(await count("event where fanned_out_at is null")).toBe(0);
+  });
+
   it("subtracts an excess trigger from the hour in which it was counted, even by a worker that was killed", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
@@ -360,7 +372,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     const id = await watchingWebhook(ada, [ada.id]);
     await pool().query(
       `insert into webhook_hour (webhook_id, hour, triggered, rate_limited) values
-        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 900), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
+        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 90), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
       [id],
     );
     const events: string[] = [];

@@ -13,7 +13,7 @@ import { eventPool } from "../delivery/delivery-pool.ts";
 import { targetHost } from "../target-host.ts";
 import { type DisabledReason, lanes } from "../vocabulary.ts";
 import { leaseQuery } from "./lease-query.ts";
-import { overLimit, type Triggers } from "./over-limit.ts";
+import { keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
 
 /** The maximum number of events of one lease. */
 export const EVENTS_MAX = 64;
@@ -33,7 +33,7 @@ export type LeasedEvents = {
   leases: EventLease[];
   /** The deliveries to send or to queue before the leases expire. */
   deliveries: ClaimedDelivery[];
-  /** The deliveries over the limit of 24 hours, which are recorded and not sent. */
+  /** The deliveries over the limit of 24 hours, which are recorded or only counted, and not sent. */
   over: Map<ClaimedDelivery, OverLimit>;
 };
 
@@ -65,8 +65,13 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     rows.flatMap(({ over_limit }) => over_limit ?? []).map(({ webhookId, ...counts }) => [webhookId, counts] as const),
   );
   for (const [webhookId, counts] of counted) {
-    for (const { delivery, hour, isByOutsider } of overLimit(ofWebhook.get(webhookId) ?? [], counts, triggersPerDay))
-      over.set(delivery, { hour, isByOutsider });
+    const excess = overLimit(ofWebhook.get(webhookId) ?? [], counts, triggersPerDay);
+    const room = keptOverLimit(triggersPerDay) - counts.rateLimited;
+    for (const [at, { delivery, hour, isByOutsider, isNew }] of excess.entries()) {
+      const isKept = at < room;
+      // An earlier lease may have taken back a trigger that is not kept: twice would admit too many others.
+      over.set(delivery, { hour, isByOutsider, isKept, isTakenBack: isKept || isNew });
+    }
   }
   if (events.length > 0 && fanOutsSeen.hasSubscribers) {
     const seen = events.map(({ lease, traceparent }) => ({ id: lease.id, traceparent }));
@@ -130,12 +135,12 @@ type Row = {
   failing_since: Date | null;
   may_receive: boolean;
   /** Set only in the first row. */
-  over_limit: (Triggers & { webhookId: string })[] | null;
+  over_limit: (Triggers & { webhookId: string; rateLimited: number })[] | null;
   undecided: number;
 };
 
 /** `hour`: the one in which it was counted. */
-type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean };
+type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean; isNew: boolean };
 type LeasedEvent = { lease: EventLease; isNew: boolean; traceparent: string | null; triggers: Trigger[] };
 
 function toEvent(rows: Row[], page: number): LeasedEvent {
@@ -167,7 +172,7 @@ function toEvent(rows: Row[], page: number): LeasedEvent {
   const event = { id, payload: payload ?? "", isTest: false, traceparent };
   const triggers = receivers.map((row): Trigger => {
     const delivery = toDelivery(row, lease, event);
-    return { delivery, hour: row.counted_in.toISOString(), isByOutsider: row.is_by_outsider };
+    return { delivery, hour: row.counted_in.toISOString(), isByOutsider: row.is_by_outsider, isNew };
   });
   for (const { delivery } of triggers) lease.open.add(delivery.id);
   return { lease, isNew, traceparent, triggers };

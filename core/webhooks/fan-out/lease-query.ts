@@ -90,12 +90,12 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
       CROSS JOIN hours ORDER BY w.id, hours.hour
       ON CONFLICT (webhook_id, hour) DO UPDATE SET triggered = h.triggered + excluded.triggered,
         by_outsiders = h.by_outsiders + excluded.by_outsiders
-      RETURNING h.webhook_id, h.triggered, h.by_outsiders
+      RETURNING h.webhook_id, h.triggered, h.by_outsiders, h.rate_limited
     ), triggers AS (
-      SELECT webhook_id, sum(triggered)::int AS triggered, sum(by_outsiders)::int AS by_outsiders FROM (
+      SELECT webhook_id, sum(triggered)::int AS triggered, sum(by_outsiders)::int AS by_outsiders, sum(rate_limited)::int AS rate_limited FROM (
         SELECT * FROM counted
-        UNION ALL SELECT c.webhook_id, h.triggered, h.by_outsiders FROM (SELECT DISTINCT webhook_id FROM counted) c
-          CROSS JOIN LATERAL (SELECT triggered, by_outsiders FROM webhook_hour h WHERE h.webhook_id = c.webhook_id
+        UNION ALL SELECT c.webhook_id, h.triggered, h.by_outsiders, h.rate_limited FROM (SELECT DISTINCT webhook_id FROM counted) c
+          CROSS JOIN LATERAL (SELECT triggered, by_outsiders, rate_limited FROM webhook_hour h WHERE h.webhook_id = c.webhook_id
             AND h.hour < (SELECT min(hour) FROM hours) AND h.hour >= date_trunc('hour', now(), 'UTC') - interval '24 hours' OFFSET 0) h
       ) all_hours GROUP BY webhook_id
     )
@@ -103,7 +103,7 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
       CASE WHEN row_number() OVER (PARTITION BY e.id ORDER BY w.id) = 1 THEN e.payload::text END AS payload,
       w.id AS webhook_id, w.owner_id, w.url, w.secret, w.signing_previously, w.disabled_reason, w.failing_since, w.may_receive,
       CASE WHEN row_number() OVER (ORDER BY e.created_at, e.id, w.id) = 1 THEN (
-        SELECT json_agg(json_build_object('webhookId', webhook_id, 'triggered', triggered, 'byOutsiders', by_outsiders))
+        SELECT json_agg(json_build_object('webhookId', webhook_id, 'triggered', triggered, 'byOutsiders', by_outsiders, 'rateLimited', rate_limited))
         FROM triggers WHERE triggered > ${triggersPerDay}::int OR by_outsiders > ${outsiders}::int
       ) END AS over_limit, (SELECT count(*) FROM due)::int - (SELECT count(*) FROM e)::int AS undecided
     FROM (VALUES (1)) one LEFT JOIN e ON true LEFT JOIN watcher w ON w.event_id = e.id

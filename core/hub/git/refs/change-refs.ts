@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
-import { isOwnProgram, requirePermission } from "../../../access/may.ts";
-import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
+import { requirePermission } from "../../../access/may.ts";
 import { db, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
@@ -9,9 +8,10 @@ import { log } from "../../../log.ts";
 import { requireShowable } from "../../discussions/follow-ref-changes.ts";
 import { type RefEffects, readRefEffects } from "../../discussions/read-ref-effects.ts";
 import { adoptFiles } from "../../lfs/proposals/proposed-files.ts";
+import { countEvent } from "../../repos/count-event.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
 import { isLockedByOthers, readRepo } from "../../repos/read-repos.ts";
-import { type Repo, repoPayload, repoResource } from "../../repos/repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
 import { walks } from "../queues.ts";
@@ -38,9 +38,6 @@ const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
-
-/** The size of the events of one account's changes. No quota counts them, and they are kept for a month (S137). */
-const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /** A planned change of refs (the table `ref_update`). */
 export type RefUpdateNote = {
@@ -76,7 +73,7 @@ export async function changeRefs(
   quarantine?: string,
 ): Promise<Recorded | undefined> {
   await requireShowable(asked, actorId(actor), repo.id);
-  await countEvent(repo, actor, asked);
+  await countEvent(repo, actor, { updatedRefs: asked });
   const { note, hasProposals } = await insertNote(
     { id: newId(), repoId: repo.id, actorId: actorId(actor) },
     asked,
@@ -101,19 +98,6 @@ export async function changeRefs(
   } finally {
     clearInterval(heartbeat);
   }
-}
-
-/** @throws ServiceError `rate_limited` */
-async function countEvent(repo: Repo, actor: Actor, updatedRefs: readonly RefChange[]): Promise<void> {
-  const party = partyOf(actor);
-  if (!party) return;
-  await consumeBytes(throttleKey("ref-events", party), JSON.stringify({ repo: repoPayload(repo), updatedRefs }), EVENT_BYTES);
-}
-
-/** The CI jobs that a user trusts have a limit together, and so have the user's apps: neither can keep the user from changing anything. */
-function partyOf(actor: Actor): string | null {
-  if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
-  return actor.kind === "token" && !isOwnProgram(actor) ? `apps of ${actor.userId}` : actorId(actor);
 }
 
 /**

@@ -261,7 +261,7 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     const repo = await someRepo(ada);
     const name = nameOf(repo);
     await commitTo(repo, ada, { "a.txt": "a" });
-    const key = throttleKey("ref-events", ada.id);
+    const key = throttleKey("repo-events", ada.id);
     const before = await throttleCount(key);
     await createBranch(ada.actor, name, { branch: "one" });
     const { updatedRefs, repo: about } = ((await eventsOf(repo)).at(-1)?.payload ?? {}) as Record<string, unknown>;
@@ -278,12 +278,12 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     const repo = await someRepo(ada);
     const name = nameOf(repo);
     await commitTo(repo, ada, { "a.txt": "a" });
-    const before = await throttleCount(throttleKey("ref-events", ada.id));
+    const before = await throttleCount(throttleKey("repo-events", ada.id));
     const job = { kind: "publisher", publisherId: newId(), trustedById: ada.id, repoId: repo.id, description: "" } as const;
     await createBranch(job, name, { branch: "of-a-job" });
     await createBranch(await appToken(ada.id, { scopes: ["write-repos"] }), name, { branch: "of-an-app" });
-    expect(await throttleCount(throttleKey("ref-events", ada.id))).toBe(before);
-    await pool().query("UPDATE throttle SET count = $1 WHERE key LIKE 'ref-events:%'", [128 * 1024 * 1024]);
+    expect(await throttleCount(throttleKey("repo-events", ada.id))).toBe(before);
+    await pool().query("UPDATE throttle SET count = $1 WHERE key LIKE 'repo-events:%'", [128 * 1024 * 1024]);
     await expect(createBranch(job, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
   });
 

@@ -10,18 +10,20 @@ import { xorbsOf } from "./xorbs-of-files.ts";
  * content in storage. No lock is needed: if the source is deleted meanwhile, the sweep keeps the content for two days longer, and
  * by then finds that the target refers to it (decision 038). The caller has checked that the actor may read the content of the
  * source, and write to the target.
+ * @param mayStill checks this again after the waits (S114, S135)
  * @param isHeld whether the caller has reserved storage for them
- * @throws ServiceError `not_found`, `forbidden` for a read-only repository, `storage_full`, `unavailable`
+ * @throws ServiceError `not_found`, `forbidden` for a read-only repository, `storage_full`, `unavailable`; whatever `mayStill` throws
  */
 export async function copyLfsObjects(
   source: Pick<Repo, "id">,
   target: Pick<Repo, "id">,
   oids: readonly string[],
-  { isHeld = false } = {},
+  { isHeld = false, mayStill }: { isHeld?: boolean; mayStill?: () => Promise<void> } = {},
 ): Promise<void> {
   const files = await db().xetFile.findMany({ where: { repoId: source.id, oid: { in: [...oids] } }, select: { hash: true } });
   const hashes = files.map(({ hash }) => hash);
   const xorbs = [...(await xorbsOf(source.id, hashes))];
+  await mayStill?.();
   const [from, to] = [Prisma.sql`repo_id = ${source.id}`, target.id];
   await inTransaction(
     async (tx) => {

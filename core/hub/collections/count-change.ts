@@ -1,0 +1,14 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+
+/**
+ * No quota counts what collections contain, and a new position writes those of all neighbors (S137). High enough for somebody who moves
+ * their collections here.
+ */
+const CHANGES: ThrottleLimit = { limit: 1_000, windowSeconds: 60 * 60 };
+
+/** Counts a change of a collection or of its items by a user. @throws ServiceError `rate_limited` */
+export async function countChange(actor: Actor): Promise<void> {
+  const userId = actorId(actor);
+  if (userId) await consumeThrottle(throttleKey("collection", userId), CHANGES);
+}
