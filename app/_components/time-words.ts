@@ -24,7 +24,14 @@ export const timeLooks = {
 
 export type TimeLook = keyof typeof timeLooks;
 
+// Each formatter has tens of kilobytes outside the JavaScript heap, which the garbage collector does not see: with a new one for each time,
+// a long list made the process grow by a gigabyte.
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
 /** A time in words, in a time zone. */
 export function timeInZone(at: Date, look: TimeLook, timeZone = "UTC"): string {
-  return new Intl.DateTimeFormat("en", { ...timeLooks[look], timeZone }).format(at);
+  const key = `${look} ${timeZone}`;
+  const formatter = formatters.get(key) ?? new Intl.DateTimeFormat("en", { ...timeLooks[look], timeZone });
+  formatters.set(key, formatter);
+  return formatter.format(at);
 }

@@ -93,10 +93,11 @@ export function monthOf(at: Date): string {
   return `${at.toISOString().slice(0, 7)}-01`;
 }
 
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+
 function nextMonth(month: string): string {
   const [year = 0, number = 1] = month.split("-").map(Number);
-  const first = new Date(Date.UTC(year, number, 1));
-  return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" }).format(first);
+  return day.format(new Date(Date.UTC(year, number, 1)));
 }
 
 /** How a request ended: what it used, or undefined if the provider did not respond, which costs nothing. */
