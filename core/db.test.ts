@@ -4,6 +4,7 @@ import { db, inPreparedTransaction, inTransaction, pool, withConnection } from "
 import { provideSettings } from "./env.ts";
 import { newId } from "./ids.ts";
 import { requestContext } from "./log.ts";
+import { asOwner } from "./testing/as-owner.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
 test("a transaction that finds no free connection in time is distinguished from a failed one: it may be retried", async () => {
@@ -86,4 +87,25 @@ test("a prepared transaction plans its statements once, whatever their values", 
         SELECT generic_plans::int AS generic, custom_plans::int AS custom FROM pg_prepared_statements WHERE statement LIKE 'SELECT r.id AS planned_once%'`;
   });
   expect(plans).toEqual([{ generic: 3, custom: 0 }]);
+});
+
+test("a connection prepares a statement of Prisma's once, unless it has a long list of values", async () => {
+  const long = Array.from({ length: 40 }, newId);
+  const prepared = await inTransaction(async (tx) => {
+    for (const _ of [1, 2, 3]) await tx.collection.findMany({ where: { id: newId() } });
+    for (const _ of [1, 2]) await tx.collection.findMany({ where: { id: { in: long } } });
+    return tx.$queryRaw<{ plans: bigint }[]>`
+      SELECT generic_plans + custom_plans AS plans FROM pg_prepared_statements
+      WHERE statement LIKE ${'%FROM "public"."collection"%'}`;
+  });
+  expect(prepared).toEqual([{ plans: 3n }]);
+});
+
+test("a statement whose column got another type fails once, and its connection ends", async () => {
+  await asOwner("CREATE TABLE changing (at int); GRANT SELECT ON changing TO public");
+  const read = () => inTransaction((tx) => tx.$queryRaw`SELECT at FROM changing`);
+  await read();
+  await asOwner("ALTER TABLE changing ALTER at TYPE text");
+  await expect(read()).rejects.toThrow("cached plan");
+  await expect(read()).resolves.toEqual([]);
 });

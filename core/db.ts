@@ -33,13 +33,37 @@ const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 function connections(): Connections {
   if (kept.open) return kept.open;
   const pool = openPool({ max: POOL_SIZE, application_name: "keyhook" }, SharedPool);
+  const adapter = new PrismaPg(pool, { statementNameGenerator });
   kept.open = {
     pool,
     pipelines: openPool({ ...PIPELINES, application_name: "keyhook pipelines" }),
     direct: openPool({ ...DIRECT, application_name: "keyhook direct" }),
-    prisma: watched(new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION })),
+    prisma: watched(new PrismaClient({ adapter, transactionOptions: TRANSACTION })),
   };
   return kept.open;
+}
+
+/** Names of prepared statements by their texts (docs/decisions/105). A connection keeps a named statement until it ends. */
+const names = new Map<string, string>();
+/** A list has another text for each length. The names of all of them would fill the memory of connections. */
+const MOST_PARAMETERS = 32;
+const MOST_NAMES = 1_000;
+
+/**
+ * For Prisma's statements. Those with an order get no name: a plan for all values may read a whole table in that order, to find a few rows.
+ * @returns "" for no name
+ */
+function statementNameGenerator({ sql, args }: { sql: string; args: unknown[] }): string {
+  const known = names.get(sql);
+  if (known !== undefined) return known;
+  const isNamed = names.size < MOST_NAMES && args.length <= MOST_PARAMETERS && !/\border by\b/i.test(sql);
+  return isNamed ? nameOf(sql) : "";
+}
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? hash("sha1", text);
+  names.set(text, name);
+  return name;
 }
 
 /** The client, changed so that its transactions count as holding a connection (held-connection.ts). */
@@ -163,15 +187,10 @@ function writeTogether(client: pg.PoolClient): void {
   process.nextTick(() => stream.uncork());
 }
 
-/** Names of prepared statements by their texts. */
-const names = new Map<string, string>();
-
 function preparedOn(client: pg.PoolClient): Sql {
   const send = (query: TemplateStringsArray | Prisma.Sql, values: unknown[]) => {
     const { text, values: all } = "raw" in query ? Prisma.sql(query, ...values) : query;
-    const name = names.get(text) ?? hash("sha1", text);
-    names.set(text, name);
-    return client.query({ name, text, values: all });
+    return client.query({ name: nameOf(text), text, values: all });
   };
   return {
     $queryRaw: async <Rows>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Socket } from "node:net";
 import pg from "pg";
-import { READ_ONLY } from "./database-errors.ts";
+import { CHANGED_RESULT, READ_ONLY } from "./database-errors.ts";
 import { databaseUrl, directDatabaseUrl, env } from "./env.ts";
 import { log } from "./log.ts";
 
@@ -10,6 +10,9 @@ const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
 /** After its timeout, a server that is alive ends a statement within this time. */
 const PATIENCE_MS = 5_000;
+
+/** The server has become a standby, or a migration changed the type of a column that a prepared statement of the connection returns. */
+const ENDING = new Set<string | undefined>([READ_ONLY, CHANGED_RESULT]);
 
 type PoolOptions = pg.PoolConfig & {
   application_name: string;
@@ -39,14 +42,14 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
   });
   // Without a listener, an idle connection closed by the server would end the process.
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
-  const readOnly = new WeakSet<pg.ClientBase>();
+  const unusable = new WeakSet<pg.ClientBase>();
   pool.on("connect", (client) => {
     // A checked-out connection needs a listener too: the pool listens only to idle ones. If it breaks, its next statement fails.
     client.on("error", () => undefined);
-    client.connection.on("errorMessage", ({ code }: { code?: string }) => void (code === READ_ONLY && readOnly.add(client)));
+    client.connection.on("errorMessage", ({ code }: { code?: string }) => void (ENDING.has(code) && unusable.add(client)));
   });
-  // Prisma returns a connection whose transaction failed. If its server has become a standby, nobody else must get it.
-  pool.on("release", (_error, client) => void (readOnly.has(client) && client.end()));
+  // Prisma returns a connection whose transaction failed. After these errors nobody else must get it.
+  pool.on("release", (_error, client) => void (unusable.has(client) && client.end()));
   return pool;
 }
 
