@@ -87,7 +87,7 @@ for (const hasScripts of [true, false]) {
       const [own] = member.organizations;
       await enter(page, member);
       await page.goto(members(own.name));
-      await expect(page.getByRole("region", { name: "Leave" })).toContainText("last administrator");
+      await expect(page.getByRole("region", { name: "Your membership" })).toContainText("last administrator");
       await expect(page.getByText("Leave this organization")).toHaveCount(0);
 
       await page.goto(`${members(own.name)}/${member.username}`);

@@ -90,7 +90,7 @@ async function Home({ session }: Readonly<{ session: SiteSession }>) {
       {steps && (
         <div className="mb-5">
           <Checklist
-            title="Get started"
+            title="First steps"
             steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
             dismiss={dismissFirstStepsAction}
           />
@@ -187,9 +187,7 @@ async function Welcome() {
           <ButtonLink variant={isOpen ? "secondary" : "primary"} href="/login">
             Sign in
           </ButtonLink>
-          <ButtonLink variant="quiet" href="/docs">
-            Read the docs
-          </ButtonLink>
+          <ButtonLink href="/docs">Read the docs</ButtonLink>
         </div>
       </div>
       <Feature
@@ -213,7 +211,7 @@ async function Welcome() {
       >
         <CodeBlock
           label="git commands"
-          code={`git clone ${ORIGIN}/datasets/you/readings\ncd readings\ngit add week-12.parquet  # in Git LFS, without setup\ngit commit -m "Add week 12"\ngit push`}
+          code={`git clone ${ORIGIN}/you/tides\ncd tides\ngit add week-12.parquet  # in Git LFS, without setup\ngit commit -m "Add week 12"\ngit push`}
         />
       </Feature>
       <Feature
@@ -239,7 +237,7 @@ async function Welcome() {
       >
         <CodeBlock
           label="commands for jobs"
-          code={`npm install --global ${ORIGIN}/downloads/keyhook-cli.tgz\nkeyhook login\nkeyhook jobs run python:3.12 python -c 'print("high tide")'`}
+          code={`npm install --global \\\n  ${ORIGIN}/downloads/keyhook-cli.tgz\nkeyhook login\nkeyhook jobs run python:3.12 python -c 'print(6 * 7)'`}
         />
       </Feature>
     </div>

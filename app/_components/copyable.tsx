@@ -15,19 +15,23 @@ export function CopyField({ label, value }: CopyFieldProps) {
       <span className="text-muted text-small">{label}</span>
       <div className="flex min-h-10 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-3">
         <code className="wrap-anywhere min-w-0 flex-1 select-all">
-          {/* A URL is broken after a slash, if possible. */}
-          {value.split(/(?<=\/)(?!\/)/).map((part, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
-            <Fragment key={index}>
-              {index > 0 && <wbr />}
-              {part}
-            </Fragment>
-          ))}
+          <UrlText>{value}</UrlText>
         </code>
         <CopyButton value={value} label={label} />
       </div>
     </div>
   );
+}
+
+/** A URL or path is broken after a slash, if possible. */
+export function UrlText({ children: url }: Readonly<{ children: string }>) {
+  return url.split(/(?<=\/)(?!\/)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }
 
 type CodeBlockProps = Readonly<{
@@ -36,17 +40,21 @@ type CodeBlockProps = Readonly<{
   label: string;
 }>;
 
-/** Code to copy. The keyboard can scroll it; a single command is wrapped instead. */
+/** Code to copy. The keyboard can scroll it. A single command, and all code on a narrow screen, is wrapped instead. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
     // Long lines scroll: without containment they would widen every grid and fieldset around them.
     <div className="relative rounded-control contain-inline-size border border-line bg-sunken">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-control p-3">
-        {/* The padding lets the end of the first line scroll out from under the button. */}
         <pre
-          className={classNames("pr-8 leading-5", code.includes("\n") ? "w-max min-w-full" : "wrap-anywhere whitespace-pre-wrap")}
+          className={classNames(
+            "wrap-anywhere whitespace-pre-wrap leading-5",
+            code.includes("\n") && "sm:w-max sm:min-w-full sm:whitespace-pre",
+          )}
         >
+          {/* The first line leaves room for the button. */}
+          <span className="float-right h-5 w-8" />
           <code>{code}</code>
         </pre>
       </section>
@@ -68,8 +76,12 @@ type SecretOnceProps = Readonly<{
 export function SecretOnce({ label, value, children }: SecretOnceProps) {
   return (
     <div className="grid gap-3">
-      <FormMessage tone="warn">Copy it now. It is shown only once. {children}</FormMessage>
+      <FormMessage tone="warn">
+        Copy the {lowerFirst(label)} now. It is shown only once. {children}
+      </FormMessage>
       <CopyField label={label} value={value} />
     </div>
   );
 }
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -54,7 +54,7 @@ export default async function AdminPage() {
       <Attention overview={overview} />
       {steps && (
         <Checklist
-          title="Set up the service"
+          title="Setup"
           description="For details, run npm run admin -- doctor."
           steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
           dismiss={dismissSetUpAction}

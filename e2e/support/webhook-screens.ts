@@ -55,7 +55,7 @@ export const webhookScreens: Screen[] = [
     async open(visit) {
       await openWebhook(visit, "mara", "/settings/webhooks");
       await visit.page.getByRole("link", { name: "Edit", exact: true }).click();
-      await visit.page.getByRole("heading", { level: 1, name: "Edit webhook" }).waitFor();
+      await visit.page.getByRole("heading", { level: 1, name: "Webhook settings" }).waitFor();
     },
   },
 ];

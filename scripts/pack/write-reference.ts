@@ -55,7 +55,12 @@ function fitPage(path: string): void {
     .replace(/^```ts\ntype \w+ = object;\n```\n\n/m, "")
     // A destructured parameter has no name, so TypeDoc uses a placeholder.
     .replaceAll("\\_\\_namedParameters", "options")
-    .replaceAll("__namedParameters", "options");
+    .replaceAll("__namedParameters", "options")
+    // The specification is not part of the pages.
+    .replace(/\s*\(docs\/specification\/[^)\s]+\)/g, "")
+    // The angle brackets of a type become part of its code.
+    .replace(/`([^`\n]+)`\\<`([^`\n]+)`((?:\[\])?)\\>/g, "`$1<$2$3>`")
+    .replace(/`([^`\n]+)`\\<(\[`[^`\n]+`\]\([^)\s]+\))((?:\[\])?)\\>/g, "`$1<`$2`$3>`");
   let previous = "";
   const lines = text.split("\n").filter((line) => {
     if (!line.startsWith("## ")) return true;

@@ -48,9 +48,9 @@ export function NewPublisherForm({ preset, action, listHref, newHref }: NewPubli
             {presets[preset].fields.map((field) => (
               <PresetInput key={field.name} field={field} isAddress={field.name === issuerFieldOf(preset)} />
             ))}
+            <FormButtons cancelHref={listHref}>Add publisher</FormButtons>
           </div>
         </SectionCard>
-        <FormButtons cancelHref={listHref}>Add publisher</FormButtons>
       </ActionForm>
     </div>
   );

@@ -58,10 +58,10 @@ const kinds = [
 function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
   return (
     <SectionCard
-      title="Add a provider"
+      title="New provider"
       description="First register this service at the provider, as a web application with the redirect URI below. The provider gives you the client ID and the secret."
     >
-      <ActionForm action={addProviderAction} label="Add a provider" className="grid max-w-reading gap-4">
+      <ActionForm action={addProviderAction} label="New provider" className="grid max-w-reading gap-4">
         <Select name="kind" label="Kind" options={kinds} defaultValue="oidc" />
         <Field
           name="slug"

@@ -29,7 +29,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
         <OutgoingServer state={state} />
       </SectionCard>
-      <SectionCard title="Send a test" description="Sends a message to your own address through the same server.">
+      <SectionCard title="Test message" description="Sends a message to your own address through the same server.">
         <div className="grid grid-cols-1 gap-4">
           {test && <TestState test={test} testId={testId} />}
           <ActionButton action={sendTestAction} label="Send a test" variant="primary" size="medium">

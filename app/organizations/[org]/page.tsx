@@ -54,7 +54,7 @@ export default async function OrganizationOverviewPage({ params }: Props) {
     >
       {overview.waiting && <AttentionSection page={page} waiting={overview.waiting} admins={admins} />}
       {isManager && <RecentSection page={page} />}
-      <SectionCard title="At a glance">
+      <SectionCard title="Summary">
         <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
           <Fact term="Members">
             <Link prefetch={false} className="link" href={organizationPath(name, "members")}>

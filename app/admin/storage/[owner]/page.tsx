@@ -40,7 +40,7 @@ export default async function StorageQuotaPage({ params }: Props) {
       trail={[{ href: STORAGE_PATH, label: "Storage" }]}
       description={`How much ${kind === "user" ? "this person" : "this organization"} can store in repositories.`}
     >
-      <SectionCard title="Now">
+      <SectionCard title="Usage">
         <Meter
           label="Git and Git LFS"
           text={ofLimit(readableSize(used), quota === null ? null : readableSize(quota))}

@@ -154,7 +154,7 @@ type LeaveSectionProps = Readonly<{ organization: Organization; userId: string }
 async function LeaveSection({ organization: { name, fullName }, userId }: LeaveSectionProps) {
   const isLastAdmin = (await listSoleAdministrations(userId)).some((each) => each.name === name);
   return (
-    <SectionCard title="Leave" description="To come back, you need a new invitation." isDanger>
+    <SectionCard title="Your membership" description="To come back, you need a new invitation." isDanger>
       {isLastAdmin ? (
         <p className="max-w-reading">
           You are the last administrator, so you cannot leave. Make another member an administrator, or{" "}
@@ -205,7 +205,7 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
   return (
     <div>
       <SectionCard
-        title="Invite a member"
+        title="New invitation"
         description={
           isMailSent()
             ? "They get a link by e-mail, whether or not they have an account here."

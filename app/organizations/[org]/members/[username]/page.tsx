@@ -108,7 +108,7 @@ type RemoveSectionProps = Readonly<{ organization: Readonly<{ name: string; full
 
 function RemoveSection({ organization, member, name }: RemoveSectionProps) {
   return (
-    <SectionCard title="Remove" isDanger>
+    <SectionCard title="Removal" isDanger>
       <ConfirmDestructive
         action={removeMemberAction.bind(null, organization.name)}
         trigger="Remove this member"

@@ -108,7 +108,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
           empty={<NoApps path={path} isSearched={search !== "" || state !== undefined} />}
         />
       </div>
-      <SectionCard title="Approve an app in advance" description="Before any member uses it. Ask its owner for the client ID.">
+      <SectionCard title="Approval in advance" description="Before any member uses it. Ask its owner for the client ID.">
         <ActionForm action={decideAppAction.bind(null, name, "approved")} className="grid max-w-reading gap-5">
           <Field name="clientId" label="Client ID" isMono />
           <SubmitButton variant="secondary">Approve</SubmitButton>

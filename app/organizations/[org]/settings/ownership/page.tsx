@@ -86,7 +86,7 @@ export default async function OwnershipPage({ params }: Props) {
           )}
         </SectionCard>
       )}
-      <SectionCard title="Delete organization" description="This cannot be undone. Nobody can use its name again." isDanger>
+      <SectionCard title="Deletion" description="This cannot be undone. Nobody can use its name again." isDanger>
         <div className="grid gap-4">
           <p className="max-w-reading">This also deletes {describeOwned(owned)}.</p>
           {isRecent ? (

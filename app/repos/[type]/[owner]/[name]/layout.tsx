@@ -117,14 +117,9 @@ type RepoTab = Readonly<{
 /** The tabs of a repository. On a narrow screen they wrap onto further lines. */
 function RepoTabs({ tabs }: Readonly<{ tabs: readonly RepoTab[] }>) {
   return (
-    <nav aria-label="Repository" className="-mb-px flex flex-wrap gap-x-3.5 text-muted text-small sm:gap-x-5">
+    <nav aria-label="Repository" className="tab-list">
       {tabs.map(({ label, count = 0, ...link }) => (
-        <NavLink
-          key={label}
-          {...link}
-          className="whitespace-nowrap border-transparent border-b-2 py-2 hover:text-ink"
-          currentClassName="border-ink! font-medium text-ink"
-        >
+        <NavLink key={label} {...link}>
           {label}
           {count > 0 && <span className="ml-1.5 rounded-full bg-sunken px-1.5 py-0.5 text-fine text-muted">{count}</span>}
         </NavLink>

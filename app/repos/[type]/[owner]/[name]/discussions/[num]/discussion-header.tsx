@@ -55,17 +55,12 @@ export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
         </p>
       </div>
       {isPullRequest && (
-        <nav aria-label="Pull request" className="flex gap-5 border-line border-b text-small">
+        <nav aria-label="Pull request" className="tab-list sm:border-line sm:border-b">
           {[
             { href, label: "Conversation", isExact: true },
             { href: `${href}/files`, label: "Files changed" },
           ].map(({ label, ...link }) => (
-            <NavLink
-              key={label}
-              {...link}
-              className="-mb-px whitespace-nowrap border-transparent border-b-2 py-2 text-muted hover:text-ink"
-              currentClassName="border-ink! font-medium text-ink!"
-            >
+            <NavLink key={label} {...link}>
               {label}
             </NavLink>
           ))}

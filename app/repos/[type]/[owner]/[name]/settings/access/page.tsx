@@ -91,10 +91,10 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
       />
       {repo.gated !== "none" && (
         <SectionCard
-          title="Grant access"
+          title="New access"
           description={`The user need not have requested it${isMailSent() ? ", and is notified by e-mail" : ""}.`}
         >
-          <ActionForm action={grantAction.bind(null, name)} label="Grant access" className="grid max-w-reading gap-4">
+          <ActionForm action={grantAction.bind(null, name)} label="New access" className="grid max-w-reading gap-4">
             <Field name="user" label="Username" autoComplete="off" autoCapitalize="none" spellCheck={false} />
             <SubmitButton variant="secondary">Grant access</SubmitButton>
           </ActionForm>
