@@ -14,6 +14,7 @@ import { Checklist, type ChecklistStep } from "../_components/checklist.tsx";
 import { Chip } from "../_components/chip.tsx";
 import { CodeBlock } from "../_components/copyable.tsx";
 import { EmptyState, List, ListRow } from "../_components/list.tsx";
+import { roleNames } from "../_components/organization-wording.ts";
 import { FormMessage, PageHeader, SectionCard } from "../_components/page-layout.tsx";
 import { RepoList } from "../_components/repos/repo-list.tsx";
 import { RestrictionNotice } from "../_components/restriction-notice.tsx";
@@ -154,7 +155,7 @@ async function Home({ session }: Readonly<{ session: SiteSession }>) {
                     </Link>
                   }
                   meta={name}
-                  trailing={<Chip>{role}</Chip>}
+                  trailing={<Chip>{roleNames[role]}</Chip>}
                 />
               ))}
             </List>

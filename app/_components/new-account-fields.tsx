@@ -1,3 +1,4 @@
+import { handleRule } from "./field-frame.tsx";
 import { Field, PasswordField } from "./fields.client.tsx";
 
 /** The fields for everyone who creates an account. */
@@ -18,7 +19,7 @@ export function NameFields() {
       <Field
         name="username"
         label="Username"
-        hint="Public, and part of the URLs of everything you own. Use letters, digits and single . _ or - between them."
+        hint={<>Public, and part of the URLs of everything you own. {handleRule}</>}
         autoComplete="username"
         autoCapitalize="none"
         spellCheck={false}

@@ -7,7 +7,7 @@ type TabsProps = Readonly<{
   tabs: ReadonlyArray<Readonly<{ label: string; content: ReactNode }>>;
 }>;
 
-/** Tabs. They are radio buttons underneath, so they need no JavaScript (globals.css). */
+/** Tabs. They are radio buttons underneath, so they need no JavaScript (controls.css). */
 export function Tabs({ label, tabs }: TabsProps) {
   const id = useId();
   return (

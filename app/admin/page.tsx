@@ -36,7 +36,12 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   },
   backups: {
     title: "Set up backups",
-    text: "Run npm run admin -- backup --to … every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and test a restore. If you make backups by other means, confirm them here.",
+    text: (
+      <>
+        Run <code>npm run admin -- backup --to …</code> every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD
+        elsewhere, and test a restore. If you make backups by other means, confirm them here.
+      </>
+    ),
     action: (
       <ActionButton action={confirmBackupsAction} label="Backups">
         Backups are set up
@@ -55,7 +60,11 @@ export default async function AdminPage() {
       {steps && (
         <Checklist
           title="Setup"
-          description="For details, run npm run admin -- doctor."
+          description={
+            <>
+              For details, run <code>npm run admin -- doctor</code>.
+            </>
+          }
           steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
           dismiss={dismissSetUpAction}
         />
@@ -191,7 +200,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Last backup",
       value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
-      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : "by npm run admin -- backup",
+      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : <code>npm run admin -- backup</code>,
     },
   ];
 }

@@ -122,10 +122,10 @@ export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
         </>
       }
       meta={
-        <>
+        <span className="block first-letter:uppercase">
           <LastUsed at={lastUsedAt} /> · added <RelativeTime at={createdAt} />
           {addedBy && <> by {addedBy}</>}
-        </>
+        </span>
       }
     >
       <dl className="mt-2 grid gap-x-3 gap-y-1 text-small sm:grid-cols-[max-content_1fr]">

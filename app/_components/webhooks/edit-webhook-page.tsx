@@ -31,7 +31,7 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
         description="Waiting deliveries use the new target and secret."
       />
       {webhook.madeWith && (
-        <FormMessage tone="warn" className="mb-4">
+        <FormMessage tone="warn" className="mb-5">
           <MadeWith madeWith={webhook.madeWith} verb="This webhook was created or last changed" />. Check where it sends events
           before you save: it then acts with your own permissions, which may be wider.
         </FormMessage>

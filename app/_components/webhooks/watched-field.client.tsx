@@ -47,8 +47,8 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const hint = (
     <>
       Search for a person, an organization or a repository, or enter it in full: <code>user:ada</code>, <code>org:tidepool</code>,{" "}
-      <code>model:ada/tides</code>, <code>dataset:…</code>, <code>space:…</code>. Watching a person or organization covers all
-      their repositories.
+      <code>model:ada/tides</code>, and in the same way <code>dataset:</code> and <code>space:</code>. Watching a person or
+      organization covers all their repositories.
     </>
   );
 

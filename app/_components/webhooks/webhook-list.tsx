@@ -95,7 +95,7 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
               <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />
             </span>
           )}
-          <span className="min-w-0">
+          <span className="min-w-0 first-letter:uppercase">
             {last ? (
               <>
                 last delivery <RelativeTime at={last.createdAt} />
@@ -193,10 +193,10 @@ export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   return <Chip tone={tone}>{text}</Chip>;
 }
 
-/** `all events`, `repo`, `3 kinds of events` */
+/** `all events`, `all repo events`, `3 kinds of events` */
 export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
   if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
-  return domains.length === eventDomains.length ? "all events" : domains.join(", ");
+  return domains.length === eventDomains.length ? "all events" : `all ${domains.join(" and ")} events`;
 }
 
 /** The name that the owner gave the webhook, otherwise the name of its target. */

@@ -164,7 +164,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
             )}
           </span>
           <span>
-            {describeEvents(webhook)}
+            Receives {describeEvents(webhook)}
             {webhook.madeWith && (
               <>
                 {" · "}

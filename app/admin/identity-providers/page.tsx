@@ -31,7 +31,7 @@ export default async function IdentityProvidersPage({ searchParams }: Readonly<{
       description="Services that users can sign in with, instead of using a password here. You trust each of them to identify users."
       notice={noticeOf({ removed: "Provider removed. The accounts linked to it were unlinked." }, query.notice)}
     >
-      <SectionCard title="Identity providers" isFlush>
+      <SectionCard title="Providers" isFlush>
         {providers.length === 0 ? (
           <EmptyState Icon={KeyRound} title="No identity providers yet">
             Users sign in with their password or a passkey. Add a provider below to show its button on the sign-in page.
@@ -119,8 +119,8 @@ function ProviderRow({ provider }: Readonly<{ provider: ListedIdentityProvider }
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{name}</bdi>
-          {disabledAt ? <Chip tone="warn">disabled</Chip> : <Chip tone="good">in use</Chip>}
-          {isSignUpAllowed && <Chip>sign-up</Chip>}
+          {disabledAt ? <Chip tone="warn">Disabled</Chip> : <Chip tone="good">In use</Chip>}
+          {isSignUpAllowed && <Chip>Sign-up</Chip>}
         </>
       }
       meta={

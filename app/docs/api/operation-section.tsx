@@ -5,7 +5,8 @@ import { type ReferenceOperation, splitResponses, typeOfAccess } from "#core/doc
 import { curlOf, exampleOf } from "#core/docs/reference/example-of.ts";
 import { Chip } from "../../_components/chip.tsx";
 import { CodeBlock, UrlText } from "../../_components/copyable.tsx";
-import { FieldLine, InlineCode, SchemaFields, typeOf } from "./schema-fields.tsx";
+import { InlineCode } from "../../_components/inline-code.tsx";
+import { FieldLine, SchemaFields, typeOf } from "./schema-fields.tsx";
 
 type OperationSectionProps = Readonly<{ document: ApiDocument; entry: ReferenceOperation; isEvent?: boolean }>;
 

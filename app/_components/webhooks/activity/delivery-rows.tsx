@@ -53,7 +53,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
               <span className="order-last col-span-2 min-w-0 sm:order-none sm:col-span-1">
                 <span className="flex items-center gap-2">
                   <span className="truncate font-medium">{kindOf(delivery)}</span>
-                  {delivery.kind === "test" && <Chip>test</Chip>}
+                  {delivery.kind === "test" && <Chip>Test</Chip>}
                 </span>
                 <span className="block truncate text-muted">
                   {delivery.repo.type} {delivery.repo.name}
@@ -87,9 +87,9 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
   return state === "waiting" ? "sending" : "not sent";
 }
 
-/** `repo.content · update` */
+/** `repo.content.update` */
 export function kindOf({ event }: Delivery): string {
-  return `${event.scope} · ${event.action}`;
+  return `${event.scope}.${event.action}`;
 }
 
 type OutcomeChipProps = Readonly<{

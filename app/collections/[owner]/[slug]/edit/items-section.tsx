@@ -53,13 +53,17 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
       trailing={
         <ActionForm action={updateItemAction} label={`Position of ${repo.fullName}`} className="flex gap-2">
           {hidden}
-          {position > 0 && (
+          {position > 0 ? (
             <SubmitButton variant="secondary" size="icon" name="position" value={String(position - 1)}>
               <ArrowUp className="size-4" aria-hidden="true" />
               <span className="sr-only">Move {repo.fullName} up</span>
             </SubmitButton>
+          ) : (
+            <NoArrow />
           )}
-          {!isLast && (
+          {isLast ? (
+            <NoArrow />
+          ) : (
             <SubmitButton variant="secondary" size="icon" name="position" value={String(position + 1)}>
               <ArrowDown className="size-4" aria-hidden="true" />
               <span className="sr-only">Move {repo.fullName} down</span>
@@ -116,6 +120,11 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
       </div>
     </ListRow>
   );
+}
+
+/** Keeps the arrows of all rows in two columns. */
+function NoArrow() {
+  return <span className="size-8" />;
 }
 
 function AddItem({ slug }: Readonly<{ slug: string }>) {

@@ -9,6 +9,7 @@ import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { Field, Select } from "../../../../_components/fields.client.tsx";
+import { roleNames } from "../../../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../../../_components/prove-identity.tsx";
 import {
@@ -75,7 +76,7 @@ export default async function OwnershipPage({ params }: Props) {
                 name="afterwards"
                 label="Your new role"
                 options={[
-                  ...next.map((value) => ({ value, label: `${value.charAt(0).toUpperCase()}${value.slice(1)}` })),
+                  ...next.map((value) => ({ value, label: roleNames[value] })),
                   { value: "leave", label: "None: leave the organization" },
                 ]}
               />

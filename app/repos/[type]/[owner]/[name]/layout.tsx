@@ -70,15 +70,17 @@ function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
         </Link>
       </p>
       <div className="flex flex-wrap items-center gap-2">
-        <div className="flex min-w-0 items-center gap-1">
-          <h1 className="min-w-0 break-words">
+        <div className="min-w-0">
+          <h1 className="inline break-words">
             <Link prefetch={false} href={`/${owner.handle}`} className="font-normal text-muted hover:text-ink">
               {owner.handle}
             </Link>
             <span className="font-normal text-muted"> / </span>
             <span className="inline-block max-w-full break-words">{name}</span>
           </h1>
-          <CopyButton value={fullName} label={fullName} />
+          <span className="ml-1 inline-block align-middle">
+            <CopyButton value={fullName} label={fullName} />
+          </span>
         </div>
         <RepoChips repo={repo} />
         <div className="sm:ml-auto">
