@@ -199,7 +199,7 @@ async function Welcome() {
           { href: "/docs/consent", label: "What people see" },
         ]}
       >
-        <Picture name="consent" width={480} height={760} alt="A site asks for permissions, and for access to an organization." />
+        <Picture name="consent" width={480} height={625} alt="A site asks for permissions." />
       </Feature>
       <Feature
         title="Repositories in git"

@@ -1,5 +1,4 @@
 import { Fragment, type ReactNode } from "react";
-import { classNames } from "./class-names.ts";
 import { CopyButton } from "./copy-button.client.tsx";
 import { FormMessage } from "./page-layout.tsx";
 
@@ -40,28 +39,19 @@ type CodeBlockProps = Readonly<{
   label: string;
 }>;
 
-/** Code to copy. The keyboard can scroll it. A single command, and all code on a narrow screen, is wrapped instead. */
+/** Code to copy. Long lines are wrapped. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
-    // Long lines scroll: without containment they would widen every grid and fieldset around them.
-    <div className="relative rounded-control contain-inline-size border border-line bg-sunken">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
-      <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-control p-3">
-        <pre
-          className={classNames(
-            "wrap-anywhere whitespace-pre-wrap leading-5",
-            code.includes("\n") && "sm:w-max sm:min-w-full sm:whitespace-pre",
-          )}
-        >
-          {/* The first line leaves room for the button. */}
-          <span className="float-right h-5 w-8" />
-          <code>{code}</code>
-        </pre>
-      </section>
-      <div className="absolute top-1 right-1 rounded-control bg-sunken">
+    <section aria-label={label} className="relative rounded-control border border-line bg-sunken p-3">
+      <pre className="wrap-anywhere whitespace-pre-wrap leading-5">
+        {/* The first line leaves room for the button. */}
+        <span className="float-right h-5 w-8" />
+        <code>{code}</code>
+      </pre>
+      <div className="absolute top-1 right-1">
         <CopyButton value={code} label={label} />
       </div>
-    </div>
+    </section>
   );
 }
 

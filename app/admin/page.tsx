@@ -15,6 +15,7 @@ import { FormMessage, PageColumn, SectionCard } from "../_components/page-layout
 import { RelativeTime } from "../_components/relative-time.tsx";
 import { requireOperator } from "../_server/session.ts";
 import { confirmBackupsAction, dismissSetUpAction } from "./actions.ts";
+import { AdminCommand } from "./admin-command.tsx";
 
 export const metadata: Metadata = { title: "Overview · Administration" };
 
@@ -38,7 +39,7 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
     title: "Set up backups",
     text: (
       <>
-        Run <code>npm run admin -- backup --to …</code> every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD
+        Run <AdminCommand>backup --to …</AdminCommand> every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD
         elsewhere, and test a restore. If you make backups by other means, confirm them here.
       </>
     ),
@@ -62,7 +63,7 @@ export default async function AdminPage() {
           title="Setup"
           description={
             <>
-              For details, run <code>npm run admin -- doctor</code>.
+              For details, run <AdminCommand>doctor</AdminCommand>.
             </>
           }
           steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
@@ -200,7 +201,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Last backup",
       value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
-      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : <code>npm run admin -- backup</code>,
+      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : <AdminCommand>backup</AdminCommand>,
     },
   ];
 }

@@ -7,6 +7,7 @@ import type { DisabledReason } from "#core/webhooks/vocabulary.ts";
 import { ButtonLink } from "../button.tsx";
 import { Chip } from "../chip.tsx";
 import { classNames } from "../class-names.ts";
+import { UrlText } from "../copyable.tsx";
 import { EmptyState, List } from "../list.tsx";
 import { LocalTime } from "../local-time.client.tsx";
 import { MadeWith } from "../made-with.tsx";
@@ -76,7 +77,11 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
           </Link>
           <WebhookStatus disabledReason={disabledReason} />
         </div>
-        {name && <p className="break-all font-mono text-fine text-muted">{targetName(webhook)}</p>}
+        {name && (
+          <p className="wrap-anywhere font-mono text-fine text-muted">
+            <UrlText>{targetName(webhook)}</UrlText>
+          </p>
+        )}
         <p className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-muted text-small">
           <span className="sr-only">Watches</span>
           {watched.slice(0, NAMED_MAX).map((item) => (

@@ -62,7 +62,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
               <span className="flex flex-wrap justify-end gap-x-2 text-right text-muted sm:block">
                 <RelativeTime at={delivery.createdAt} now={now} />
                 <span className="block font-mono text-fine tabular-nums leading-5 sm:whitespace-nowrap">
-                  <LocalTime at={delivery.createdAt} look="clock" /> · <SecondLine delivery={delivery} now={now} />
+                  <SecondLine delivery={delivery} now={now} />
                 </span>
               </span>
             </Link>
@@ -74,7 +74,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
 }
 
 function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date }>) {
-  const { state, attempts, nextAttemptAt, lastDurationMs } = delivery;
+  const { state, attempts, createdAt, nextAttemptAt, lastDurationMs } = delivery;
   if (state === "waiting" && attempts > 0 && nextAttemptAt) {
     return (
       <span className="font-sans text-bad">
@@ -82,9 +82,19 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
       </span>
     );
   }
-  if (state === "waiting" && !nextAttemptAt) return "on hold";
-  if (lastDurationMs !== null) return formatMilliseconds(lastDurationMs);
-  return state === "waiting" ? "sending" : "not sent";
+  const isOnHold = state === "waiting" && !nextAttemptAt;
+  return (
+    <>
+      <LocalTime at={createdAt} look="clock" /> ·{" "}
+      {isOnHold
+        ? "on hold"
+        : lastDurationMs !== null
+          ? formatMilliseconds(lastDurationMs)
+          : state === "waiting"
+            ? "sending"
+            : "not sent"}
+    </>
+  );
 }
 
 /** `repo.content.update` */

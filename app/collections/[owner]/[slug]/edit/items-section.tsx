@@ -3,6 +3,7 @@ import Link from "next/link";
 import { type CollectionItem, ITEM_NOTE_MAX_CHARACTERS } from "#core/hub/collections/collection.ts";
 import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { classNames } from "../../../../_components/class-names.ts";
+import { UrlText } from "../../../../_components/copyable.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../../../_components/disclosure.client.tsx";
 import { Field, Select, TextArea } from "../../../../_components/fields.client.tsx";
@@ -46,7 +47,7 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
       leading={<RepoIcon type={repo.type} />}
       title={
         <Link prefetch={false} href={repoHref(repo)} className="link wrap-anywhere min-w-0">
-          {repo.fullName}
+          <UrlText>{repo.fullName}</UrlText>
         </Link>
       }
       meta={wordOfType(repo.type)}
