@@ -238,7 +238,7 @@ async function Welcome() {
       >
         <CodeBlock
           label="commands for jobs"
-          code={`npm install --global \\\n  ${ORIGIN}/downloads/keyhook-cli.tgz\nkeyhook login\nkeyhook jobs run python:3.12 python -c 'print(6 * 7)'`}
+          code={`npm install --global ${ORIGIN}/downloads/keyhook-cli.tgz\nkeyhook login\nkeyhook jobs run python:3.12 python -c 'print(6 * 7)'`}
         />
       </Feature>
     </div>
