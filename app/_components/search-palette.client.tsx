@@ -113,7 +113,9 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
                   )}
                 >
                   <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-                  <span className="max-w-3/5 shrink-0 truncate text-fine text-muted">{hint}</span>
+                  <span className={classNames("max-w-3/5 shrink-0 truncate text-fine", at !== active && "text-muted")}>
+                    {hint}
+                  </span>
                 </a>
               );
             })}
