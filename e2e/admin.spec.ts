@@ -126,7 +126,7 @@ for (const hasScripts of [true, false]) {
       await expect(administration.rule(`agents.${host}`)).toContainText(/Allowed.*our own agents/s);
 
       await administration.beginBlockingHost(host, reported);
-      await expect(page.getByText("No apps have been seen yet, so nobody loses access.")).toBeVisible();
+      await expect(page.getByText("No apps of this host have been seen, so nobody loses access.")).toBeVisible();
       await expect(page.getByLabel("Note")).toHaveValue(reported);
       await page.getByRole("link", { name: "Cancel" }).click();
       await expect(administration.rule(reported)).toHaveCount(0);

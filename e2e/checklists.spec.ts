@@ -11,7 +11,7 @@ test("without scripts, a new person's checklist shows their progress, and does n
 }) => {
   await enter(page, person);
   await page.goto("/");
-  const checklist = page.getByRole("region", { name: "Get started" });
+  const checklist = page.getByRole("region", { name: "First steps" });
   await expect(checklist).toContainText("0 of 4 done");
   await makeRepo(demo, await makeToken(demo, person));
   await page.reload();

@@ -105,7 +105,7 @@ test("a repository is added to a collection from its own page", async ({ page, d
 test("an operator adds a platform, rotates its token and revokes it", async ({ page, demo }) => {
   await enter(page, { username: "opal", password: demo.password });
   await page.goto("/admin/platforms");
-  const form = page.getByRole("form", { name: "Add a platform" });
+  const form = page.getByRole("form", { name: "New platform" });
   await form.getByLabel("Name").fill("North forge");
   await form.getByLabel("Source").fill("not an address");
   await form.getByRole("button", { name: "Add platform" }).click();
@@ -129,7 +129,7 @@ test("an operator adds a platform, rotates its token and revokes it", async ({ p
   await expect(row).toContainText("1 repository");
   await expectAccessible(page);
   await row.getByRole("button", { name: "New token" }).click();
-  await expect(row.getByText("Copy it now")).toBeVisible();
+  await expect(row.getByText(/Copy the .*token of .* now/)).toBeVisible();
   await row.getByText("Revoke", { exact: true }).click();
   await row.getByRole("button", { name: "Revoke the platform" }).click();
   await expect(page.getByRole("status").filter({ hasText: "revoked" })).toBeVisible();

@@ -84,7 +84,7 @@ test("an app for devices needs no redirect URI, and its page has an example of t
   await page.getByLabel("Allow the device flow").check();
   await page.getByRole("button", { name: "Create app" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Night Ferry");
-  const connect = page.getByRole("region", { name: "Connect your app" });
+  const connect = page.getByRole("region", { name: "Connection" });
   await expect(connect.getByText(`${demo.origin}/oauth/device`, { exact: true })).toBeVisible();
   await expect(connect.getByText(`${demo.origin}/device`, { exact: true })).toBeVisible();
   await expect(connect.getByRole("radio")).toHaveCount(1);

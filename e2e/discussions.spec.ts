@@ -128,7 +128,7 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await page.reload();
   await expect(page.getByText("Add low tide")).toBeVisible();
   await page.getByRole("button", { name: "Open for review" }).click();
-  await expect(page.getByRole("heading", { name: "It can be merged" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No conflicts" })).toBeVisible();
   await tree.git("push", "--quiet", "--force", "origin", "main:refs/pr/1");
   await page.reload();
   await expect(page.getByRole("heading", { name: "Already merged" })).toBeVisible();
@@ -143,7 +143,7 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await page.getByRole("button", { name: "Merge into main" }).click();
   await expect(page.getByText("Both sides changed tides.txt")).toBeVisible();
   await page.reload();
-  await expect(page.getByRole("heading", { name: "This branch has conflicts" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Conflicts", exact: true })).toBeVisible();
   await tree.git("checkout", "--quiet", "low");
   await tree.git("merge", "--quiet", "--strategy-option=ours", "main", "--message", "Bring main in");
   await tree.git("push", "--quiet", "origin", "low:refs/pr/1");

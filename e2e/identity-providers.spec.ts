@@ -33,7 +33,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await enter(page, { username: "opal", password: demo.password });
     await page.goto("/admin");
     await page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name: "Identity providers" }).click();
-    const form = page.getByRole("form", { name: "Add a provider" });
+    const form = page.getByRole("form", { name: "New provider" });
     const issuer = form.getByRole("textbox", { name: "Issuer" });
     await form.getByLabel("Name in URLs", { exact: true }).fill(slug);
     await form.getByLabel("Name on the button").fill(name);

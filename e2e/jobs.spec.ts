@@ -20,7 +20,7 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await page.goto("/settings/profile");
   await page.getByRole("link", { name: "Jobs", exact: true }).click();
   await expect(page.getByText("No jobs yet")).toBeVisible();
-  await page.getByRole("link", { name: "Run a job" }).click();
+  await page.getByRole("link", { name: "New job" }).click();
 
   // The error is shown beside the field, and the input stays.
   await expect(page.getByLabel("Space", { exact: true })).toBeHidden();

@@ -36,7 +36,7 @@ test("an operator connects a model provider, a user's token queries a model, and
   const administration = new Administration(page);
   await administration.enter(demo);
   await page.goto("/admin/inference");
-  const form = page.getByRole("form", { name: "Add a provider" });
+  const form = page.getByRole("form", { name: "New provider" });
   await form.getByLabel("Name").fill(name);
   await form.getByLabel("Base URL").fill(provider.url);
   await form.getByLabel("API key").fill("sk-never-shown-again-4711");

@@ -98,15 +98,15 @@ test("an organization is transferred, put on a plan, and deleted", async ({ page
   await expect(page.getByRole("heading", { name: `Make ${another.fullName} an administrator?` })).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Cancel" }).click();
-  await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("read");
+  await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("Read");
 
   await page.goto(at(own.name, "settings/ownership"));
   await page.getByLabel("New administrator").fill(another.username);
   await page.getByLabel("Your new role").selectOption("contributor");
   await page.getByRole("button", { name: "Transfer organization" }).click();
   await expect(page.getByText("Organization transferred")).toBeVisible();
-  await expect(page.getByRole("listitem").filter({ hasText: member.fullName })).toContainText("contributor");
-  await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("admin");
+  await expect(page.getByRole("listitem").filter({ hasText: member.fullName })).toContainText("Contributor");
+  await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("Admin");
   expect(await readLinkTo(demo, another.email, at(own.name))).toBe(at(own.name));
 
   const operators = await browser.newContext({ baseURL: demo.origin });

@@ -34,7 +34,7 @@ for (const hasScripts of [true, false]) {
       await page.getByRole("button", { name: "Create invitation" }).click();
       await expect(page.getByText("This server does not send e-mail. Copy the link")).toBeVisible();
       const link = (await page.locator("code", { hasText: "/invitations/" }).textContent()) ?? "";
-      await expect(page.getByRole("listitem").filter({ hasText: another.email })).toContainText("contributor");
+      await expect(page.getByRole("listitem").filter({ hasText: another.email })).toContainText("Contributor");
 
       const context = await browser.newContext({ javaScriptEnabled: hasScripts, baseURL: demo.origin });
       const theirs = await context.newPage();
@@ -43,7 +43,7 @@ for (const hasScripts of [true, false]) {
       await theirs.getByRole("button", { name: /^Join/ }).click();
       await theirs.waitForURL(`**/${name}`);
       await theirs.goto("/organizations");
-      await expect(rowOf(theirs, { fullName: `Guild of ${person.username}` })).toContainText("contributor");
+      await expect(rowOf(theirs, { fullName: `Guild of ${person.username}` })).toContainText("Contributor");
 
       await page.goto(members(name));
       await expect(page.getByText(another.email)).toHaveCount(0);
@@ -51,7 +51,7 @@ for (const hasScripts of [true, false]) {
       await page.getByRole("radio", { name: "write" }).check();
       await page.getByRole("button", { name: "Change role" }).click();
       await expect(page.getByText("Role changed")).toBeVisible();
-      await expect(rowOf(page, another)).toContainText("write");
+      await expect(rowOf(page, another)).toContainText("Write");
 
       await theirs.goto(members(name));
       await expect(theirs.getByRole("link", { name: /^Manage/ })).toHaveCount(0);
@@ -87,7 +87,7 @@ for (const hasScripts of [true, false]) {
       const [own] = member.organizations;
       await enter(page, member);
       await page.goto(members(own.name));
-      await expect(page.getByRole("region", { name: "Leave" })).toContainText("last administrator");
+      await expect(page.getByRole("region", { name: "Your membership" })).toContainText("last administrator");
       await expect(page.getByText("Leave this organization")).toHaveCount(0);
 
       await page.goto(`${members(own.name)}/${member.username}`);
@@ -154,7 +154,7 @@ test("a member below the role admin sees the members, and cannot change them", a
   const [, other] = member.organizations;
   await enter(page, member);
   await page.goto(members(other.name));
-  await expect(rowOf(page, member)).toContainText("write");
+  await expect(rowOf(page, member)).toContainText("Write");
   await expect(page.getByRole("button", { name: "Create invitation" })).toHaveCount(0);
   await page.goto(`/organizations/${other.name}/settings`);
   await expect(page).toHaveURL(new RegExp(`${members(other.name)}$`));

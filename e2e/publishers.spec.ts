@@ -70,7 +70,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByText("No publishers yet")).toBeVisible();
       await expect(page.getByText(`-d resource=${repo}`).first()).toBeAttached();
       if (hasScripts) await expectAccessible(page);
-      await page.getByRole("link", { name: "Add a publisher" }).click();
+      await page.getByRole("link", { name: "New publisher" }).click();
 
       await page.getByRole("textbox", { name: "Repository", exact: true }).fill("kite");
       await page.getByRole("button", { name: "Add publisher" }).click();
@@ -123,7 +123,7 @@ test("a pipeline is trusted to read as a person", async ({ page, person, demo })
   const ci = await startCiIssuer(demo);
   await enter(page, person);
   await page.goto("/settings/publishers");
-  await page.getByRole("link", { name: "Add a publisher" }).click();
+  await page.getByRole("link", { name: "New publisher" }).click();
   await page.getByRole("link", { name: "Another issuer" }).click();
   await fillIssuer(page, ci, "repository = octo/kite");
   await page.getByRole("button", { name: "Add publisher" }).click();

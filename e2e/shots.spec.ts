@@ -6,7 +6,7 @@ import { screens } from "./support/screens.ts";
 
 /** The pictures of the landing page: parts of screens, in the sizes that app/(public)/page.tsx shows. */
 const landing: Readonly<Record<string, { part: (page: Page) => Locator; width: number; height: number }>> = {
-  consent: { part: (page) => page.locator("main"), width: 480, height: 760 },
+  consent: { part: (page) => page.locator("main"), width: 480, height: 625 },
 };
 
 /** The widths of the screenshots. SHOTS_WIDTHS=768 replaces them. */

@@ -14,6 +14,7 @@ import { Checklist, type ChecklistStep } from "../_components/checklist.tsx";
 import { Chip } from "../_components/chip.tsx";
 import { CodeBlock } from "../_components/copyable.tsx";
 import { EmptyState, List, ListRow } from "../_components/list.tsx";
+import { roleNames } from "../_components/organization-wording.ts";
 import { FormMessage, PageHeader, SectionCard } from "../_components/page-layout.tsx";
 import { RepoList } from "../_components/repos/repo-list.tsx";
 import { RestrictionNotice } from "../_components/restriction-notice.tsx";
@@ -90,7 +91,7 @@ async function Home({ session }: Readonly<{ session: SiteSession }>) {
       {steps && (
         <div className="mb-5">
           <Checklist
-            title="Get started"
+            title="First steps"
             steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
             dismiss={dismissFirstStepsAction}
           />
@@ -154,7 +155,7 @@ async function Home({ session }: Readonly<{ session: SiteSession }>) {
                     </Link>
                   }
                   meta={name}
-                  trailing={<Chip>{role}</Chip>}
+                  trailing={<Chip>{roleNames[role]}</Chip>}
                 />
               ))}
             </List>
@@ -187,9 +188,7 @@ async function Welcome() {
           <ButtonLink variant={isOpen ? "secondary" : "primary"} href="/login">
             Sign in
           </ButtonLink>
-          <ButtonLink variant="quiet" href="/docs">
-            Read the docs
-          </ButtonLink>
+          <ButtonLink href="/docs">Read the docs</ButtonLink>
         </div>
       </div>
       <Feature
@@ -200,7 +199,7 @@ async function Welcome() {
           { href: "/docs/consent", label: "What people see" },
         ]}
       >
-        <Picture name="consent" width={480} height={760} alt="A site asks for permissions, and for access to an organization." />
+        <Picture name="consent" width={480} height={625} alt="A site asks for permissions." />
       </Feature>
       <Feature
         title="Repositories in git"
@@ -213,7 +212,7 @@ async function Welcome() {
       >
         <CodeBlock
           label="git commands"
-          code={`git clone ${ORIGIN}/datasets/you/readings\ncd readings\ngit add week-12.parquet  # in Git LFS, without setup\ngit commit -m "Add week 12"\ngit push`}
+          code={`git clone ${ORIGIN}/you/tides\ncd tides\ngit add week-12.parquet  # in Git LFS, without setup\ngit commit -m "Add week 12"\ngit push`}
         />
       </Feature>
       <Feature
@@ -239,7 +238,7 @@ async function Welcome() {
       >
         <CodeBlock
           label="commands for jobs"
-          code={`npm install --global ${ORIGIN}/downloads/keyhook-cli.tgz\nkeyhook login\nkeyhook jobs run python:3.12 python -c 'print("high tide")'`}
+          code={`npm install --global ${ORIGIN}/downloads/keyhook-cli.tgz\nkeyhook login\nkeyhook jobs run python:3.12 python -c 'print(6 * 7)'`}
         />
       </Feature>
     </div>

@@ -16,6 +16,7 @@ import { Avatar, avatarSrc } from "../_components/avatar.tsx";
 import { ButtonLink } from "../_components/button.tsx";
 import { Chip } from "../_components/chip.tsx";
 import { EmptyState, List, ListRow, PagedList } from "../_components/list.tsx";
+import { roleNames } from "../_components/organization-wording.ts";
 import { Card, FormMessage, SectionCard } from "../_components/page-layout.tsx";
 import { RelativeTime } from "../_components/relative-time.tsx";
 import { RepoList } from "../_components/repos/repo-list.tsx";
@@ -192,7 +193,7 @@ async function MembersSection({ owner, person, page }: Readonly<{ owner: Owner; 
                 <bdi>{fullName || username}</bdi>
               </Link>
             }
-            meta={`${username} · ${role}`}
+            meta={`${username} · ${roleNames[role]}`}
           />
         )}
         empty={null}

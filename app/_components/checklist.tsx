@@ -18,7 +18,7 @@ export type ChecklistStep = Readonly<{
 
 type ChecklistProps = Readonly<{
   title: string;
-  description?: string;
+  description?: ReactNode;
   steps: readonly ChecklistStep[];
   dismiss: ActionButtonProps["action"];
 }>;
@@ -29,7 +29,11 @@ export function Checklist({ title, description, steps, dismiss }: ChecklistProps
   return (
     <SectionCard
       title={title}
-      description={`${done} of ${steps.length} done.${description ? ` ${description}` : ""}`}
+      description={
+        <>
+          {done} of {steps.length} done. {description}
+        </>
+      }
       action={
         <ActionButton action={dismiss} label="Dismiss the checklist" variant="quiet">
           Dismiss

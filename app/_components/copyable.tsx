@@ -1,5 +1,4 @@
 import { Fragment, type ReactNode } from "react";
-import { classNames } from "./class-names.ts";
 import { CopyButton } from "./copy-button.client.tsx";
 import { FormMessage } from "./page-layout.tsx";
 
@@ -15,19 +14,23 @@ export function CopyField({ label, value }: CopyFieldProps) {
       <span className="text-muted text-small">{label}</span>
       <div className="flex min-h-10 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-3">
         <code className="wrap-anywhere min-w-0 flex-1 select-all">
-          {/* A URL is broken after a slash, if possible. */}
-          {value.split(/(?<=\/)(?!\/)/).map((part, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
-            <Fragment key={index}>
-              {index > 0 && <wbr />}
-              {part}
-            </Fragment>
-          ))}
+          <UrlText>{value}</UrlText>
         </code>
         <CopyButton value={value} label={label} />
       </div>
     </div>
   );
+}
+
+/** A URL or path is broken after a slash, if possible. */
+export function UrlText({ children: url }: Readonly<{ children: string }>) {
+  return url.split(/(?<=\/)(?!\/)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }
 
 type CodeBlockProps = Readonly<{
@@ -36,24 +39,19 @@ type CodeBlockProps = Readonly<{
   label: string;
 }>;
 
-/** Code to copy. The keyboard can scroll it; a single command is wrapped instead. */
+/** Code to copy. Long lines are wrapped. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
-    // Long lines scroll: without containment they would widen every grid and fieldset around them.
-    <div className="relative rounded-control contain-inline-size border border-line bg-sunken">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
-      <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-control p-3">
-        {/* The padding lets the end of the first line scroll out from under the button. */}
-        <pre
-          className={classNames("pr-8 leading-5", code.includes("\n") ? "w-max min-w-full" : "wrap-anywhere whitespace-pre-wrap")}
-        >
-          <code>{code}</code>
-        </pre>
-      </section>
-      <div className="absolute top-1 right-1 rounded-control bg-sunken">
+    <section aria-label={label} className="relative rounded-control border border-line bg-sunken p-3">
+      <pre className="wrap-anywhere whitespace-pre-wrap leading-5">
+        {/* The first line leaves room for the button. */}
+        <span className="float-right h-5 w-8" />
+        <code>{code}</code>
+      </pre>
+      <div className="absolute top-1 right-1">
         <CopyButton value={code} label={label} />
       </div>
-    </div>
+    </section>
   );
 }
 
@@ -68,8 +66,12 @@ type SecretOnceProps = Readonly<{
 export function SecretOnce({ label, value, children }: SecretOnceProps) {
   return (
     <div className="grid gap-3">
-      <FormMessage tone="warn">Copy it now. It is shown only once. {children}</FormMessage>
+      <FormMessage tone="warn">
+        Copy the {lowerFirst(label)} now. It is shown only once. {children}
+      </FormMessage>
       <CopyField label={label} value={value} />
     </div>
   );
 }
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

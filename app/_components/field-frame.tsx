@@ -52,3 +52,14 @@ export function FieldFrame({ id, label, hint, error, isOptional, aside, children
     </div>
   );
 }
+
+/** The hint of the name of a user or an organization. */
+export const handleRule = (
+  <>
+    Use letters, digits and single{" "}
+    <span className="whitespace-nowrap">
+      <code>.</code> <code>_</code> or <code>-</code>
+    </span>{" "}
+    between them.
+  </>
+);

@@ -58,9 +58,9 @@ export function Meter({ label, text, value, max }: MeterProps) {
   const state = share >= 1 ? "full" : share >= NEARLY_FULL ? "nearly full" : undefined;
   return (
     <div className="grid gap-1.5">
-      <p className="flex flex-wrap items-baseline justify-between gap-x-3">
-        <span className="font-medium">{label}</span>
-        <span className="text-small tabular-nums">
+      <p className="flex items-baseline justify-between gap-x-3">
+        <span className="min-w-0 font-medium">{label}</span>
+        <span className="text-right text-small tabular-nums">
           {state && (
             <span className={classNames("font-medium", share >= 1 && "text-bad")}>
               {state === "full" ? "Full" : "Nearly full"} ·{" "}

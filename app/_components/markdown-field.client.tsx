@@ -37,7 +37,7 @@ export function MarkdownField({ name, label, isOptional, rows = 5, children, aft
       )}
       <div className="flex flex-wrap items-center gap-2">
         {children}
-        <SubmitButton name="intent" value={PREVIEW} variant="quiet" size={size}>
+        <SubmitButton name="intent" value={PREVIEW} variant="secondary" size={size}>
           Preview
         </SubmitButton>
         {after}

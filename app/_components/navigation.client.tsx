@@ -6,26 +6,29 @@ import { usePathname } from "next/navigation";
 import { type ReactNode, useEffect, useRef } from "react";
 import { classNames } from "./class-names.ts";
 
-type NavLinkProps = Readonly<{
+type LinkTarget = Readonly<{
   href: string;
   /** The paths for which the link counts as current; by default `href` and the paths below it. */
   section?: string | readonly string[];
   /** Whether the link is current only for `href`, because pages below it have links of their own. */
   isExact?: boolean;
-  className?: string;
-  currentClassName: string;
-  children: ReactNode;
 }>;
 
+type NavLinkProps = LinkTarget & Readonly<{ className?: string; currentClassName?: string; children: ReactNode }>;
+
+const isCurrentAt = (path: string, { href, section = href, isExact = false }: LinkTarget): boolean =>
+  [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
+
 /** A link that marks the current page and shows when its page is loading. */
-export function NavLink({ href, section = href, isExact = false, className, currentClassName, children }: NavLinkProps) {
+export function NavLink({ className, currentClassName, children, ...target }: NavLinkProps) {
   const path = usePathname() ?? "";
-  const isCurrent = [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
+  const { href } = target;
+  const isCurrent = isCurrentAt(path, target);
   return (
     <Link
       href={href}
       prefetch={false}
-      aria-current={path === href ? "page" : isCurrent ? "true" : undefined}
+      aria-current={isCurrent ? (path === href ? "page" : "true") : undefined}
       className={classNames(className, isCurrent && currentClassName)}
     >
       <Pending>{children}</Pending>
@@ -40,14 +43,14 @@ function Pending({ children }: Readonly<{ children: ReactNode }>) {
 
 type NavMenuProps = Readonly<{
   label: string;
-  pages: ReadonlyArray<Readonly<{ href: string; label: string; isExact?: boolean }>>;
+  pages: ReadonlyArray<LinkTarget & Readonly<{ label: string }>>;
   children: ReactNode;
 }>;
 
 /** The navigation, collapsed under the name of the current page. The path as its key closes it after each navigation. */
 export function NavMenu({ label, pages, children }: NavMenuProps) {
   const path = usePathname() ?? "";
-  const current = pages.find(({ href, isExact }) => path === href || (!isExact && path.startsWith(`${href}/`)));
+  const current = pages.find((page) => isCurrentAt(path, page));
   return (
     <details key={path} className="group rounded-control border border-line bg-surface">
       <summary className="flex h-10 items-center justify-between gap-2 px-3 text-small">

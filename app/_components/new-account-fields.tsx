@@ -1,3 +1,4 @@
+import { handleRule } from "./field-frame.tsx";
 import { Field, PasswordField } from "./fields.client.tsx";
 
 /** The fields of a new account with a password. */
@@ -18,7 +19,7 @@ export function NameFields() {
       <Field
         name="username"
         label="Username"
-        hint="Public, and part of the URLs of everything you own. Use letters, digits and single . _ or - between them."
+        hint={<>Public, and part of the URLs of everything you own. {handleRule}</>}
         autoComplete="username"
         autoCapitalize="none"
         spellCheck={false}

@@ -2,6 +2,14 @@ import type { OrganizationRole } from "@keyhook/sdk";
 import type { OrganizationPlan } from "#core/accounts/organizations/plans.ts";
 import type { AppPolicy, AppRefusal } from "#core/oauth/app-policy/app-policy.ts";
 
+/** The name of each role. */
+export const roleNames: Record<OrganizationRole, string> = {
+  read: "Read",
+  contributor: "Contributor",
+  write: "Write",
+  admin: "Admin",
+};
+
 /** What each role in an organization may do, worded to follow "may". */
 export const roleSentences: Record<OrganizationRole, string> = {
   read: "see the organization's private content",

@@ -15,8 +15,13 @@ export function PageColumn({ notice, children, ...header }: PageColumnProps) {
   return (
     <>
       <PageHeader {...header} />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
+      <div className="group/column grid grid-cols-1 gap-5">
+        {/* A refusal on the page is newer. */}
+        {notice && (
+          <FormMessage tone="good" className="group-has-[[aria-invalid=true],[role=alert]]/column:hidden">
+            {notice}
+          </FormMessage>
+        )}
         {children}
       </div>
     </>
@@ -39,18 +44,7 @@ export type PageHeaderProps = Readonly<{
 export function PageHeader({ title, description, trail, status, actions }: PageHeaderProps) {
   return (
     <header className="mb-5">
-      {trail && (
-        <nav aria-label="Breadcrumb" className="mb-1.5 text-muted text-small">
-          {trail.map((step, index) => (
-            <span key={step.href}>
-              {index > 0 && <span aria-hidden="true"> / </span>}
-              <Link prefetch={false} href={step.href} className="link">
-                {step.label}
-              </Link>
-            </span>
-          ))}
-        </nav>
-      )}
+      {trail && <Trail steps={trail} />}
       <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-64">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -62,6 +56,22 @@ export function PageHeader({ title, description, trail, status, actions }: PageH
         {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
       </div>
     </header>
+  );
+}
+
+/** Links to the parent pages. */
+export function Trail({ steps }: Readonly<{ steps: NonNullable<PageHeaderProps["trail"]> }>) {
+  return (
+    <nav aria-label="Breadcrumb" className="mb-1.5 text-muted text-small">
+      {steps.map((step, index) => (
+        <span key={step.href}>
+          {index > 0 && <span aria-hidden="true"> / </span>}
+          <Link prefetch={false} href={step.href} className="link">
+            {step.label}
+          </Link>
+        </span>
+      ))}
+    </nav>
   );
 }
 

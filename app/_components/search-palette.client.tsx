@@ -50,6 +50,7 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
       else if (typed.trim() !== "") go(`/search?search=${encodeURIComponent(typed.trim())}`);
     }
   };
+  const hasFound = items.length > 0 && state === "found";
   let index = -1;
   return (
     <>
@@ -75,7 +76,7 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
           spellCheck={false}
           className="h-12 min-w-0 flex-1 bg-transparent outline-none"
         />
-        <kbd className="text-fine text-muted">Esc</kbd>
+        <kbd className="text-fine text-muted max-sm:hidden">Esc</kbd>
       </div>
       <div
         id={`${id}-found`}
@@ -108,19 +109,28 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
                   }}
                   className={classNames(
                     "flex items-baseline gap-3 rounded-control px-2 py-1.5 text-small",
-                    at === active && "bg-sunken",
+                    at === active && "bg-line",
                   )}
                 >
                   <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-                  <span className="max-w-3/5 shrink-0 truncate text-fine text-muted">{hint}</span>
+                  <span className={classNames("max-w-3/5 shrink-0 truncate text-fine", at !== active && "text-muted")}>
+                    {hint}
+                  </span>
                 </a>
               );
             })}
           </div>
         ))}
       </div>
-      <p role="status" className={typed.trim() === "" ? "sr-only" : "border-line border-t px-4 py-2 text-fine text-muted"}>
-        {typed.trim() === "" ? "" : items.length > 0 && state === "found" ? "↑↓ to move, Enter to open" : stateWords[state]}
+      <p
+        role="status"
+        className={
+          typed.trim() === ""
+            ? "sr-only"
+            : classNames("border-line border-t px-4 py-2 text-fine text-muted", hasFound && "max-sm:sr-only")
+        }
+      >
+        {typed.trim() === "" ? "" : hasFound ? "↑↓ to move, Enter to open" : stateWords[state]}
       </p>
     </>
   );

@@ -25,6 +25,8 @@ export function SideFrame({ navigation, children }: SideFrameProps) {
 export type NavPage = Readonly<{
   href: string;
   label: string;
+  /** The paths for which the link counts as current; by default `href`. */
+  section?: string | readonly string[];
   /** Set if the path of another page in the navigation begins with this one's. */
   isExact?: boolean;
 }>;
@@ -60,11 +62,10 @@ function Groups({ sections }: Readonly<{ sections: NavSections }>) {
         <div key={section.label}>
           <p className="px-3 pb-1 text-fine">{section.label}</p>
           <ul>
-            {section.pages.map(({ href, label, isExact }) => (
-              <li key={href}>
+            {section.pages.map(({ label, ...link }) => (
+              <li key={link.href}>
                 <NavLink
-                  href={href}
-                  isExact={isExact}
+                  {...link}
                   className="block rounded-control px-3 py-1.5 hover:text-ink"
                   currentClassName="bg-line font-medium text-ink"
                 >

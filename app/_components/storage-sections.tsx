@@ -112,7 +112,7 @@ function LargeRepoRow({
           {isPrivate && <Chip>Private</Chip>}
         </>
       }
-      meta={`${typeNames[type]} · ${readableSize(gitBytes)} in git${lfsBytes > 0 ? `, ${readableSize(lfsBytes)} in Git LFS` : ""}`}
+      meta={`${typeNames[type]}${lfsBytes > 0 ? ` · ${readableSize(gitBytes)} in git, ${readableSize(lfsBytes)} in Git LFS` : ""}`}
       trailing={<span className="text-small tabular-nums">{readableSize(gitBytes + lfsBytes)}</span>}
     />
   );

@@ -7,17 +7,17 @@ type TabsProps = Readonly<{
   tabs: ReadonlyArray<Readonly<{ label: string; content: ReactNode }>>;
 }>;
 
-/** Tabs. They are radio buttons underneath, so they need no JavaScript (globals.css). */
+/** Tabs. They are radio buttons underneath, so they need no JavaScript (controls.css). */
 export function Tabs({ label, tabs }: TabsProps) {
   const id = useId();
   return (
-    <fieldset className="tabs flex flex-wrap gap-x-4">
+    <fieldset className="tabs">
       <legend className="sr-only">{label}</legend>
       {tabs.map((tab, index) => (
         <Fragment key={tab.label}>
           <input type="radio" name={id} id={`${id}-${index}`} defaultChecked={index === 0} className="sr-only" />
           <label htmlFor={`${id}-${index}`}>{tab.label}</label>
-          <div className="border-line border-t pt-3">{tab.content}</div>
+          <div className="pt-2 sm:border-line sm:border-t sm:pt-3">{tab.content}</div>
         </Fragment>
       ))}
     </fieldset>
@@ -36,14 +36,13 @@ type LinkTabsProps = Readonly<{
 /** The parts of a long page, each with its own URL. */
 export function LinkTabs({ label, parts, path, current }: LinkTabsProps) {
   return (
-    <nav aria-label={label} className="flex flex-wrap gap-x-5 border-line border-b text-small">
+    <nav aria-label={label} className="tab-list sm:border-line sm:border-b">
       {Object.entries(parts).map(([part, name], index) => (
         <Link
           key={part}
           prefetch={false}
           href={index === 0 ? path : `${path}?tab=${part}`}
           aria-current={part === current ? "page" : undefined}
-          className="whitespace-nowrap border-transparent border-b-2 py-2 text-muted hover:text-ink aria-[current]:border-ink aria-[current]:font-medium aria-[current]:text-ink"
         >
           {name}
         </Link>

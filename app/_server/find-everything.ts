@@ -5,6 +5,7 @@ import { listOrganizations } from "#core/accounts/organizations/find-organizatio
 import { searchDocs } from "#core/docs/search-docs.ts";
 import { isServiceError } from "#core/errors.ts";
 import { listRepos } from "#core/hub/repos/list-repos.ts";
+import { repoTypeLooks } from "../_components/repos/repo-types.ts";
 import type { FoundGroup, FoundItem } from "../_components/search-palette.client.tsx";
 import type { NavSections } from "../_components/side-frame.tsx";
 import { adminSections } from "../admin/sections.ts";
@@ -98,7 +99,7 @@ const namedPages = (of: string, sections: NavSections): FoundItem[] =>
 async function reposNamed(actor: Actor, search: string, limit: number): Promise<FoundItem[]> {
   try {
     const { repos } = await listRepos(actor, { search, limit });
-    return repos.map((repo) => ({ href: repoHref(repo), label: repo.fullName, hint: repo.type }));
+    return repos.map((repo) => ({ href: repoHref(repo), label: repo.fullName, hint: repoTypeLooks[repo.type].word }));
   } catch (error) {
     // A search for text that cannot be a name has no results.
     if (isServiceError(error) && error.code === "invalid_request") return [];

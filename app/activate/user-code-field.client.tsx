@@ -6,7 +6,7 @@ import { describedBy, FieldFrame } from "../_components/field-frame.tsx";
 
 const HINT = "Eight letters, upper or lower case. The hyphen is optional.";
 
-/** A single field, so that a code can be pasted, drawn as two boxes (globals.css). It fits a code with or without its hyphen. */
+/** A single field, so that a code can be pasted, drawn as two boxes (controls.css). It fits a code with or without its hyphen. */
 export function UserCodeField() {
   const id = useId();
   const { values, errors } = useFormState();

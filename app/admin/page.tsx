@@ -15,6 +15,7 @@ import { FormMessage, PageColumn, SectionCard } from "../_components/page-layout
 import { RelativeTime } from "../_components/relative-time.tsx";
 import { requireOperator } from "../_server/session.ts";
 import { confirmBackupsAction, dismissSetUpAction } from "./actions.ts";
+import { AdminCommand } from "./admin-command.tsx";
 
 export const metadata: Metadata = { title: "Overview · Administration" };
 
@@ -36,7 +37,12 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   },
   backups: {
     title: "Set up backups",
-    text: "Run npm run admin -- backup --to … every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and test a restore. If you make backups by other means, confirm them here.",
+    text: (
+      <>
+        Run <AdminCommand>backup --to …</AdminCommand> every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD
+        elsewhere, and test a restore. If you make backups by other means, confirm them here.
+      </>
+    ),
     action: (
       <ActionButton action={confirmBackupsAction} label="Backups">
         Backups are set up
@@ -54,8 +60,12 @@ export default async function AdminPage() {
       <Attention overview={overview} />
       {steps && (
         <Checklist
-          title="Set up the service"
-          description="For details, run npm run admin -- doctor."
+          title="Setup"
+          description={
+            <>
+              For details, run <AdminCommand>doctor</AdminCommand>.
+            </>
+          }
           steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
           dismiss={dismissSetUpAction}
         />
@@ -191,7 +201,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Last backup",
       value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
-      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : "by npm run admin -- backup",
+      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : <AdminCommand>backup</AdminCommand>,
     },
   ];
 }

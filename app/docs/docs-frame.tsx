@@ -7,7 +7,7 @@ import { SideFrame, SideNavigation } from "../_components/side-frame.tsx";
 import { readReference } from "./sdk/reference/read-reference.ts";
 
 /** The pages in the navigation that are not Markdown guides. */
-const start = { label: "Docs", pages: [{ href: "/docs", label: "Start here", isExact: true }] };
+const start = { href: "/docs", label: "Start here" };
 const pagesOf: Readonly<Record<string, ReadonlyArray<Readonly<{ href: string; label: string }>>>> = {
   "Sign people in": [
     { href: "/docs/badges", label: "Badges" },
@@ -54,7 +54,11 @@ export async function DocsFrame({ search = "", children }: DocsFrameProps) {
           </button>
         </form>
       </search>
-      <SideNavigation label="Docs" sections={[start, ...sections]} />
+      {/* The results of a search are at the same path, but are another page. */}
+      <SideNavigation
+        label="Docs"
+        sections={[{ label: "Docs", pages: [{ ...start, section: search ? [] : start.href, isExact: true }] }, ...sections]}
+      />
     </div>
   );
   return <SideFrame navigation={navigation}>{children}</SideFrame>;

@@ -5,6 +5,7 @@ import { listOrganizations, type OrganizationOfUser } from "#core/accounts/organ
 import { Avatar, avatarSrc } from "../_components/avatar.tsx";
 import { ButtonLink } from "../_components/button.tsx";
 import { EmptyState, ListRow, PagedList } from "../_components/list.tsx";
+import { roleNames } from "../_components/organization-wording.ts";
 import { FormMessage, PageHeader } from "../_components/page-layout.tsx";
 import { RestrictionNotice } from "../_components/restriction-notice.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
@@ -72,7 +73,7 @@ function OrganizationRow({ organization }: Readonly<{ organization: Organization
           <bdi>{fullName}</bdi>
         </Link>
       }
-      meta={`${name} · ${role}`}
+      meta={`${name} · ${roleNames[role]}`}
       trailing={
         <ButtonLink size="small" href={`/${name}`}>
           View profile<span className="sr-only"> of {fullName}</span>

@@ -26,7 +26,32 @@ export type RenderedGuide = Readonly<{
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const guide = parseGuide(markdown, path, filling);
   highlight.runSync(guide.tree);
+  fitTables(guide.tree);
   return guide;
+}
+
+/** On narrow screens each cell shows the name of its column (content.css), and long names in code are broken after a dot or a slash. */
+function fitTables(tree: Root): void {
+  const named = (parent: Root | Element, ...names: string[]) =>
+    [...elementsOf(parent)].filter(({ tagName }) => names.includes(tagName));
+  for (const table of named(tree, "table")) {
+    const columns = named(table, "th").map(textOf);
+    for (const row of named(table, "tr")) {
+      named(row, "td").forEach((cell, index) => {
+        cell.properties.dataColumn = columns[index];
+      });
+    }
+    for (const code of named(table, "code")) {
+      code.children = code.children.flatMap((child) => (child.type === "text" ? breakable(child.value) : child));
+    }
+  }
+}
+
+function breakable(text: string): Element["children"] {
+  const wbr: Element = { type: "element", tagName: "wbr", properties: {}, children: [] };
+  return text
+    .split(/(?<=\w[./_])(?=\w)/)
+    .flatMap((value, index) => [...(index > 0 ? [wbr] : []), { type: "text" as const, value }]);
 }
 
 const highlight = unified().use(rehypeHighlight, { languages: common, plainText: ["text", "console", "http"] });

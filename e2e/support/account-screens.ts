@@ -35,7 +35,7 @@ export const accountScreens: Screen[] = [
       await page.getByLabel("Name", { exact: true }).fill("laptop");
       await page.getByLabel("Read your repositories, including private ones").check();
       await page.getByRole("button", { name: "Create token" }).click();
-      await page.getByText("Copy it now").waitFor();
+      await page.getByText("Copy the access token now").waitFor();
     },
   },
   {

@@ -27,7 +27,7 @@ export const appScreens: Screen[] = [
       await page.getByRole("textbox", { name: "Redirect URIs" }).fill("https://harbour.example.com/callback");
       await page.getByLabel("Confidential").check();
       await page.getByRole("button", { name: "Create app" }).click();
-      await page.getByText("Copy it now").waitFor();
+      await page.getByText("Copy the client secret now").waitFor();
     },
   },
   {

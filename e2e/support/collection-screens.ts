@@ -11,7 +11,7 @@ export const collectionScreens: Screen[] = [
     async open(visit) {
       await openCollection(visit);
       await visit.page.getByRole("link", { name: "Edit" }).click();
-      await visit.page.getByRole("heading", { level: 1, name: "Edit collection" }).waitFor();
+      await visit.page.getByRole("heading", { level: 1, name: "Collection settings" }).waitFor();
     },
   },
   {

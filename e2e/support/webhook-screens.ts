@@ -13,7 +13,7 @@ export const webhookScreens: Screen[] = [
       await page.getByText("Enter the").first().waitFor();
     },
   },
-  { name: "webhook", open: async (visit) => openWebhook(visit, "mara", "/settings/webhooks") },
+  { name: "webhook", open: async (visit) => openDelivery(visit, "mara", "/settings/webhooks") },
   {
     name: "webhook-saved-view",
     async open({ page, demo }) {
@@ -48,24 +48,31 @@ export const webhookScreens: Screen[] = [
   },
   {
     name: "webhook-failing",
-    open: async (visit) => openWebhook(visit, "aiko", "/organizations/tidepool/settings/webhooks"),
+    open: async (visit) => openDelivery(visit, "aiko", "/organizations/tidepool/settings/webhooks"),
   },
   {
     name: "webhook-edit",
     async open(visit) {
       await openWebhook(visit, "mara", "/settings/webhooks");
       await visit.page.getByRole("link", { name: "Edit", exact: true }).click();
-      await visit.page.getByRole("heading", { level: 1, name: "Edit webhook" }).waitFor();
+      await visit.page.getByRole("heading", { level: 1, name: "Webhook settings" }).waitFor();
     },
   },
 ];
 
-/** Opens a webhook of the demo with its latest delivery. */
+/** Opens the first webhook of a list of the demo. */
 async function openWebhook(visit: Visit, who: string, list: string): Promise<void> {
   const { page } = visit;
   await enterAgain(page, account(visit, who));
   await go(page, list);
   await page.getByRole("list", { name: "Webhooks" }).getByRole("link").first().click();
+  await page.getByRole("list", { name: "Deliveries" }).waitFor();
+}
+
+/** Opens a webhook with its latest delivery. */
+async function openDelivery(visit: Visit, who: string, list: string): Promise<void> {
+  const { page } = visit;
+  await openWebhook(visit, who, list);
   await page.getByRole("list", { name: "Deliveries" }).getByRole("link").first().click();
-  await page.getByRole("complementary", { name: /·/ }).waitFor();
+  await page.getByRole("complementary", { name: /^[a-z]+(\.[a-z]+)+$/ }).waitFor();
 }

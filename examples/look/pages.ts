@@ -81,6 +81,8 @@ export function profileCard({ name, preferred_username, picture, email, organiza
   </section>`;
 }
 
+const timeFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", timeZone: "UTC" });
+
 /** @param more buttons beside "Call the API" */
 export function accessCard({ scopes, expiresAt }: { scopes: string[]; expiresAt: Date | undefined }, more?: Html): Html {
   return html`<section class="card" aria-labelledby="access">
@@ -89,7 +91,7 @@ export function accessCard({ scopes, expiresAt }: { scopes: string[]; expiresAt:
     <ul class="chips">
       ${scopes.map((scope) => html`<li>${scope}</li>`)}
     </ul>
-    ${expiresAt && html`<p class="muted">Until <time datetime="${expiresAt.toISOString()}">${expiresAt.toUTCString()}</time></p>`}
+    ${expiresAt && html`<p class="muted">Until <time datetime="${expiresAt.toISOString()}">${timeFormat.format(expiresAt)}</time></p>`}
     <div class="row">
       <form method="post" action="/call-api"><button class="button button-primary">Call the API</button></form>
       ${more}

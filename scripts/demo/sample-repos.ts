@@ -64,23 +64,30 @@ const tide = `<!doctype html>
 </style>
 <h1>Today's tide at Cuxhaven</h1>
 <p id="now">Heights in centimeters above chart datum</p>
-<svg viewBox="0 0 720 260" role="img" aria-labelledby="now"><g id="grid"></g><path id="water" fill="var(--sea)" fill-opacity="0.25" stroke="var(--sea)" stroke-width="2"/><g id="marks"></g></svg>
+<svg id="chart" role="img" aria-labelledby="now"><g id="grid"></g><path id="water" fill="var(--sea)" fill-opacity="0.25" stroke="var(--sea)" stroke-width="2"/><g id="marks"></g></svg>
 <script>
   const PERIOD = 12.42;
   const midnight = new Date().setHours(0, 0, 0, 0) / 3600000;
   const height = (hour) => 180 + 150 * Math.cos((2 * Math.PI * (midnight + hour)) / PERIOD);
-  const at = (hour) => [hour * 30, 230 - height(hour) * 0.62];
   const time = (hour) => String(Math.floor(hour)).padStart(2, "0") + ":" + String(Math.floor((hour % 1) * 60)).padStart(2, "0");
   const text = (x, y, value, anchor = "middle") => '<text x="' + x + '" y="' + y + '" text-anchor="' + anchor + '">' + value + "</text>";
-  const points = Array.from({ length: 145 }, (_, index) => at(index / 6).join(" "));
-  water.setAttribute("d", "M0 230 L" + points.join(" L") + " L720 230 Z");
-  grid.innerHTML = [0, 6, 12, 18, 24].map((hour) => text(hour * 30, 252, time(hour), hour === 0 ? "start" : hour === 24 ? "end" : "middle")).join("");
   const first = PERIOD - (midnight % PERIOD);
   const highs = [first - PERIOD, first, first + PERIOD].filter((hour) => hour > 0.7 && hour < 23.3);
   const hour = Date.now() / 3600000 - midnight;
-  const [x, y] = at(hour);
-  marks.innerHTML = highs.map((high) => text(high * 30, at(high)[1] - 10, "High water " + time(high))).join("")
-    + '<path d="M' + x + ' 0V230" stroke="var(--muted)" stroke-dasharray="3 4"/><circle cx="' + x + '" cy="' + y + '" r="5" fill="var(--sea)"/>';
+  // On a narrow screen, a unit is a pixel, so that the text has its size.
+  function draw() {
+    const width = Math.min(720, Math.max(280, innerWidth - 48));
+    const at = (hour) => [(hour * width) / 24, 230 - height(hour) * 0.62];
+    const points = Array.from({ length: 145 }, (_, index) => at(index / 6).join(" "));
+    const [x, y] = at(hour);
+    chart.setAttribute("viewBox", "0 0 " + width + " 260");
+    water.setAttribute("d", "M0 230 L" + points.join(" L") + " L" + width + " 230 Z");
+    grid.innerHTML = [0, 6, 12, 18, 24].map((hour) => text(at(hour)[0], 252, time(hour), hour === 0 ? "start" : hour === 24 ? "end" : "middle")).join("");
+    marks.innerHTML = highs.map((high) => text(Math.min(width - 54, Math.max(54, at(high)[0])), at(high)[1] - 10, "High water " + time(high))).join("")
+      + '<path d="M' + x + ' 24V230" stroke="var(--muted)" stroke-dasharray="3 4"/><circle cx="' + x + '" cy="' + y + '" r="5" fill="var(--sea)"/>';
+  }
+  draw();
+  addEventListener("resize", draw);
   now.textContent = "Now " + Math.round(height(hour)) + " cm; high water at " + highs.map(time).join(" and ") + ".";
 </script>
 `;

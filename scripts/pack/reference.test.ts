@@ -53,6 +53,11 @@ describe("the SDK's reference", () => {
     expect(parameters.split("\n").filter((line) => line.startsWith("| `") && /\| - \|$/.test(line))).toEqual([]);
   });
 
+  it("writes a type with its brackets as code, and names no document that is not a page", () => {
+    expect(read("functions/finishLogin.md")).toMatch(/^`Promise<`\[`SignedIn`\]\(\S+\)`>`$/m);
+    for (const page of pages) expect(read(page), page).not.toMatch(/\(docs\/|`\\<(`|\[`)[^`]*`\\>/);
+  });
+
   it("names the errors and the RFC of each sign-in function", () => {
     for (const name of ["createLogin", "finishLogin", "deviceLogin", "refreshTokens", "revokeToken", "exchangeToken"]) {
       expect(read(`functions/${name}.md`), name).toMatch(/^## Throws$[\s\S]*SignInError[\s\S]*^## See$[\s\S]*rfc-editor\.org/m);

@@ -55,13 +55,26 @@ function fitPage(path: string): void {
     .replace(/^```ts\ntype \w+ = object;\n```\n\n/m, "")
     // A destructured parameter has no name, so TypeDoc uses a placeholder.
     .replaceAll("\\_\\_namedParameters", "options")
-    .replaceAll("__namedParameters", "options");
+    .replaceAll("__namedParameters", "options")
+    // The specification is not part of the pages.
+    .replace(/\s*\(docs\/specification\/[^)\s]+\)/g, "");
   let previous = "";
-  const lines = text.split("\n").filter((line) => {
-    if (!line.startsWith("## ")) return true;
-    const isRepeated = line === previous;
-    previous = line;
-    return !isRepeated;
-  });
+  const lines = joinTypes(text)
+    .split("\n")
+    .filter((line) => {
+      if (!line.startsWith("## ")) return true;
+      const isRepeated = line === previous;
+      previous = line;
+      return !isRepeated;
+    });
   writeFileSync(path, lines.join("\n"));
+}
+
+/** Makes the angle brackets of types part of their code, from the inner types to the outer ones. */
+function joinTypes(text: string): string {
+  const joined = text
+    .replace(/`([^`\n]+)`\\<`([^`\n]+)`((?:\[\])?)\\>/g, "`$1<$2$3>`")
+    .replace(/`([^`\n]+)`\\<(\[`[^`\n]+`\]\([^)\s]+\))((?:\[\])?)\\>/g, "`$1<`$2`$3>`")
+    .replace(/(\]\([^)\s]+\))\\<`([^`\n]+)`\\>/g, "$1`<$2>`");
+  return joined === text ? text : joinTypes(joined);
 }

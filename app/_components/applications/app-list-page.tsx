@@ -63,8 +63,12 @@ function AppRow({ app, path }: Readonly<{ app: ListedApp; path: string }>) {
           {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
         </>
       }
-      meta={<code className="break-all">{app.clientId}</code>}
-      trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
+      meta={
+        <>
+          <code className="block break-all">{app.clientId}</code>
+          {countOfUsers(app.userCount)}
+        </>
+      }
     />
   );
 }

@@ -53,7 +53,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (
     <SectionCard
-      title="Connect your app"
+      title="Connection"
       description={
         <>
           Most libraries need only the issuer and discover the other URLs. The guides to{" "}

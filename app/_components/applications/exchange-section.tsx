@@ -74,7 +74,7 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
           <Part title="Token duration" id="duration">
             <Duration app={app} isRecent={isRecent} />
           </Part>
-          <Part title={isReady ? "Try it" : "When the app is ready"}>
+          <Part title={isReady ? "Example" : "Example for when the app is ready"}>
             <p className="max-w-reading text-muted text-small">
               Gets a token for you, with the secret from the environment variable <code>CLIENT_SECRET</code>. Without{" "}
               <code>scope</code> it gets all configured scopes; add <code>-d scope=read-repos</code> for fewer.
@@ -87,7 +87,7 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
         </>
       )}
       {(mayManageAccess || isOwner) && (
-        <Part title="Unbind the app">
+        <Part title="Binding">
           {isRecent ? (
             <ConfirmDestructive
               action={unbindAction.bind(null, app.id)}

@@ -126,7 +126,7 @@ type DeleteSectionProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
 export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteSectionProps) {
   return (
-    <SectionCard title="Delete the app" isDanger description="This cannot be undone. A new app gets a different client ID.">
+    <SectionCard title="Deletion" isDanger description="This cannot be undone. A new app gets a different client ID.">
       {isRecent ? (
         <ConfirmDestructive
           action={deleteAppAction.bind(null, app.id)}

@@ -4,7 +4,7 @@ import Link from "next/link";
 import type { ConsentRequest, RequestedOrganization, RequestedScope } from "#core/oauth/consents/consent-request.ts";
 import { Avatar, avatarSrc } from "../avatar.tsx";
 import { Chip } from "../chip.tsx";
-import { refusalSentences } from "../organization-wording.ts";
+import { refusalSentences, roleNames } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
 /** The number of organizations that are shown before the list is expanded. Ticked organizations are always shown. */
@@ -182,7 +182,7 @@ function BlockedRow({ organization, clientId }: OrganizationRowProps) {
 }
 
 /** The person's own role, beside the name of each organization. */
-const Role = ({ role }: Pick<RequestedOrganization, "role">) => <span className="text-muted"> · {role}</span>;
+const Role = ({ role }: Pick<RequestedOrganization, "role">) => <span className="text-muted"> · {roleNames[role]}</span>;
 
 function detailOf({ name, fullName, isAskedFor, isAlreadyGranted }: RequestedOrganization): string {
   return [

@@ -48,7 +48,7 @@ export async function JobListPage({ params, searchParams }: OwnerPageProps) {
   const isEmpty = runs.length === 0 && !isFiltered && !before;
   const runJob = (
     <ButtonLink variant="primary" href={`${path}/new`}>
-      Run a job
+      New job
     </ButtonLink>
   );
   return (

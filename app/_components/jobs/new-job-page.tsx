@@ -15,7 +15,7 @@ import { FormMessage, PageColumn } from "../page-layout.tsx";
 import { JobFields } from "./job-fields.tsx";
 import { RunnerNotice } from "./run-facts.tsx";
 
-export const metadata: Metadata = { title: "Run a job" };
+export const metadata: Metadata = { title: "New job" };
 
 /** Runs a job for a person or an organization. The form is prefilled from the run that the query names as `from`. */
 export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
@@ -24,10 +24,10 @@ export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   const path = jobListPath(context.home);
   const { values, secretNames } = await startingValues(context, textOf(query.from));
   return (
-    <PageColumn trail={[{ href: path, label: "Jobs" }]} title="Run a job">
+    <PageColumn trail={[{ href: path, label: "Jobs" }]} title="New job">
       <RunnerNotice />
       <SecretsLeftOut names={secretNames} />
-      <ActionForm action={runJobAction.bind(null, context.home)} values={values} label="Run a job">
+      <ActionForm action={runJobAction.bind(null, context.home)} values={values} label="New job">
         <JobFields />
         <FormButtons cancelHref={path}>Run job</FormButtons>
       </ActionForm>

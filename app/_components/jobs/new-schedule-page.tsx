@@ -44,7 +44,7 @@ export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) 
         values={{ every: "@daily", timezone: "UTC", ...values }}
         label="New schedule"
       >
-        <SectionCard title="When">
+        <SectionCard title="Time">
           <div className="group/when grid max-w-reading gap-5">
             <Select name="every" label="Runs" options={choices} />
             <div className="hidden group-has-[option[value=custom]:checked]/when:block">

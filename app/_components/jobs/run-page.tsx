@@ -67,7 +67,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
           />
         </SectionCard>
         {!over && (
-          <SectionCard title="Cancel" isDanger description="Changes that the job has already made are not undone.">
+          <SectionCard title="Cancellation" isDanger description="Changes that the job has already made are not undone.">
             <ConfirmDestructive
               action={cancelRunAction.bind(null, home, id)}
               trigger="Cancel job"

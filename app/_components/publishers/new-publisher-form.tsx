@@ -6,6 +6,7 @@ import { ButtonLink } from "../button.tsx";
 import { Field, TextArea } from "../fields.client.tsx";
 import { FormButtons } from "../form-buttons.tsx";
 import type { FormAction } from "../form-state.ts";
+import { InlineCode } from "../inline-code.tsx";
 import { SectionCard } from "../page-layout.tsx";
 
 type NewPublisherFormProps = Readonly<{
@@ -48,9 +49,9 @@ export function NewPublisherForm({ preset, action, listHref, newHref }: NewPubli
             {presets[preset].fields.map((field) => (
               <PresetInput key={field.name} field={field} isAddress={field.name === issuerFieldOf(preset)} />
             ))}
+            <FormButtons cancelHref={listHref}>Add publisher</FormButtons>
           </div>
         </SectionCard>
-        <FormButtons cancelHref={listHref}>Add publisher</FormButtons>
       </ActionForm>
     </div>
   );
@@ -58,7 +59,15 @@ export function NewPublisherForm({ preset, action, listHref, newHref }: NewPubli
 
 function PresetInput({ field, isAddress }: Readonly<{ field: PresetField; isAddress: boolean }>) {
   const { name, label, hint, placeholder, isRequired } = field;
-  const input = { name, label, hint, placeholder, isOptional: !isRequired, autoComplete: "off", spellCheck: false };
+  const input = {
+    name,
+    label,
+    hint: <InlineCode text={hint} />,
+    placeholder,
+    isOptional: !isRequired,
+    autoComplete: "off",
+    spellCheck: false,
+  };
   if (placeholder.includes("\n")) return <TextArea {...input} isMono rows={4} />;
   return <Field {...input} autoCapitalize="none" {...(isAddress && { type: "url", inputMode: "url" as const })} />;
 }

@@ -35,7 +35,7 @@ const notices: Readonly<Record<string, string>> = {
 export function PublishersListPage({ header, subject, publishers, addHref, removeAction, query }: PublishersListPageProps) {
   const add = (
     <ButtonLink variant="primary" href={addHref}>
-      Add a publisher
+      New publisher
     </ButtonLink>
   );
   const [notice, preset] = [noticeOf(notices, query.notice), textOf(query.from)];
@@ -75,7 +75,7 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
   const inTurn = [first, ...presetNames.filter((name) => name !== first)];
   return (
     <SectionCard
-      title="In the pipeline"
+      title="Pipeline"
       description={
         <>
           The job asks its provider for an ID token with the audience <code className="break-all">{ORIGIN}</code> and exchanges it
@@ -122,10 +122,10 @@ export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
         </>
       }
       meta={
-        <>
+        <span className="block first-letter:uppercase">
           <LastUsed at={lastUsedAt} /> · added <RelativeTime at={createdAt} />
           {addedBy && <> by {addedBy}</>}
-        </>
+        </span>
       }
     >
       <dl className="mt-2 grid gap-x-3 gap-y-1 text-small sm:grid-cols-[max-content_1fr]">

@@ -66,6 +66,9 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
+/** The SDKs that run here, as on the page of a new repository. Files may name others. */
+const sdkNames: Readonly<Record<string, string>> = { static: "Static page", node: "Node" };
+
 /** Marks a private, gated or read-only repository, and shows the SDK of a Space. */
 export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {
   return (
@@ -73,7 +76,7 @@ export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "g
       {repo.isPrivate && <Chip>Private</Chip>}
       {repo.gated !== "none" && <Chip tone="warn">Gated</Chip>}
       {repo.isReadOnly && <Chip>Read-only</Chip>}
-      {repo.type === "space" && repo.sdk && <Chip>{repo.sdk}</Chip>}
+      {repo.type === "space" && repo.sdk && <Chip>{sdkNames[repo.sdk] ?? repo.sdk}</Chip>}
     </>
   );
 }

@@ -12,7 +12,7 @@ import { jobChoices } from "./job-choices.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 import { webhookName } from "./webhook-list.tsx";
 
-export const metadata: Metadata = { title: "Edit webhook" };
+export const metadata: Metadata = { title: "Webhook settings" };
 
 /** Everything about a webhook that can be changed. */
 export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: string }>) {
@@ -27,11 +27,11 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
           { href: path, label: "Webhooks" },
           { href: page, label: <span className="break-all">{webhookName(webhook)}</span> },
         ]}
-        title="Edit webhook"
+        title="Webhook settings"
         description="Waiting deliveries use the new target and secret."
       />
       {webhook.madeWith && (
-        <FormMessage tone="warn" className="mb-4">
+        <FormMessage tone="warn" className="mb-5">
           <MadeWith madeWith={webhook.madeWith} verb="This webhook was created or last changed" />. Check where it sends events
           before you save: it then acts with your own permissions, which may be wider.
         </FormMessage>
@@ -39,7 +39,7 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
       <ActionForm
         action={updateWebhookAction.bind(null, home, webhook.id)}
         values={{ name: webhook.name ?? "", url: webhook.url ?? "" }}
-        label="Edit webhook"
+        label="Webhook settings"
       >
         <CreatedWebhook title="Webhook saved" sendTest={sendFirstTestAction.bind(null, home)}>
           <WebhookFields

@@ -46,9 +46,9 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const error = errors[NAME];
   const hint = (
     <>
-      Search for a person, an organization or a repository, or enter it in full: <code>user:ada</code>, <code>org:tidepool</code>,{" "}
-      <code>model:ada/tides</code>, <code>dataset:…</code>, <code>space:…</code>. Watching a person or organization covers all
-      their repositories.
+      Search for a person, an organization or a repository, or enter it in full, such as <code>user:ada</code>,{" "}
+      <code>org:tidepool</code> or <code>dataset:ada/tides</code>. Watching a person or organization covers all their
+      repositories.
     </>
   );
 

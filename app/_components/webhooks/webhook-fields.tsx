@@ -58,8 +58,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
             isOptional
           />
           <Choices
-            legend="Target"
-            isLegendHidden
+            legend="Send to"
             name="target"
             defaultValue={webhook?.job ? "job" : "url"}
             className="sm:grid-cols-2"
@@ -184,7 +183,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
   const isNew = webhook === undefined;
   return (
     <div className="group/secret grid max-w-reading gap-3">
-      <div role="radiogroup" aria-label="Secret">
+      <div role="radiogroup" aria-label="Secret" className="-my-2">
         {!isNew && (
           <ChoiceRow
             type="radio"

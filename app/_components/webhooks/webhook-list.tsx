@@ -7,6 +7,7 @@ import type { DisabledReason } from "#core/webhooks/vocabulary.ts";
 import { ButtonLink } from "../button.tsx";
 import { Chip } from "../chip.tsx";
 import { classNames } from "../class-names.ts";
+import { UrlText } from "../copyable.tsx";
 import { EmptyState, List } from "../list.tsx";
 import { LocalTime } from "../local-time.client.tsx";
 import { MadeWith } from "../made-with.tsx";
@@ -76,7 +77,11 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
           </Link>
           <WebhookStatus disabledReason={disabledReason} />
         </div>
-        {name && <p className="break-all font-mono text-fine text-muted">{targetName(webhook)}</p>}
+        {name && (
+          <p className="wrap-anywhere font-mono text-fine text-muted">
+            <UrlText>{targetName(webhook)}</UrlText>
+          </p>
+        )}
         <p className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-muted text-small">
           <span className="sr-only">Watches</span>
           {watched.slice(0, NAMED_MAX).map((item) => (
@@ -95,7 +100,7 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
               <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />
             </span>
           )}
-          <span className="min-w-0">
+          <span className="min-w-0 first-letter:uppercase">
             {last ? (
               <>
                 last delivery <RelativeTime at={last.createdAt} />
@@ -193,10 +198,10 @@ export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   return <Chip tone={tone}>{text}</Chip>;
 }
 
-/** `all events`, `repo`, `3 kinds of events` */
+/** `all events`, `all repo events`, `3 kinds of events` */
 export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
   if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
-  return domains.length === eventDomains.length ? "all events" : domains.join(", ");
+  return domains.length === eventDomains.length ? "all events" : `all ${domains.join(" and ")} events`;
 }
 
 /** The name that the owner gave the webhook, otherwise the name of its target. */

@@ -15,6 +15,7 @@ import { deleteWebhookAction, replayDeliveryAction, replaySelectedAction } from 
 import { type WebhookPage as Found, findWebhookPage } from "../../_server/webhooks/find-webhook-page.ts";
 import { ActionForm, SubmitButton } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
+import { UrlText } from "../copyable.tsx";
 import { ConfirmDestructive } from "../details-form.client.tsx";
 import type { FormAction } from "../form-state.ts";
 import { EmptyState } from "../list.tsx";
@@ -150,7 +151,11 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
       }
       description={
         <span className="grid gap-y-0.5 text-small">
-          {webhook.name && <code className="break-all">{targetName(webhook)}</code>}
+          {webhook.name && (
+            <code className="wrap-anywhere">
+              <UrlText>{targetName(webhook)}</UrlText>
+            </code>
+          )}
           <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
             <span>Watches</span>
             {webhook.watched.map((item) =>
@@ -164,7 +169,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
             )}
           </span>
           <span>
-            {describeEvents(webhook)}
+            Receives {describeEvents(webhook)}
             {webhook.madeWith && (
               <>
                 {" · "}

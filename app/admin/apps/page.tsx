@@ -118,6 +118,8 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
       meta={
         <>
           <code className="block break-all">{app.clientId}</code>
+          {countOfUsers(app.userCount)}
+          {" · "}
           {app.owner && (
             <>
               <Link prefetch={false} href={`/${app.owner.handle}`} className="link">
@@ -150,7 +152,6 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
           )}
         </>
       }
-      trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
       actions={
         isRecent && (
           <>

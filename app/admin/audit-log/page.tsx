@@ -4,6 +4,7 @@ import { counted } from "#core/counted.ts";
 import { AuditLogPage } from "../../_components/audit/audit-log-page.tsx";
 import type { PageQuery } from "../../_server/page-query.ts";
 import { requireOperator } from "../../_server/session.ts";
+import { AdminCommand } from "../admin-command.tsx";
 
 export const metadata: Metadata = { title: "Audit log · Administration" };
 
@@ -28,8 +29,8 @@ export default async function AdminAuditLogPage({ searchParams }: Readonly<{ sea
     >
       <p className="max-w-reading text-muted text-small">
         Entries are kept {keepDays === null ? "forever" : `for ${counted(keepDays, "day")}`}; the command{" "}
-        <code>npm run admin -- audit retention</code> sets this. To check that no entry was changed or removed, run{" "}
-        <code>npm run admin -- audit verify</code>.
+        <AdminCommand>audit retention</AdminCommand> sets this. To check that no entry was changed or removed, run{" "}
+        <AdminCommand>audit verify</AdminCommand>.
       </p>
     </AuditLogPage>
   );

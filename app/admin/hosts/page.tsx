@@ -55,7 +55,7 @@ async function PolicySection() {
       title="Allowed hosts"
       description={
         <>
-          Changes apply immediately. An app that you allow again regains access.
+          Changes apply immediately and revoke nothing: an app that you allow again regains access.
           {changedAt && (
             <>
               {" "}

@@ -31,7 +31,7 @@ export default async function IdentityProvidersPage({ searchParams }: Readonly<{
       description="Services that users can sign in with, instead of using a password here. You trust each of them to identify users."
       notice={noticeOf({ removed: "Provider removed. The accounts linked to it were unlinked." }, query.notice)}
     >
-      <SectionCard title="Identity providers" isFlush>
+      <SectionCard title="Providers" isFlush>
         {providers.length === 0 ? (
           <EmptyState Icon={KeyRound} title="No identity providers yet">
             Users sign in with their password or a passkey. Add a provider below to show its button on the sign-in page.
@@ -58,10 +58,10 @@ const kinds = [
 function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
   return (
     <SectionCard
-      title="Add a provider"
+      title="New provider"
       description="First register this service at the provider, as a web application with the redirect URI below. The provider gives you the client ID and the secret."
     >
-      <ActionForm action={addProviderAction} label="Add a provider" className="grid max-w-reading gap-4">
+      <ActionForm action={addProviderAction} label="New provider" className="grid max-w-reading gap-4">
         <Select name="kind" label="Kind" options={kinds} defaultValue="oidc" />
         <Field
           name="slug"
@@ -119,8 +119,8 @@ function ProviderRow({ provider }: Readonly<{ provider: ListedIdentityProvider }
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{name}</bdi>
-          {disabledAt ? <Chip tone="warn">disabled</Chip> : <Chip tone="good">in use</Chip>}
-          {isSignUpAllowed && <Chip>sign-up</Chip>}
+          {disabledAt ? <Chip tone="warn">Disabled</Chip> : <Chip tone="good">In use</Chip>}
+          {isSignUpAllowed && <Chip>Sign-up</Chip>}
         </>
       }
       meta={

@@ -1,8 +1,9 @@
-import { organizationPlans } from "#core/accounts/organizations/plans.ts";
+import { type OrganizationPlan, organizationPlans } from "#core/accounts/organizations/plans.ts";
 import type { AllowanceRow } from "#core/inference/metering/allowance.ts";
 import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Field, Select } from "../../_components/fields.client.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
+import { planNames } from "../../_components/organization-wording.ts";
 import { SectionCard } from "../../_components/page-layout.tsx";
 import { removeAllowanceAction, setAllowanceAction } from "./actions.ts";
 
@@ -28,26 +29,30 @@ export function AllowancesSection({ allowances, isRecent }: AllowancesSectionPro
       </List>
       {isRecent && (
         <div className="border-line border-t px-4 py-5 sm:px-5">
-          <ActionForm action={setAllowanceAction} label="Set an allowance" className="grid max-w-reading gap-4">
+          <ActionForm action={setAllowanceAction} label="Set an allowance" className="group/for grid max-w-reading gap-4">
             <Select
               name="subject"
               label="For"
               options={[
                 { value: "user", label: "Every user" },
                 { value: "organization", label: "Every organization" },
-                ...organizationPlans.map((plan) => ({ value: `plan:${plan}`, label: `Organizations on the plan ${plan}` })),
+                ...organizationPlans.map((plan) => ({
+                  value: `plan:${plan}`,
+                  label: `Organizations on the plan ${planNames[plan]}`,
+                })),
                 { value: "handle", label: "One user or organization" },
               ]}
             />
-            <Field
-              name="handle"
-              label="Name of the user or organization"
-              hint="Only for “One user or organization”."
-              isOptional
-              autoCapitalize="none"
-              autoComplete="off"
-              maxLength={39}
-            />
+            <div className="hidden group-has-[option[value=handle]:checked]/for:block">
+              <Field
+                name="handle"
+                label="Name of the user or organization"
+                isOptional
+                autoCapitalize="none"
+                autoComplete="off"
+                maxLength={39}
+              />
+            </div>
             <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
               <Field
                 name="monthlyTokens"
@@ -79,7 +84,8 @@ const isParticular = ({ subject }: AllowanceRow): boolean => subject !== "user" 
 function nameOf({ subject, handle }: AllowanceRow): string {
   if (subject === "user") return "Every user";
   if (subject === "organization") return "Every organization";
-  if (subject.startsWith("plan:")) return `Organizations on the plan ${subject.slice("plan:".length)}`;
+  if (subject.startsWith("plan:"))
+    return `Organizations on the plan ${planNames[subject.slice("plan:".length) as OrganizationPlan]}`;
   return handle ?? "A deleted account";
 }
 

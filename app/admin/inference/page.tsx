@@ -70,7 +70,7 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
       {isRecent && <NewProvider />}
       <AllowancesSection allowances={allowances} isRecent={isRecent} />
       <RatesSection rates={rates} isRecent={isRecent} />
-      <SectionCard title="For apps" description="The base URL for OpenAI-compatible clients.">
+      <SectionCard title="Base URL" description="The base URL for OpenAI-compatible clients.">
         <CopyField label="Base URL" value={`${env().ORIGIN}/v1`} />
       </SectionCard>
     </PageColumn>
@@ -150,10 +150,10 @@ function RatesSection({ rates: { perUser, perApp }, isRecent }: RatesSectionProp
 function NewProvider() {
   return (
     <SectionCard
-      title="Add a provider"
+      title="New provider"
       description="Requests are sent to the provider with its key, which is stored encrypted and never shown again."
     >
-      <ActionForm action={addProviderAction} label="Add a provider" className="grid max-w-reading gap-4">
+      <ActionForm action={addProviderAction} label="New provider" className="grid max-w-reading gap-4">
         <Field
           name="name"
           label="Name"

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { organizationPlans } from "#core/accounts/organizations/plans.ts";
+import { type OrganizationPlan, organizationPlans } from "#core/accounts/organizations/plans.ts";
 import { type ListedProvider, MODEL_NAME_MAX_CHARACTERS } from "#core/inference/providers/provider.ts";
 import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Chip } from "../../_components/chip.tsx";
@@ -7,6 +7,7 @@ import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../_components/disclosure.client.tsx";
 import { ChoiceRow, Field } from "../../_components/fields.client.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
+import { planNames } from "../../_components/organization-wording.ts";
 import { SectionCard } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import {
@@ -66,7 +67,7 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
             <>
               <code className="break-all">{name}</code>
               {plans.map((plan) => (
-                <Chip key={plan}>{plan}</Chip>
+                <Chip key={plan}>{planNames[plan as OrganizationPlan]}</Chip>
               ))}
             </>
           }
@@ -120,7 +121,7 @@ function Actions({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ prov
             <legend className="font-medium">Only for organizations on these plans</legend>
             <p className="text-muted text-small">If you select none, everyone can use the model.</p>
             {organizationPlans.map((plan) => (
-              <ChoiceRow key={plan} type="checkbox" name="plans" value={plan} label={plan} />
+              <ChoiceRow key={plan} type="checkbox" name="plans" value={plan} label={planNames[plan]} />
             ))}
           </fieldset>
           <div className="flex gap-2">

@@ -10,6 +10,7 @@ import { RelativeTime } from "../../_components/relative-time.tsx";
 import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireOperator } from "../../_server/session.ts";
 import { retryAction, sendTestAction } from "../actions.ts";
+import { AdminCommand } from "../admin-command.tsx";
 
 export const metadata: Metadata = { title: "Mail · Administration" };
 
@@ -29,7 +30,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
         <OutgoingServer state={state} />
       </SectionCard>
-      <SectionCard title="Send a test" description="Sends a message to your own address through the same server.">
+      <SectionCard title="Test message" description="Sends a message to your own address through the same server.">
         <div className="grid grid-cols-1 gap-4">
           {test && <TestState test={test} testId={testId} />}
           <ActionButton action={sendTestAction} label="Send a test" variant="primary" size="medium">
@@ -81,8 +82,8 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
     <div className="grid grid-cols-1 gap-4">
       {!transport && (
         <FormMessage tone="warn">
-          E-mail is not configured: messages are kept for a week, not sent. Read them with{" "}
-          <code className="sm:whitespace-nowrap">npm run admin -- mail list</code>. Set SMTP_URL to send them.
+          E-mail is not configured: messages are kept for a week, not sent. Read them with <AdminCommand>mail list</AdminCommand>.
+          Set SMTP_URL to send them.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 sm:gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">

@@ -41,7 +41,7 @@ export default async function AdminOutboundPage({ searchParams }: Readonly<{ sea
           <li>Redirects are not followed, and connections use exactly the address that was checked.</li>
         </ul>
       </SectionCard>
-      <SectionCard title="Check a URL" description="The host is resolved and checked. Nothing is sent to it.">
+      <SectionCard title="URL check" description="The host is resolved and checked. Nothing is sent to it.">
         <div className="grid grid-cols-1 gap-5">
           <form action={PAGE} className="flex flex-wrap items-end gap-3">
             <div className="min-w-0 flex-1 basis-56">

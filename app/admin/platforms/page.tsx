@@ -39,10 +39,10 @@ export default async function PlatformsPage({ searchParams }: Readonly<{ searchP
         )}
       </SectionCard>
       <SectionCard
-        title="Add a platform"
+        title="New platform"
         description="The platform gets a token to mirror its repositories and send events. Events with another source are refused."
       >
-        <ActionForm action={createPlatformAction} label="Add a platform" className="grid max-w-reading gap-4">
+        <ActionForm action={createPlatformAction} label="New platform" className="grid max-w-reading gap-4">
           <NewToken />
           <Field
             name="name"

@@ -5,6 +5,7 @@ import { PageColumn } from "../../_components/page-layout.tsx";
 import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
 import { requireOperator } from "../../_server/session.ts";
 import { setSignUpAction } from "../actions.ts";
+import { AdminCommand } from "../admin-command.tsx";
 import { SwitchCard } from "../switch-card.tsx";
 
 export const metadata: Metadata = { title: "Sign-up · Administration" };
@@ -38,7 +39,7 @@ export default async function SignUpPolicyPage({ searchParams }: Readonly<{ sear
           <Link prefetch={false} href="/admin/identity-providers" className="link">
             identity provider
           </Link>{" "}
-          has its own setting for new accounts. You can also create accounts with <code>npm run admin -- user create</code>.
+          has its own setting for new accounts. You can also create accounts with <AdminCommand>user create</AdminCommand>.
         </p>
       </SwitchCard>
     </PageColumn>

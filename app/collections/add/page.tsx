@@ -19,7 +19,7 @@ import { requireSession } from "../../_server/session.ts";
 import { addToCollectionAction } from "../actions.ts";
 import { addToCollectionPath, newCollectionPath } from "../collections-path.ts";
 
-export const metadata: Metadata = { title: "Add to a collection" };
+export const metadata: Metadata = { title: "New collection item" };
 
 /** Adds the repository from which the person came to one of their collections. */
 export default async function AddToCollectionPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
@@ -36,9 +36,9 @@ export default async function AddToCollectionPage({ searchParams }: Readonly<{ s
   return (
     <SiteFrame width="reading">
       <PageHeader
-        title="Add to a collection"
+        title="New collection item"
         trail={[{ href: repoHref(repo), label: <bdi>{repo.fullName}</bdi> }]}
-        description="The repository is added at the end. You can move it later."
+        description="The repository is added at the end of the collection. You can move it later."
       />
       <Card className={collections.length > 0 ? "px-4 py-5 sm:px-5" : undefined}>
         {collections.length === 0 ? (

@@ -4,8 +4,9 @@ import type { ApiDocument, ApiParameter, ApiResponse, ApiSchema } from "#core/ap
 import { type ReferenceOperation, splitResponses, typeOfAccess } from "#core/docs/reference/api-reference.ts";
 import { curlOf, exampleOf } from "#core/docs/reference/example-of.ts";
 import { Chip } from "../../_components/chip.tsx";
-import { CodeBlock } from "../../_components/copyable.tsx";
-import { FieldLine, InlineCode, SchemaFields, typeOf } from "./schema-fields.tsx";
+import { CodeBlock, UrlText } from "../../_components/copyable.tsx";
+import { InlineCode } from "../../_components/inline-code.tsx";
+import { FieldLine, SchemaFields, typeOf } from "./schema-fields.tsx";
 
 type OperationSectionProps = Readonly<{ document: ApiDocument; entry: ReferenceOperation; isEvent?: boolean }>;
 
@@ -62,7 +63,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
           </ul>
         </Part>
         {!isEvent && (
-          <Part title="Try it">
+          <Part title="Example">
             <CodeBlock code={curlOf(document, entry)} label={`curl command: ${operation.summary}`} />
           </Part>
         )}
@@ -75,7 +76,9 @@ export function MethodAndPath({ method, path }: Readonly<{ method: string; path:
   return (
     <p className="mt-1 flex flex-wrap items-baseline gap-x-2">
       <code className="font-semibold">{method}</code>
-      <code className="wrap-anywhere">{path}</code>
+      <code className="wrap-anywhere min-w-0">
+        <UrlText>{path}</UrlText>
+      </code>
     </p>
   );
 }

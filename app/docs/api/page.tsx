@@ -7,9 +7,9 @@ import { env } from "#core/env.ts";
 import { buttonClass } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { CodeBlock, CopyField } from "../../_components/copyable.tsx";
+import { InlineCode } from "../../_components/inline-code.tsx";
 import { PageHeader, SectionCard } from "../../_components/page-layout.tsx";
 import { DocsFrame } from "../docs-frame.tsx";
-import { InlineCode } from "./schema-fields.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
 

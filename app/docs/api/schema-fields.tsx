@@ -1,6 +1,7 @@
 import type { ApiDocument, ApiSchema } from "#core/api-document.ts";
 import { counted } from "#core/counted.ts";
 import { resolveSchema, schemaNameOf } from "#core/docs/reference/api-reference.ts";
+import { InlineCode } from "../../_components/inline-code.tsx";
 
 const DEPTH_MAX = 5;
 
@@ -154,12 +155,4 @@ export function typeOf(document: ApiDocument, schema: ApiSchema): string {
     return `object of ${typeOf(document, additionalProperties)}`;
   }
   return types.map((one) => (one === "string" && format ? `${one} (${format})` : one)).join(" or ");
-}
-
-/** A sentence of the OpenAPI document, in which backticks mark code. */
-export function InlineCode({ text }: Readonly<{ text: string }>) {
-  return text.split("`").map((part, at) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other names, and never change
-    at % 2 ? <code key={at}>{part}</code> : part,
-  );
 }

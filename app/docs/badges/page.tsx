@@ -50,7 +50,7 @@ export default function BadgesPage() {
             </SectionCard>
           );
         })}
-        <SectionCard title="How to use them">
+        <SectionCard title="Usage">
           <ul className="grid list-disc gap-2 pl-5">
             <li>
               Use your own URL instead of <code>/sign-in</code>: the one that starts the sign-in, as{" "}

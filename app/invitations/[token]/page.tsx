@@ -7,7 +7,7 @@ import { ActionForm, SubmitButton } from "../../_components/action-form.client.t
 import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { CardFrame, Gone } from "../../_components/card-frame.tsx";
-import { yourRoleSentences } from "../../_components/organization-wording.ts";
+import { roleNames, yourRoleSentences } from "../../_components/organization-wording.ts";
 import { FormMessage } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { signInPath } from "../../_server/next-path.ts";
@@ -75,8 +75,8 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
       />
       <h1 className="mt-4 break-words">Join {organization.fullName}</h1>
       <p className="mt-1.5 text-muted">
-        {invitedBy ?? "The operator"} invites you to join with the role <strong className="text-ink">{role}</strong>: you can{" "}
-        {yourRoleSentences[role]}.
+        {invitedBy ?? "The operator"} invites you to join with the role <strong className="text-ink">{roleNames[role]}</strong>:
+        you can {yourRoleSentences[role]}.
       </p>
       <p className="mt-1.5 text-muted text-small">
         The invitation expires <RelativeTime at={expiresAt} />.

@@ -14,7 +14,7 @@ import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
 import { LocalTime } from "../../_components/local-time.client.tsx";
-import { planNames, planSentences, yourRoleSentences } from "../../_components/organization-wording.ts";
+import { planNames, planSentences, roleNames, yourRoleSentences } from "../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { webhookName } from "../../_components/webhooks/webhook-list.tsx";
@@ -54,7 +54,7 @@ export default async function OrganizationOverviewPage({ params }: Props) {
     >
       {overview.waiting && <AttentionSection page={page} waiting={overview.waiting} admins={admins} />}
       {isManager && <RecentSection page={page} />}
-      <SectionCard title="At a glance">
+      <SectionCard title="Summary">
         <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
           <Fact term="Members">
             <Link prefetch={false} className="link" href={organizationPath(name, "members")}>
@@ -65,7 +65,7 @@ export default async function OrganizationOverviewPage({ params }: Props) {
           <Fact term="Your role">
             {role ? (
               <>
-                <strong>{role}</strong>: you can {yourRoleSentences[role]}.
+                <strong>{roleNames[role]}</strong>: you can {yourRoleSentences[role]}.
               </>
             ) : (
               "None. You see this page as an operator of the service."
@@ -138,7 +138,7 @@ async function AttentionSection({ page: { organization, person }, waiting, admin
               key={href + title}
               title={title}
               meta={meta}
-              trailing={
+              actions={
                 <ButtonLink size="small" href={href}>
                   {label}
                   <ChevronRight className="size-4" aria-hidden="true" />

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { ActionForm } from "../../_components/action-form.client.tsx";
+import { handleRule } from "../../_components/field-frame.tsx";
 import { Field } from "../../_components/fields.client.tsx";
 import { FormButtons } from "../../_components/form-buttons.tsx";
 import { Card, PageHeader } from "../../_components/page-layout.tsx";
@@ -23,7 +24,7 @@ export default async function NewOrganizationPage() {
           <Field
             name="name"
             label="Name in URLs"
-            hint="Use letters, digits and single . _ or - between them. It cannot be changed later."
+            hint={<>{handleRule} It cannot be changed later.</>}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}

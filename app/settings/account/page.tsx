@@ -130,7 +130,7 @@ function EndSession({ session }: Readonly<{ session: ListedSiteSession }>) {
 async function DeleteSection({ user }: Readonly<{ user: SiteSession["user"] }>) {
   const held = await listSoleAdministrations(user.id);
   return (
-    <SectionCard title="Delete account" isDanger description="This cannot be undone. Nobody can use your username again.">
+    <SectionCard title="Account deletion" isDanger description="This cannot be undone. Nobody can use your username again.">
       {held.length > 0 ? (
         <FormMessage>
           <p>

@@ -38,7 +38,7 @@ export default async function InferencePage() {
           />
         </div>
       </SectionCard>
-      <SectionCard title="By app" isFlush>
+      <SectionCard title="Usage by app" isFlush>
         {usage.lines.length === 0 ? (
           <EmptyState
             Icon={Sparkles}
@@ -60,8 +60,8 @@ export default async function InferencePage() {
         )}
       </SectionCard>
       <SectionCard
-        title="How to use it"
-        description="Use this URL with OpenAI-compatible clients, and an access token as the key. GET /v1/models lists the models."
+        title="Base URL"
+        description="Use it with OpenAI-compatible clients, and an access token as the key. GET /v1/models lists the models."
       >
         <CopyField label="Base URL" value={`${env().ORIGIN}/v1`} />
       </SectionCard>

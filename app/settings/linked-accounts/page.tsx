@@ -44,7 +44,7 @@ export default async function LinkedAccountsPage({ searchParams }: Readonly<{ se
     <PageColumn title="Linked accounts" description="Your accounts at other providers.">
       {problem && <FormMessage tone="bad">{problem}</FormMessage>}
       {notice && <FormMessage tone="good">{notice}</FormMessage>}
-      <SectionCard title="Linked accounts" isFlush>
+      <SectionCard title="Accounts" isFlush>
         {identities.length === 0 ? (
           <EmptyState Icon={Link2} title="No linked accounts">
             {offered.length > 0
@@ -73,7 +73,7 @@ function IdentityRow({ identity }: Readonly<{ identity: LinkedIdentity }>) {
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{displayName}</bdi>
-          {provider.isDisabled && <Chip tone="warn">disabled</Chip>}
+          {provider.isDisabled && <Chip tone="warn">Disabled</Chip>}
         </>
       }
       meta={
@@ -108,7 +108,7 @@ function IdentityRow({ identity }: Readonly<{ identity: LinkedIdentity }>) {
 
 function LinkSection({ offered, linked }: Readonly<{ offered: OfferedProvider[]; linked: ReadonlySet<string> }>) {
   return (
-    <SectionCard title="Link another" description="Anyone who can sign in to that account can then sign in to yours." isFlush>
+    <SectionCard title="Other providers" description="Anyone who can sign in to that account can then sign in to yours." isFlush>
       <List label="Providers">
         {offered.map(({ slug, name }) => (
           <ListRow

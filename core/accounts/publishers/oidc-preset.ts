@@ -8,7 +8,7 @@ export const oidc: Preset = {
     {
       name: "issuer",
       label: "Issuer",
-      hint: "Exactly the iss claim of its tokens. Its keys are found through /.well-known/openid-configuration.",
+      hint: "Exactly the `iss` claim of its tokens. Its keys are found through `/.well-known/openid-configuration`.",
       placeholder: "https://ci.example.com",
       isRequired: true,
       shape: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
@@ -17,7 +17,7 @@ export const oidc: Preset = {
     {
       name: "claims",
       label: "Claims",
-      hint: "One name = value per line. All must match. Use at least one besides sub. Prefer IDs to names, because IDs are never reused.",
+      hint: "One `name = value` per line. All must match. Use at least one besides `sub`. Prefer IDs to names, because IDs are never reused.",
       placeholder: "project_id = 20\nref = refs/heads/main",
       isRequired: true,
       shape: /^[^\0]{1,4000}$/,

@@ -9,8 +9,16 @@ export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in")
   const { label, widthPx, heightPx } = drawBadge(brand, size, "light");
   return `<a href="${href}">
   <picture>
-    <source srcset="${origin}${badgePath(size, "dark")}" media="(prefers-color-scheme: dark)" />
-    <img src="${origin}${badgePath(size, "light")}" alt="${attribute(label)}" width="${widthPx}" height="${heightPx}" />
+    <source
+      media="(prefers-color-scheme: dark)"
+      srcset="${origin}${badgePath(size, "dark")}"
+    />
+    <img
+      src="${origin}${badgePath(size, "light")}"
+      alt="${attribute(label)}"
+      width="${widthPx}"
+      height="${heightPx}"
+    />
   </picture>
 </a>
 `;

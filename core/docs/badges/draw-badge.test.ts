@@ -56,7 +56,7 @@ test("a name in another script is written in the reader's font, fitted to an est
 test("the HTML has alternative text, and the size of the picture", () => {
   const html = badgeHtml({ origin: "https://hub.example.com", brand: 'A "B"', size: "md" });
   expect(html).toContain('alt="Sign in with A &quot;B&quot;"');
-  expect(html).toMatch(/width="\d+" height="40"/);
+  expect(html).toMatch(/width="\d+"\s+height="40"/);
   for (const [address] of html.matchAll(/sign-in-\w+-\w+\.svg/g)) expect(parseBadgeName(address)).toBeDefined();
   for (const name of ["sign-in-xl-light.svg", "sign-in-md-blue.svg", "../etc", "sign-in-md-light.svg.map"]) {
     expect(parseBadgeName(name)).toBeUndefined();

@@ -14,13 +14,14 @@ const STYLE = `
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:2rem 1rem;background:var(--canvas);color:var(--ink);
 font:15px/1.6 "Inter Variable",ui-sans-serif,system-ui,sans-serif}
-main{width:100%;max-width:30rem;background:var(--surface);border:1px solid var(--line);border-radius:14px;padding:1.75rem 1.5rem;
+main{width:100%;max-width:25rem;background:var(--surface);border:1px solid var(--line);border-radius:14px;padding:1.75rem 1.5rem;
 box-shadow:0 1px 2px rgb(28 25 23/.06),0 24px 60px -12px rgb(28 25 23/.22)}
 .brand{display:flex;align-items:center;gap:.5rem;margin-bottom:1.25rem;font-weight:600;text-decoration:none}
 .brand svg{width:20px;height:20px;color:var(--brand)}
 h1{font-size:22px;line-height:28px;font-weight:600;letter-spacing:-.01em;margin:0 0 .5rem;text-wrap:balance}
 h2{font-size:15px;line-height:24px;font-weight:600;margin:1.25rem 0 0}
-p{margin:.5rem 0}.muted{color:var(--muted);font-size:13.5px}
+main:has(dl,pre){max-width:30rem}
+p{margin:.5rem 0;color:var(--muted)}.muted{color:var(--muted);font-size:13.5px}
 code{font:13px/1.5 "JetBrains Mono Variable",ui-monospace,monospace;overflow-wrap:anywhere}
 pre{background:var(--sunken);border-radius:9px;padding:.75rem;margin:1rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}
 form{display:grid;grid-template-columns:1fr 1fr;gap:.75rem;margin-top:1.25rem}
@@ -33,7 +34,7 @@ dd{margin:0 0 .75rem;white-space:pre-wrap;overflow-wrap:anywhere}
 a{color:inherit;text-underline-offset:4px}
 main>:last-child{margin-bottom:0}
 :focus-visible{outline:2px solid var(--brand);outline-offset:2px}
-@media (max-width:22rem){form{grid-template-columns:1fr}}`;
+@media (max-width:22rem){form{grid-template-columns:1fr}form .primary{order:-1}}`;
 
 /**
  * The browser policy of all our pages (S23): no framing, no referrer, no caching, and no content from elsewhere. `script-src` is empty; the

@@ -52,7 +52,7 @@ export function showSignedIn({ profile, scope, expiresAt, refresh_token }) {
   write("name", name ?? "");
   write("username", username ?? "");
   write("email", email ?? "not shared");
-  write("expires", expiresAt.toUTCString());
+  write("expires", expiresAt.toLocaleString("en", { dateStyle: "medium", timeStyle: "long", timeZone: "UTC" }));
   const scopes = scope.split(" ");
   list("scopes", scopes);
   list(

@@ -5,9 +5,9 @@
  * Post-logout redirect URIs follow the same rules.
  */
 
-/** @group Redirect URIs */
+/** How long a redirect URI may be. @group Redirect URIs */
 export const REDIRECT_URI_MAX_CHARACTERS = 2000;
-/** @group Redirect URIs */
+/** How many redirect URIs an app may have. @group Redirect URIs */
 export const REDIRECT_URI_MAX_COUNT = 50;
 
 /**

@@ -69,7 +69,7 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
           Search
         </button>
       </SendOnChange>
-      <div className="mt-2 flex flex-wrap items-center gap-x-2 gap-y-1.5 text-small empty:hidden">
+      <div className="relative mt-2 flex flex-wrap items-center gap-x-2 gap-y-1.5 text-small empty:hidden">
         {repo && <ActiveFilter href={activityHref(path, query, { repo: "", before: "" })}>{repo}</ActiveFilter>}
         {(since || until) && (
           <ActiveFilter href={activityHref(path, query, { since: "", until: "", before: "" })}>

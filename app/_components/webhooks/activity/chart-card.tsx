@@ -29,15 +29,9 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
               {waitingToRetry.toLocaleString("en")}
               {waitingToRetry >= 10_000 && "+"}
             </Figure>
-            <Figure label="triggers in 24 h" isBad={isNearLimit}>
+            <Figure label="triggers in 24 h" isBad={isNearLimit} share={triggers.count / Math.max(1, triggers.limit)}>
               {triggers.count.toLocaleString("en")}
               <span className="font-normal text-muted text-small"> of {triggers.limit.toLocaleString("en")}</span>
-              <span aria-hidden="true" className="mt-1 block h-1 overflow-hidden rounded-full bg-sunken">
-                <span
-                  className={classNames("block h-full", isNearLimit ? "bg-bad" : "bg-ink/60")}
-                  style={{ width: `${Math.min(100, (100 * triggers.count) / Math.max(1, triggers.limit))}%` }}
-                />
-              </span>
             </Figure>
           </dl>
           <nav aria-label="Span of the chart" className="flex gap-1 sm:ml-auto">
@@ -68,10 +62,28 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
   );
 }
 
-function Figure({ label, isBad, children }: Readonly<{ label: string; isBad?: boolean; children: ReactNode }>) {
+type FigureProps = Readonly<{
+  label: string;
+  isBad?: boolean;
+  /** Shown as a bar. */
+  share?: number;
+  children: ReactNode;
+}>;
+
+function Figure({ label, isBad, share, children }: FigureProps) {
   return (
     <div className="flex flex-col-reverse justify-end">
-      <dt className="text-muted text-small">{label}</dt>
+      <dt className="text-muted text-small">
+        {label}
+        {share !== undefined && (
+          <span aria-hidden="true" className="mt-1 block h-1 overflow-hidden rounded-full bg-sunken">
+            <span
+              className={classNames("block h-full", isBad ? "bg-bad" : "bg-ink/60")}
+              style={{ width: `${Math.min(100, 100 * share)}%` }}
+            />
+          </span>
+        )}
+      </dt>
       <dd className={classNames("font-semibold text-lead tabular-nums", isBad && "text-bad")}>{children}</dd>
     </div>
   );

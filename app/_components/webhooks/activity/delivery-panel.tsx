@@ -6,6 +6,7 @@ import { ActionForm, SubmitButton } from "../../action-form.client.tsx";
 import { buttonClass } from "../../button.tsx";
 import { Chip } from "../../chip.tsx";
 import { CopyButton } from "../../copy-button.client.tsx";
+import { UrlText } from "../../copyable.tsx";
 import type { FormAction } from "../../form-state.ts";
 import { RelativeTime } from "../../relative-time.tsx";
 import { Tabs } from "../../tabs.tsx";
@@ -51,7 +52,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
           <h2 id="delivery-title" tabIndex={-1} className="min-w-0 flex-1 basis-32 break-words">
             {kindOf(delivery)}
           </h2>
-          {delivery.kind === "test" && <Chip>test</Chip>}
+          {delivery.kind === "test" && <Chip>Test</Chip>}
           <Link
             prefetch={false}
             scroll={false}
@@ -150,7 +151,12 @@ function RequestSection({
     <section aria-label={title} className="grid gap-2 p-4">
       <h3 className="font-medium text-small">
         {title}
-        {request && <span className="break-all font-normal font-mono text-fine text-muted"> POST {request.url}</span>}
+        {request && (
+          <span className="wrap-anywhere font-normal font-mono text-fine text-muted">
+            {" "}
+            POST <UrlText>{request.url}</UrlText>
+          </span>
+        )}
       </h3>
       {body !== null && attempts > 1 && (
         <p className="text-fine text-muted">

@@ -53,7 +53,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
               <span className="order-last col-span-2 min-w-0 sm:order-none sm:col-span-1">
                 <span className="flex items-center gap-2">
                   <span className="truncate font-medium">{kindOf(delivery)}</span>
-                  {delivery.kind === "test" && <Chip>test</Chip>}
+                  {delivery.kind === "test" && <Chip>Test</Chip>}
                 </span>
                 <span className="block truncate text-muted">
                   {delivery.repo.type} {delivery.repo.name}
@@ -62,7 +62,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
               <span className="flex flex-wrap justify-end gap-x-2 text-right text-muted sm:block">
                 <RelativeTime at={delivery.createdAt} now={now} />
                 <span className="block font-mono text-fine tabular-nums leading-5 sm:whitespace-nowrap">
-                  <LocalTime at={delivery.createdAt} look="clock" /> · <SecondLine delivery={delivery} now={now} />
+                  <SecondLine delivery={delivery} now={now} />
                 </span>
               </span>
             </Link>
@@ -74,7 +74,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
 }
 
 function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date }>) {
-  const { state, attempts, nextAttemptAt, lastDurationMs } = delivery;
+  const { state, attempts, createdAt, nextAttemptAt, lastDurationMs } = delivery;
   if (state === "waiting" && attempts > 0 && nextAttemptAt) {
     return (
       <span className="font-sans text-bad">
@@ -82,14 +82,24 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
       </span>
     );
   }
-  if (state === "waiting" && !nextAttemptAt) return "on hold";
-  if (lastDurationMs !== null) return formatMilliseconds(lastDurationMs);
-  return state === "waiting" ? "sending" : "not sent";
+  const isOnHold = state === "waiting" && !nextAttemptAt;
+  return (
+    <>
+      <LocalTime at={createdAt} look="clock" /> ·{" "}
+      {isOnHold
+        ? "on hold"
+        : lastDurationMs !== null
+          ? formatMilliseconds(lastDurationMs)
+          : state === "waiting"
+            ? "sending"
+            : "not sent"}
+    </>
+  );
 }
 
-/** `repo.content · update` */
+/** `repo.content.update` */
 export function kindOf({ event }: Delivery): string {
-  return `${event.scope} · ${event.action}`;
+  return `${event.scope}.${event.action}`;
 }
 
 type OutcomeChipProps = Readonly<{

@@ -46,21 +46,21 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
       )}
       {shown ? (
         <ActionForm action={deleteViewAction.bind(null, home, webhookId, shown.name, current)} label="Delete the view">
-          <SubmitButton size="small" variant="quiet">
+          <SubmitButton size="small" variant="secondary">
             Delete view
           </SubmitButton>
         </ActionForm>
       ) : (
         isFiltered(query) &&
         current !== "" && (
-          <FormDetails
-            key={current}
-            action={saveViewAction.bind(null, home, webhookId, current)}
-            trigger="Save view…"
-            look={{ size: "small", variant: "quiet" }}
-            label="Save these filters as a view"
-          >
-            <div className="grid gap-3 rounded-control border border-line bg-surface p-4">
+          <div className="header-actions max-sm:static sm:[&_details>div]:right-auto sm:[&_details>div]:left-0">
+            <FormDetails
+              key={current}
+              action={saveViewAction.bind(null, home, webhookId, current)}
+              trigger="Save view…"
+              look={{ size: "small" }}
+              label="Save these filters as a view"
+            >
               <Field
                 name="name"
                 label="Name"
@@ -72,8 +72,8 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
                 <SubmitButton size="small">Save view</SubmitButton>
                 <CancelButton size="small" />
               </div>
-            </div>
-          </FormDetails>
+            </FormDetails>
+          </div>
         )
       )}
     </>

@@ -59,7 +59,7 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
         Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains will be refused.
       </p>
       {clients.length === 0 ? (
-        <p>No apps have been seen yet, so nobody loses access.</p>
+        <p>No apps of this host have been seen, so nobody loses access.</p>
       ) : (
         <>
           <p>

@@ -40,7 +40,7 @@ export default async function StorageQuotaPage({ params }: Props) {
       trail={[{ href: STORAGE_PATH, label: "Storage" }]}
       description={`How much ${kind === "user" ? "this person" : "this organization"} can store in repositories.`}
     >
-      <SectionCard title="Now">
+      <SectionCard title="Usage">
         <Meter
           label="Git and Git LFS"
           text={ofLimit(readableSize(used), quota === null ? null : readableSize(quota))}
@@ -52,7 +52,7 @@ export default async function StorageQuotaPage({ params }: Props) {
         <ProveIdentity returnTo={page}>Confirm your identity to change the quota.</ProveIdentity>
       ) : (
         <SectionCard title="Quota" description="Nothing is deleted. An owner over the quota cannot add anything.">
-          <ActionForm action={setQuotaAction.bind(null, handle)} values={values} className="grid max-w-reading gap-5">
+          <ActionForm action={setQuotaAction.bind(null, handle)} values={values} className="group/quota grid max-w-reading gap-5">
             <Choices
               legend={`Quota of ${handle}`}
               isLegendHidden
@@ -63,18 +63,13 @@ export default async function StorageQuotaPage({ params }: Props) {
                   label: "Default",
                   hint: `${kind === "user" ? "STORAGE_USER_GB" : "STORAGE_ORGANIZATION_GB"}: ${words(defaultQuota(kind))}`,
                 },
-                { value: "size", label: "Custom quota", hint: "The size below" },
+                { value: "size", label: "Custom quota", hint: "A size, for example 200 GB or 1.5 TB" },
                 { value: "none", label: "No limit", hint: "As long as the disk has space" },
               ]}
             />
-            <Field
-              name="quota"
-              label="Size"
-              hint="Only for a custom quota, for example 200 GB or 1.5 TB."
-              isOptional
-              autoComplete="off"
-              maxLength={20}
-            />
+            <div className="hidden group-has-[input[value=size]:checked]/quota:block">
+              <Field name="quota" label="Size" isOptional autoComplete="off" maxLength={20} />
+            </div>
             <FormButtons cancelHref={STORAGE_PATH}>Set quota</FormButtons>
           </ActionForm>
         </SectionCard>

@@ -22,14 +22,14 @@ type AccountActionsProps = Readonly<{ user: UserProfile; operator: Person; sessi
 export function AccountActions({ user, operator, sessionCount, hasSecondStep }: AccountActionsProps) {
   if (!isRecentlyAuthenticated(operator)) {
     return (
-      <SectionCard title="Change this account">
+      <SectionCard title="Account actions">
         <ProveIdentity returnTo={userPath(user.id)}>Confirm your identity to change this account.</ProveIdentity>
       </SectionCard>
     );
   }
   return (
     <>
-      <SectionCard title="Change this account" description="Each action is recorded in the audit log.">
+      <SectionCard title="Account actions" description="Each action is recorded in the audit log.">
         <div className="grid grid-cols-1 gap-5">
           <Operation user={user} />
           {sessionCount > 0 && (
@@ -57,7 +57,7 @@ export function AccountActions({ user, operator, sessionCount, hasSecondStep }: 
           )}
         </div>
       </SectionCard>
-      <SectionCard title="Disable" isDanger>
+      <SectionCard title="Disabling and deletion" isDanger>
         <div className="grid grid-cols-1 gap-5">
           {user.disabledAt ? <Enable user={user} /> : <Disable user={user} />}
           <ConfirmDestructive

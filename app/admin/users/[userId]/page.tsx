@@ -5,6 +5,7 @@ import { hasSecondStep } from "#core/accounts/second-step/find-second-step.ts";
 import { type InspectedUser, inspectUser } from "#core/operations/inspect-user.ts";
 import { CopyField } from "../../../_components/copyable.tsx";
 import { List, ListRow } from "../../../_components/list.tsx";
+import { roleNames } from "../../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../../_components/page-layout.tsx";
 import { LastUsed, RelativeTime } from "../../../_components/relative-time.tsx";
 import { orNotFound } from "../../../_server/or-not-found.ts";
@@ -21,7 +22,7 @@ const notices: Record<string, string> = {
   disabled: "Account disabled. All its sessions and tokens are revoked.",
   enabled: "Account enabled. The user must sign in and authorize apps again.",
   "signed-out": "All sessions of the account ended.",
-  "second-step-reset": "Second step reset. The user now signs in with one step, and gets an e-mail.",
+  "second-step-reset": "Second step reset. The user now signs in with one step.",
   operator: "This user is now an operator.",
   "no-operator": "This user is no longer an operator.",
 };
@@ -170,7 +171,7 @@ function Organizations({ inspected: { organizations } }: PartProps) {
               }
               meta={
                 <>
-                  <bdi>{fullName}</bdi> · {role}
+                  <bdi>{fullName}</bdi> · {roleNames[role]}
                 </>
               }
             />

@@ -3,10 +3,10 @@ import Link from "next/link";
 import { notFound } from "next/navigation";
 import { apiDocument } from "#core/api-document.ts";
 import { EVENTS_SLUG, findSection } from "#core/docs/reference/api-reference.ts";
+import { InlineCode } from "../../../_components/inline-code.tsx";
 import { Card, PageHeader } from "../../../_components/page-layout.tsx";
 import { DocsFrame } from "../../docs-frame.tsx";
 import { MethodAndPath } from "../operation-section.tsx";
-import { InlineCode } from "../schema-fields.tsx";
 
 type TagPageProps = Readonly<{ params: Promise<{ tag: string }> }>;
 

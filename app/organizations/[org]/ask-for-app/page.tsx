@@ -15,7 +15,7 @@ import { askForAppAction } from "../../actions.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-export const metadata: Metadata = { title: "Request an app" };
+export const metadata: Metadata = { title: "App request" };
 
 /** A member asks the administrators to approve an app. The permissions modal links here. */
 export default async function AskForAppPage({ params, searchParams }: Props) {
@@ -31,7 +31,7 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
   const refusal = refusals.get(organization.id);
   return (
     <>
-      <PageHeader title="Request an app" description="The administrators of the organization decide which apps can access it." />
+      <PageHeader title="App request" description="The administrators of the organization decide which apps can access it." />
       <SectionCard
         title={
           <span className="flex items-center gap-3">

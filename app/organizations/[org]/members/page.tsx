@@ -6,6 +6,7 @@ import { may } from "#core/access/may.ts";
 import { listSoleAdministrations, type Organization } from "#core/accounts/organizations/find-organization.ts";
 import { listInvitations, type OpenInvitation } from "#core/accounts/organizations/invitations.ts";
 import { listMembers, type Member } from "#core/accounts/organizations/members.ts";
+import { counted } from "#core/counted.ts";
 import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
 import { Avatar, avatarSrc } from "../../../_components/avatar.tsx";
@@ -14,6 +15,7 @@ import { Chip } from "../../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../../_components/details-form.client.tsx";
 import { Field, Select } from "../../../_components/fields.client.tsx";
 import { EmptyState, List, ListRow, PagedList, Pagination } from "../../../_components/list.tsx";
+import { roleNames } from "../../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../_components/relative-time.tsx";
 import { Filter, SearchForm } from "../../../_components/search-form.tsx";
@@ -72,7 +74,7 @@ export default async function MembersPage({ params, searchParams }: Props) {
           </SearchForm>
         )}
         <PagedList
-          section={{ title: titleOf(members.total, isSearched) }}
+          section={{ title: `${counted(members.total, "member")}${isSearched ? " found" : ""}` }}
           label="Members"
           things="members"
           list={members}
@@ -106,11 +108,6 @@ function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organiz
   );
 }
 
-function titleOf(total: number, isSearched: boolean): string {
-  const count = total === 1 ? "1 member" : `${total.toLocaleString("en")} members`;
-  return isSearched ? `${count} found` : count;
-}
-
 type MemberRowProps = Readonly<{
   member: Member;
   isOneself: boolean;
@@ -134,7 +131,7 @@ function MemberRow({ member, isOneself, manageHref }: MemberRowProps) {
       }
       meta={
         <>
-          {member.username} · <strong className="text-ink">{member.role}</strong> · joined{" "}
+          {member.username} · <strong className="text-ink">{roleNames[member.role]}</strong> · joined{" "}
           <RelativeTime at={member.memberSince} />
         </>
       }
@@ -154,7 +151,7 @@ type LeaveSectionProps = Readonly<{ organization: Organization; userId: string }
 async function LeaveSection({ organization: { name, fullName }, userId }: LeaveSectionProps) {
   const isLastAdmin = (await listSoleAdministrations(userId)).some((each) => each.name === name);
   return (
-    <SectionCard title="Leave" description="To come back, you need a new invitation." isDanger>
+    <SectionCard title="Your membership" description="To come back, you need a new invitation." isDanger>
       {isLastAdmin ? (
         <p className="max-w-reading">
           You are the last administrator, so you cannot leave. Make another member an administrator, or{" "}
@@ -196,7 +193,7 @@ type InvitationsSectionProps = Readonly<{
   page: number;
 }>;
 
-const roleOptions = organizationRoles.map((role) => ({ value: role, label: role }));
+const roleOptions = organizationRoles.map((role) => ({ value: role, label: roleNames[role] }));
 
 /** Invites somebody by email, and lists the open invitations. */
 async function InvitationsSection({ organization, person, page }: InvitationsSectionProps) {
@@ -205,7 +202,7 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
   return (
     <div>
       <SectionCard
-        title="Invite a member"
+        title="New invitation"
         description={
           isMailSent()
             ? "They get a link by e-mail, whether or not they have an account here."
@@ -231,7 +228,7 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
         {open.items.length > 0 && (
           <section aria-labelledby="open-invitations" className="border-line border-t">
             <h3 id="open-invitations" className="px-4 pt-3.5 pb-1 text-fine text-muted sm:px-5">
-              {open.total === 1 ? "1 open invitation" : `${open.total.toLocaleString("en")} open invitations`}
+              {counted(open.total, "open invitation")}
             </h3>
             <List>
               {open.items.map((invitation) => (
@@ -267,7 +264,7 @@ function InvitationRow({ invitation, organizationName }: InvitationRowProps) {
       }
       meta={
         <>
-          as <strong className="text-ink">{role}</strong> · created <RelativeTime at={createdAt} /> ·{" "}
+          as <strong className="text-ink">{roleNames[role]}</strong> · created <RelativeTime at={createdAt} /> ·{" "}
           {isExpired ? "expired" : "expires"} <RelativeTime at={expiresAt} />
         </>
       }

@@ -58,7 +58,7 @@ export default async function OrganizationSettingsPage({ params }: Props) {
               autoComplete="off"
               isOptional
             />
-            <SubmitButton>Save</SubmitButton>
+            <SubmitButton variant="secondary">Save</SubmitButton>
           </ActionForm>
         </SectionCard>
         <SectionCard
@@ -78,7 +78,7 @@ export default async function OrganizationSettingsPage({ params }: Props) {
                 { value: "private", label: "Private", hint: "Only members can see them." },
               ]}
             />
-            <SubmitButton>Save</SubmitButton>
+            <SubmitButton variant="secondary">Save</SubmitButton>
           </ActionForm>
         </SectionCard>
       </div>

@@ -21,15 +21,15 @@ export default async function AuthenticatorPage() {
   if (!enrolment) redirect(SECURITY_PAGE);
   const { secret, uri } = enrolment;
   return (
-    <PageColumn trail={[{ href: SECURITY_PAGE, label: "Security" }]} title="Set up an authenticator app">
-      <SectionCard title="1. Scan this with the app">
+    <PageColumn trail={[{ href: SECURITY_PAGE, label: "Security" }]} title="Authenticator app">
+      <SectionCard title="1. QR code to scan with the app">
         <div className="grid gap-4">
           <QrCode value={uri} label="QR code for your authenticator app" />
           <p className="text-muted text-small">Cannot scan it? Enter this key into the app manually, as a time-based key.</p>
           <CopyField label="Key" value={grouped(secret)} />
         </div>
       </SectionCard>
-      <SectionCard title="2. Enter the code that it shows">
+      <SectionCard title="2. Code that the app shows">
         <ActionForm action={confirmAuthenticatorAction} className="grid max-w-reading gap-5">
           <Field name="code" label="Code" inputMode="numeric" autoComplete="one-time-code" maxLength={12} isMono />
           <FormButtons cancelHref={SECURITY_PAGE}>Turn on</FormButtons>

@@ -3,6 +3,7 @@ import Link from "next/link";
 import { type CollectionItem, ITEM_NOTE_MAX_CHARACTERS } from "#core/hub/collections/collection.ts";
 import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { classNames } from "../../../../_components/class-names.ts";
+import { UrlText } from "../../../../_components/copyable.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../../../_components/disclosure.client.tsx";
 import { Field, Select, TextArea } from "../../../../_components/fields.client.tsx";
@@ -46,20 +47,24 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
       leading={<RepoIcon type={repo.type} />}
       title={
         <Link prefetch={false} href={repoHref(repo)} className="link wrap-anywhere min-w-0">
-          {repo.fullName}
+          <UrlText>{repo.fullName}</UrlText>
         </Link>
       }
       meta={wordOfType(repo.type)}
       trailing={
         <ActionForm action={updateItemAction} label={`Position of ${repo.fullName}`} className="flex gap-2">
           {hidden}
-          {position > 0 && (
+          {position > 0 ? (
             <SubmitButton variant="secondary" size="icon" name="position" value={String(position - 1)}>
               <ArrowUp className="size-4" aria-hidden="true" />
               <span className="sr-only">Move {repo.fullName} up</span>
             </SubmitButton>
+          ) : (
+            <NoArrow />
           )}
-          {!isLast && (
+          {isLast ? (
+            <NoArrow />
+          ) : (
             <SubmitButton variant="secondary" size="icon" name="position" value={String(position + 1)}>
               <ArrowDown className="size-4" aria-hidden="true" />
               <span className="sr-only">Move {repo.fullName} down</span>
@@ -116,6 +121,11 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
       </div>
     </ListRow>
   );
+}
+
+/** Keeps the arrows of all rows in two columns. */
+function NoArrow() {
+  return <span className="size-8" />;
 }
 
 function AddItem({ slug }: Readonly<{ slug: string }>) {

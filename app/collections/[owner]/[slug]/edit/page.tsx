@@ -15,7 +15,7 @@ import { CollectionFields } from "../../../collection-fields.tsx";
 import { type CollectionParams, collectionPage } from "../collection-page.ts";
 import { ItemsSection } from "./items-section.tsx";
 
-export const metadata: Metadata = { title: "Edit collection" };
+export const metadata: Metadata = { title: "Collection settings" };
 
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
@@ -44,7 +44,7 @@ export default async function EditCollectionPage({
   return (
     <SiteFrame width="page">
       <PageHeader
-        title="Edit collection"
+        title="Collection settings"
         trail={[{ href: collectionPath(collection), label: <bdi>{title}</bdi> }]}
         actions={<ButtonLink href={collectionPath(collection)}>Done</ButtonLink>}
       />
@@ -86,7 +86,7 @@ export default async function EditCollectionPage({
             <SubmitButton variant="secondary">Change position</SubmitButton>
           </ActionForm>
         </SectionCard>
-        <SectionCard title="Delete the collection" isDanger>
+        <SectionCard title="Deletion" isDanger>
           <ConfirmDestructive
             action={deleteCollectionAction}
             trigger="Delete this collection"

@@ -8,7 +8,7 @@ import { ButtonLink } from "../../../../_components/button.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { ChoiceRow } from "../../../../_components/fields.client.tsx";
 import { FormButtons } from "../../../../_components/form-buttons.tsx";
-import { roleSentences } from "../../../../_components/organization-wording.ts";
+import { roleNames, roleSentences } from "../../../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../../../_components/page-layout.tsx";
 import { organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
@@ -68,7 +68,7 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
               name="role"
               value={role}
               isBoxed
-              label={role}
+              label={roleNames[role]}
               hint={`May ${roleSentences[role]}.`}
             />
           ))}
@@ -88,7 +88,7 @@ function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps)
           Make <bdi>{name}</bdi> an administrator?
         </>
       }
-      description={`Their current role is ${member.role}.`}
+      description={`Their current role is ${roleNames[member.role]}.`}
     >
       <ActionForm action={changeRoleAction.bind(null, organization.name)} className="grid max-w-reading gap-5">
         <input type="hidden" name="userId" value={member.userId} />
@@ -108,7 +108,7 @@ type RemoveSectionProps = Readonly<{ organization: Readonly<{ name: string; full
 
 function RemoveSection({ organization, member, name }: RemoveSectionProps) {
   return (
-    <SectionCard title="Remove" isDanger>
+    <SectionCard title="Removal" isDanger>
       <ConfirmDestructive
         action={removeMemberAction.bind(null, organization.name)}
         trigger="Remove this member"

@@ -108,7 +108,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
           empty={<NoApps path={path} isSearched={search !== "" || state !== undefined} />}
         />
       </div>
-      <SectionCard title="Approve an app in advance" description="Before any member uses it. Ask its owner for the client ID.">
+      <SectionCard title="Approval in advance" description="Before any member uses it. Ask its owner for the client ID.">
         <ActionForm action={decideAppAction.bind(null, name, "approved")} className="grid max-w-reading gap-5">
           <Field name="clientId" label="Client ID" isMono />
           <SubmitButton variant="secondary">Approve</SubmitButton>
@@ -170,9 +170,8 @@ function OrganizationAppRow({ app, policy, organization, returnTo }: Organizatio
           )}
         </>
       }
-    >
-      {record?.isFirstParty ? null : <Decisions app={app} organization={organization} returnTo={returnTo} />}
-    </ListRow>
+      actions={!record?.isFirstParty && <Decisions app={app} organization={organization} returnTo={returnTo} />}
+    />
   );
 }
 
@@ -213,7 +212,7 @@ function Decisions({
     </>
   );
   return (
-    <div className="mt-3 flex flex-wrap items-start gap-2 sm:ml-11">
+    <>
       {decision !== "approved" && record && (
         <ActionForm action={decideAppAction.bind(null, organization.name, "approved")} className="grid gap-2">
           {fields}
@@ -249,7 +248,7 @@ function Decisions({
           You can unblock it at any time.
         </ConfirmDestructive>
       )}
-    </div>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { Field, Select } from "../../../../_components/fields.client.tsx";
+import { roleNames } from "../../../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../../../_components/prove-identity.tsx";
 import {
@@ -75,7 +76,7 @@ export default async function OwnershipPage({ params }: Props) {
                 name="afterwards"
                 label="Your new role"
                 options={[
-                  ...next.map((value) => ({ value, label: `${value.charAt(0).toUpperCase()}${value.slice(1)}` })),
+                  ...next.map((value) => ({ value, label: roleNames[value] })),
                   { value: "leave", label: "None: leave the organization" },
                 ]}
               />
@@ -86,7 +87,7 @@ export default async function OwnershipPage({ params }: Props) {
           )}
         </SectionCard>
       )}
-      <SectionCard title="Delete organization" description="This cannot be undone. Nobody can use its name again." isDanger>
+      <SectionCard title="Deletion" description="This cannot be undone. Nobody can use its name again." isDanger>
         <div className="grid gap-4">
           <p className="max-w-reading">This also deletes {describeOwned(owned)}.</p>
           {isRecent ? (

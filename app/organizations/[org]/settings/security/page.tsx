@@ -14,6 +14,7 @@ import { Avatar, avatarSrc } from "../../../../_components/avatar.tsx";
 import { ButtonLink } from "../../../../_components/button.tsx";
 import { Chip } from "../../../../_components/chip.tsx";
 import { EmptyState, ListRow, PagedList } from "../../../../_components/list.tsx";
+import { roleNames } from "../../../../_components/organization-wording.ts";
 import { PageColumn } from "../../../../_components/page-layout.tsx";
 import {
   type OrganizationParams,
@@ -141,7 +142,7 @@ function RestrictedSection({ restricted, path, hasRequirements }: RestrictedSect
           key={username}
           leading={<Avatar name={fullName} src={avatarSrc(username, avatarId)} />}
           title={<bdi className="wrap-anywhere min-w-0">{fullName}</bdi>}
-          meta={`${username} · ${role}`}
+          meta={`${username} · ${roleNames[role]}`}
           trailing={restrictions.map((one) => (
             <Chip key={one} tone="warn">
               {lacks[one] ?? one}
@@ -185,7 +186,7 @@ function WithoutSection({ members, title, path, hrefOf }: WithoutSectionProps) {
             key={username}
             leading={<Avatar name={fullName} src={avatarSrc(username, avatarId)} />}
             title={<bdi className="wrap-anywhere min-w-0">{fullName}</bdi>}
-            meta={`${username} · ${role}`}
+            meta={`${username} · ${roleNames[role]}`}
           />
         )}
         empty={<p className="px-4 py-5 text-muted sm:px-5">All members meet this requirement.</p>}

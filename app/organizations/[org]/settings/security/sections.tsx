@@ -109,7 +109,7 @@ export function IssuerSection({ organization, provider, isRequired, path }: Issu
     <SectionCard
       title="The organization's issuer"
       description="Your own OpenID Connect provider. Members use it to prove that they still belong to the organization; it does not sign them in to their account here."
-      action={provider?.isDisabled && <Chip tone="warn">disabled by the operator</Chip>}
+      action={provider?.isDisabled && <Chip tone="warn">Disabled by the operator</Chip>}
     >
       <div className="grid max-w-reading gap-5">
         <CopyField label="Redirect URI to register there" value={redirectUriOf(organizationSlug(organization.id))} />

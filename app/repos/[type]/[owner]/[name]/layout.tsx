@@ -70,15 +70,17 @@ function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
         </Link>
       </p>
       <div className="flex flex-wrap items-center gap-2">
-        <div className="flex min-w-0 items-center gap-1">
-          <h1 className="min-w-0 break-words">
+        <div className="min-w-0">
+          <h1 className="inline break-words">
             <Link prefetch={false} href={`/${owner.handle}`} className="font-normal text-muted hover:text-ink">
               {owner.handle}
             </Link>
             <span className="font-normal text-muted"> / </span>
             <span className="inline-block max-w-full break-words">{name}</span>
           </h1>
-          <CopyButton value={fullName} label={fullName} />
+          <span className="ml-1 inline-block align-middle">
+            <CopyButton value={fullName} label={fullName} />
+          </span>
         </div>
         <RepoChips repo={repo} />
         <div className="sm:ml-auto">
@@ -117,14 +119,9 @@ type RepoTab = Readonly<{
 /** The tabs of a repository. On a narrow screen they wrap onto further lines. */
 function RepoTabs({ tabs }: Readonly<{ tabs: readonly RepoTab[] }>) {
   return (
-    <nav aria-label="Repository" className="-mb-px flex flex-wrap gap-x-3.5 text-muted text-small sm:gap-x-5">
+    <nav aria-label="Repository" className="tab-list">
       {tabs.map(({ label, count = 0, ...link }) => (
-        <NavLink
-          key={label}
-          {...link}
-          className="whitespace-nowrap border-transparent border-b-2 py-2 hover:text-ink"
-          currentClassName="border-ink! font-medium text-ink"
-        >
+        <NavLink key={label} {...link}>
           {label}
           {count > 0 && <span className="ml-1.5 rounded-full bg-sunken px-1.5 py-0.5 text-fine text-muted">{count}</span>}
         </NavLink>

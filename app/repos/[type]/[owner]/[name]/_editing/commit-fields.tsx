@@ -1,6 +1,6 @@
 import { SubmitButton } from "../../../../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../../../../_components/button.tsx";
 import { ChoiceRow, Field, TextArea } from "../../../../../_components/fields.client.tsx";
-import { FormButtons } from "../../../../../_components/form-buttons.tsx";
 import { PREVIEW } from "../../../../../_components/form-state.ts";
 import { SectionCard } from "../../../../../_components/page-layout.tsx";
 import { ContentField } from "./content-field.client.tsx";
@@ -58,14 +58,13 @@ export function CommitFields({
           </>
         )}
         <div className="flex flex-wrap gap-3">
-          <FormButtons cancelHref={cancelHref} variant={isDanger ? "destroy" : "primary"}>
-            {submit ?? (mayWrite ? "Commit" : "Propose")}
-          </FormButtons>
+          <SubmitButton variant={isDanger ? "destroy" : "primary"}>{submit ?? (mayWrite ? "Commit" : "Propose")}</SubmitButton>
           {hasPreview && (
-            <SubmitButton name="intent" value={PREVIEW} variant="quiet">
+            <SubmitButton name="intent" value={PREVIEW} variant="secondary">
               Preview
             </SubmitButton>
           )}
+          <ButtonLink href={cancelHref}>Cancel</ButtonLink>
         </div>
       </div>
     </SectionCard>
@@ -76,7 +75,9 @@ export function CommitFields({
 export function FileFields({ hint }: Readonly<{ hint: string }>) {
   return (
     <div className="grid gap-5">
-      <Field name="path" label="Name" hint={hint} isMono />
+      <div className="max-w-reading">
+        <Field name="path" label="Name" hint={hint} isMono />
+      </div>
       <ContentField />
     </div>
   );

@@ -27,7 +27,7 @@ export function EmptyRepository({ page: { repo, mayWrite, session } }: EmptyRepo
   const target = `HEAD:${shellWord(branch)}`;
   return (
     <SectionCard
-      title="Add the first files"
+      title="First files"
       description="With git on your computer, or here in the browser."
       action={
         <ButtonLink size="small" href={`${repoFileHref(repo, "new", branch)}?name=README.md`}>

@@ -104,19 +104,6 @@ export async function NotOnBranch({ repo, revision }: Props) {
   );
 }
 
-const units = ["B", "kB", "MB", "GB", "TB"] as const;
-
-/** A size for people, in powers of 1000, as for disks: `0 B`, `1.2 kB`, `34 MB`. */
-export function byteSize(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 || value >= 99.95 ? Math.round(value) : Number(value.toFixed(1))} ${units[unit]}`;
-}
-
 /** The part after `tree/`, `blob/` or `commits/` in a page's URL. */
 export type RevisionParams = Promise<{ segments?: string[] }>;
 

@@ -46,14 +46,9 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
   const now = new Date();
   return (
     <div className="grid grid-cols-1 gap-5">
-      <nav aria-label="Branches and tags" className="flex gap-5">
+      <nav aria-label="Branches and tags" className="tab-list sm:border-line sm:border-b">
         {(["branches", "tags"] as const).map((one) => (
-          <NavLink
-            key={one}
-            href={repoHref(repo, one)}
-            className="text-muted capitalize hover:text-ink"
-            currentClassName="font-medium text-ink!"
-          >
+          <NavLink key={one} href={repoHref(repo, one)} className="capitalize">
             {one}
           </NavLink>
         ))}

@@ -27,7 +27,7 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
     : [{ value: seconds, label: `${seconds} seconds` }, ...sleepChoices];
   return (
     <SectionCard
-      title="Running"
+      title="Operation"
       description="Each change to the default branch restarts the app, unless it is paused. Disk and memory are cleared on restart."
     >
       <div className="grid gap-6">

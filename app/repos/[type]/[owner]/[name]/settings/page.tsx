@@ -113,6 +113,7 @@ function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readonly Owne
       <ActionForm
         action={moveRepoAction.bind(null, repoNameOf(repo))}
         values={{ owner: handle, name: repo.name }}
+        className="grid max-w-reading gap-5"
         label="Name and owner"
       >
         <div className="grid items-start gap-5 sm:grid-cols-2">
@@ -127,7 +128,7 @@ function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readonly Owne
 
 function DeleteCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
-    <SectionCard title="Delete" description="This cannot be undone." isDanger>
+    <SectionCard title="Deletion" description="This cannot be undone." isDanger>
       <ConfirmDestructive
         action={deleteRepoAction.bind(null, repoNameOf(repo))}
         trigger="Delete this repository"
@@ -171,7 +172,12 @@ async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
         )
       }
     >
-      <ActionForm action={settingsAction(repo, "gate")} values={{ gatePrompt: repo.gatePrompt ?? "" }} label="Gate">
+      <ActionForm
+        action={settingsAction(repo, "gate")}
+        values={{ gatePrompt: repo.gatePrompt ?? "" }}
+        className="grid max-w-reading gap-5"
+        label="Gate"
+      >
         <Choices legend="Gate" isLegendHidden name="gated" defaultValue={repo.gated} options={choices} />
         <TextArea
           name="gatePrompt"

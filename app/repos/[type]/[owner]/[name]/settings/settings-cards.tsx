@@ -16,6 +16,7 @@ export function AboutCard({ repo }: Props) {
       <ActionForm
         action={settingsAction(repo, "about")}
         values={{ description: repo.description ?? "", sdk: repo.sdk ?? "" }}
+        className="grid max-w-reading gap-5"
         label="About"
       >
         <TextArea
@@ -107,7 +108,7 @@ export function ProtectionCard({ repo }: Props) {
   return (
     <SectionCard title="Protection">
       <ActionForm action={settingsAction(repo, "protection")} className="grid max-w-reading gap-5" label="Protection">
-        <div>
+        <div className="-my-2">
           <ChoiceRow
             type="checkbox"
             name="defaultBranchProtected"
@@ -137,13 +138,15 @@ export function DiscussionsCard({ repo }: Props) {
         className="grid max-w-reading gap-5"
         label="Discussions and pull requests"
       >
-        <ChoiceRow
-          type="checkbox"
-          name="discussions"
-          label="Allow discussions and pull requests"
-          hint="When off, nobody can open new ones, and the tab is hidden. Existing ones can still be read, commented on and merged."
-          defaultChecked={repo.hasDiscussions}
-        />
+        <div className="-my-2">
+          <ChoiceRow
+            type="checkbox"
+            name="discussions"
+            label="Allow discussions and pull requests"
+            hint="When off, nobody can open new ones, and the tab is hidden. Existing ones can still be read, commented on and merged."
+            defaultChecked={repo.hasDiscussions}
+          />
+        </div>
         <Save />
       </ActionForm>
     </SectionCard>

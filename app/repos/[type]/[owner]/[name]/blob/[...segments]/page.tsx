@@ -5,6 +5,7 @@ import { redirect } from "next/navigation";
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
 import { type ViewedFile, viewFile } from "#core/hub/git/read/find-file.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { readableSize } from "#core/readable-size.ts";
 import { ButtonLink, buttonClass } from "../../../../../../_components/button.tsx";
 import { CodeView } from "../../../../../../_components/code-view.tsx";
 import { CopyField } from "../../../../../../_components/copyable.tsx";
@@ -16,7 +17,7 @@ import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
 import { isMarkdownName } from "../../_editing/editing-page.ts";
-import { branchOf, byteSize, NotOnBranch, PathTrail, type RevisionParams, revisionOf } from "../../_files/path-trail.tsx";
+import { branchOf, NotOnBranch, PathTrail, type RevisionParams, revisionOf } from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
 
 type Props = Readonly<{ params: RepoParams & RevisionParams; searchParams: PageQuery }>;
@@ -52,7 +53,7 @@ export default async function FilePage({ params, searchParams }: Props) {
       <section aria-label={entry.name} className="rounded-card border border-line bg-surface">
         <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-b px-3 py-2 text-small sm:px-4">
           <p className="min-w-0 flex-1 basis-40 text-muted">
-            {byteSize(entry.size)}
+            {readableSize(entry.size)}
             {lines !== null && ` · ${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}`}
             {lastCommit && (
               <>
@@ -64,7 +65,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </>
             )}
           </p>
-          <div className="flex flex-wrap gap-2">
+          <div className="flex flex-wrap gap-2 max-sm:-mx-3">
             {text !== null && isMarkdownName(entry.name) && (
               <ButtonLink size="small" href={isSource ? here : `${here}?plain=1`}>
                 {isSource ? "Preview" : "Source"}
@@ -74,6 +75,14 @@ export default async function FilePage({ params, searchParams }: Props) {
               // An ordinary link, because it leads to a file and not to a page.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
+              </a>
+            )}
+            {mayReadContent && isPicture(file) && (
+              <a
+                href={`${repoFileHref(repo, "resolve", name, path)}?download=true`}
+                className={buttonClass({ size: "small", variant: "quiet" })}
+              >
+                Download
               </a>
             )}
             <ButtonLink size="small" variant="quiet" href={repoFileHref(repo, "commits", name, path)}>
@@ -118,7 +127,7 @@ const PICTURE_MAX_BYTES = 20 * 1024 * 1024;
 
 /** The content of a file by its kind: rendered, as text, as an image, or only its size. */
 function FileContent({ repo, revision, file, mayReadContent, isSource }: FileContentProps) {
-  const { entry, text, bytes } = file;
+  const { entry, text } = file;
   if (!mayReadContent) {
     return (
       <EmptyState
@@ -148,32 +157,38 @@ function FileContent({ repo, revision, file, mayReadContent, isSource }: FileCon
   }
   if (text !== null) return <CodeView text={text} name={entry.name} />;
   const href = repoFileHref(repo, "resolve", revision, entry.path);
-  const { kind } = contentTypeOf(entry.name, entry.lfs ? undefined : bytes);
-  return (
-    <>
-      {kind === "image" && entry.size <= PICTURE_MAX_BYTES && (
-        <div className="border-line border-b bg-sunken p-4">
+  if (isPicture(file)) {
+    return (
+      <>
+        <div className="rounded-b-card bg-sunken p-4">
           {/* biome-ignore lint/performance/noImgElement: a file of a repository, as it is */}
           <img src={href} alt={entry.name} className="mx-auto max-h-160 max-w-full" />
         </div>
-      )}
-      <Weight href={href} file={file} why={reason(file, kind)} />
-    </>
-  );
+        <Checksum file={file} />
+      </>
+    );
+  }
+  return <Weight href={href} file={file} />;
 }
 
-function reason({ entry, bytes }: ViewedFile, kind: string): string {
-  if (kind === "image") return "An image";
+const isImage = ({ entry, bytes }: ViewedFile): boolean =>
+  contentTypeOf(entry.name, entry.lfs ? undefined : bytes).kind === "image";
+const isPicture = (file: ViewedFile): boolean => isImage(file) && file.entry.size <= PICTURE_MAX_BYTES;
+
+function reason(file: ViewedFile): string {
+  const { entry, bytes } = file;
+  if (isImage(file)) return "This image is too large to show";
   if (entry.lfs) return "This file is stored in Git LFS";
   return bytes ? "This file is not text" : "This file is too large to show";
 }
 
-function Weight({ href, file: { entry }, why }: Readonly<{ href: string; file: ViewedFile; why: string }>) {
+function Weight({ href, file }: Readonly<{ href: string; file: ViewedFile }>) {
+  const { size } = file.entry;
   return (
-    <div className="grid gap-5 px-4 pb-5 sm:px-5">
+    <>
       <EmptyState
         Icon={FileQuestion}
-        title={why}
+        title={reason(file)}
         action={
           <a href={`${href}?download=true`} className={buttonClass({ variant: "primary" })}>
             <Download className="size-4" aria-hidden="true" />
@@ -181,9 +196,20 @@ function Weight({ href, file: { entry }, why }: Readonly<{ href: string; file: V
           </a>
         }
       >
-        {byteSize(entry.size)} ({entry.size.toLocaleString("en")} bytes)
+        {readableSize(size)}
+        {size >= 1000 && ` (${size.toLocaleString("en")} bytes)`}
       </EmptyState>
-      {entry.lfs && <CopyField label="SHA-256" value={entry.lfs.oid} />}
+      <Checksum file={file} />
+    </>
+  );
+}
+
+/** The SHA-256 of a file in Git LFS. */
+function Checksum({ file: { entry } }: Readonly<{ file: ViewedFile }>) {
+  if (!entry.lfs) return null;
+  return (
+    <div className="px-4 py-5 sm:px-5">
+      <CopyField label="SHA-256" value={entry.lfs.oid} />
     </div>
   );
 }

@@ -19,7 +19,7 @@ import { WITHHELD } from "../../_files/withheld.ts";
 
 type Props = Readonly<{ params: RepoParams & Promise<{ range?: string[] }>; searchParams: PageQuery }>;
 
-export const metadata: Metadata = { title: "Compare" };
+export const metadata: Metadata = { title: "Comparison" };
 
 /** The commits that one revision has and another lacks. */
 export default async function ComparePage({ params, searchParams }: Props) {
@@ -34,7 +34,7 @@ export default async function ComparePage({ params, searchParams }: Props) {
   const now = new Date();
   return (
     <div className="grid grid-cols-1 gap-5">
-      <h2>Compare</h2>
+      <h2>Comparison</h2>
       <form action={repoHref(repo, "compare")} className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 basis-40">
           <Field name="base" label="From" defaultValue={parsed?.base ?? repo.defaultBranch} isMono />

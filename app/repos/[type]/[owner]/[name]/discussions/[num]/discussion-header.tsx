@@ -1,5 +1,4 @@
 import { Lock, Pencil, Pin } from "lucide-react";
-import Link from "next/link";
 import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/discussion.ts";
 import { SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
@@ -7,6 +6,7 @@ import { FormDetails } from "../../../../../../_components/details-form.client.t
 import { CancelButton } from "../../../../../../_components/disclosure.client.tsx";
 import { Field } from "../../../../../../_components/fields.client.tsx";
 import { NavLink } from "../../../../../../_components/navigation.client.tsx";
+import { Trail } from "../../../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { repoHref } from "../../../../../../_server/repo-page.ts";
 import { changeTitleAction } from "../actions.ts";
@@ -19,16 +19,14 @@ export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
   const { num, title, author, createdAt, baseRef, isPullRequest, isPinned, isLocked } = discussion;
   return (
     <header className="grid gap-3">
-      <nav aria-label="Breadcrumb" className="text-muted text-small">
-        <Link prefetch={false} href={repoHref(repo, "discussions")} className="link">
-          Discussions
-        </Link>
-      </nav>
-      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-        <h2 className="min-w-0 break-words text-title">
-          {title} <span className="font-normal text-muted">#{num}</span>
-        </h2>
-        {mayUpdate && <EditTitle page={page} />}
+      <div>
+        <Trail steps={[{ href: repoHref(repo, "discussions"), label: "Discussions" }]} />
+        <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+          <h2 className="min-w-0 break-words text-title">
+            {title} <span className="font-normal text-muted">#{num}</span>
+          </h2>
+          {mayUpdate && <EditTitle page={page} />}
+        </div>
       </div>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-muted text-small">
         <StatusChip discussion={discussion} />
@@ -55,17 +53,12 @@ export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
         </p>
       </div>
       {isPullRequest && (
-        <nav aria-label="Pull request" className="flex gap-5 border-line border-b text-small">
+        <nav aria-label="Pull request" className="tab-list sm:border-line sm:border-b">
           {[
             { href, label: "Conversation", isExact: true },
             { href: `${href}/files`, label: "Files changed" },
           ].map(({ label, ...link }) => (
-            <NavLink
-              key={label}
-              {...link}
-              className="-mb-px whitespace-nowrap border-transparent border-b-2 py-2 text-muted hover:text-ink"
-              currentClassName="border-ink! font-medium text-ink!"
-            >
+            <NavLink key={label} {...link}>
               {label}
             </NavLink>
           ))}

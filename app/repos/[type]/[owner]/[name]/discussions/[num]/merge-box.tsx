@@ -56,7 +56,7 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   }
   if (state.merge === "gone" && state.headSha !== null) {
     return (
-      <StatusNote Icon={CircleAlert} tone="text-bad" title="It cannot be merged">
+      <StatusNote Icon={CircleAlert} tone="text-bad" title="No base branch">
         The base branch {base} no longer exists. Open a new pull request.
       </StatusNote>
     );
@@ -72,12 +72,12 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   const divergence = `${counted(state.ahead, "commit")} of its own${behind}.`;
   if (state.merge === "conflicts" || state.merge === "unrelated") {
     return (
-      <StatusNote Icon={CircleAlert} tone="text-bad" title="This branch has conflicts">
+      <StatusNote Icon={CircleAlert} tone="text-bad" title="Conflicts">
         {state.merge === "unrelated" ? (
-          <>It has no history in common with {base}.</>
+          <>This pull request has no history in common with {base}.</>
         ) : (
           <>
-            It has {divergence} These files were changed on both sides:
+            This pull request has {divergence} These files were changed on both sides:
             <ul className="mt-2 list-disc pl-5">
               {state.filesWithConflicts.map((file) => (
                 <li key={file}>
@@ -93,15 +93,15 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   }
   if (discussion.status === "draft") {
     return (
-      <StatusNote Icon={GitPullRequestDraft} title="This is a draft">
-        It has {divergence} It can be merged once it is open.
+      <StatusNote Icon={GitPullRequestDraft} title="Draft">
+        This pull request has {divergence} It can be merged once it is open.
         <MarkReady page={page} />
       </StatusNote>
     );
   }
   return (
-    <StatusNote Icon={CircleCheck} tone="text-good" title="It can be merged">
-      It has {divergence} {!mayMerge && "People who can write to the repository can merge it."}
+    <StatusNote Icon={CircleCheck} tone="text-good" title="No conflicts">
+      This pull request has {divergence} {!mayMerge && "People who can write to the repository can merge it."}
       {mayMerge && (
         <ActionForm action={mergeAction.bind(null, at)} className="mt-2 grid gap-3 text-ink">
           <input type="hidden" name="headSha" value={state.headSha ?? ""} />

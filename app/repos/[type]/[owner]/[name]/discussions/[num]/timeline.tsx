@@ -19,6 +19,7 @@ import type { Comment, TimelineEvent } from "#core/hub/discussions/discussion.ts
 import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { Avatar, avatarSrc } from "../../../../../../_components/avatar.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
+import { classNames } from "../../../../../../_components/class-names.ts";
 import { ConfirmDestructive, FormDetails } from "../../../../../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../../../../../_components/disclosure.client.tsx";
 import { Markdown } from "../../../../../../_components/markdown.tsx";
@@ -163,7 +164,7 @@ function CommentActions({ comment, at, page, isOwn }: CommentProps & Readonly<{ 
   if ((isHidden || (comment.reactions.length === 0 && !mayComment)) && !mayRemove) return null;
   const which = `this comment${isOwn ? "" : ` by ${comment.author.name}`}`;
   return (
-    <footer className="flex flex-wrap items-start gap-2 px-4 pb-3.5">
+    <footer className={classNames("flex flex-wrap items-start gap-2 px-4 pb-3.5", isHidden && "-ml-3")}>
       {!isHidden && <Reactions {...{ comment, at, page }} />}
       {isOwn && mayComment && !isHidden && (
         <FormDetails

@@ -18,7 +18,7 @@ import { ButtonLink } from "../../../../../../_components/button.tsx";
 import { CancelButton, Disclosure } from "../../../../../../_components/disclosure.client.tsx";
 import { Field } from "../../../../../../_components/fields.client.tsx";
 import { EmptyState, ListRow, PagedList } from "../../../../../../_components/list.tsx";
-import { FormMessage, SectionCard } from "../../../../../../_components/page-layout.tsx";
+import { FormMessage, SectionCard, Trail } from "../../../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { hrefWith, noticeOf, type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../../_server/repo-page.ts";
@@ -54,6 +54,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
   return (
     <div className="grid gap-5">
       <div>
+        <Trail steps={[{ href: `${repoHref(repo, "settings")}?tab=access`, label: "Settings" }]} />
         <h2 className="text-lead">People with access to the files</h2>
         <p className="text-muted text-small">
           {repo.gated === "none"
@@ -91,10 +92,10 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
       />
       {repo.gated !== "none" && (
         <SectionCard
-          title="Grant access"
+          title="New access"
           description={`The user need not have requested it${isMailSent() ? ", and is notified by e-mail" : ""}.`}
         >
-          <ActionForm action={grantAction.bind(null, name)} label="Grant access" className="grid max-w-reading gap-4">
+          <ActionForm action={grantAction.bind(null, name)} label="New access" className="grid max-w-reading gap-4">
             <Field name="user" label="Username" autoComplete="off" autoCapitalize="none" spellCheck={false} />
             <SubmitButton variant="secondary">Grant access</SubmitButton>
           </ActionForm>

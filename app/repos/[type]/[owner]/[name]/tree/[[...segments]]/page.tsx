@@ -7,6 +7,7 @@ import { type Readme, readFolder } from "#core/hub/git/read/read-folder.ts";
 import type { Entry, EntryType } from "#core/hub/git/read/tree-entries.ts";
 import type { MarkdownContext } from "#core/hub/markdown/resolve-addresses.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { readableSize } from "#core/readable-size.ts";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
 import { EmptyState } from "../../../../../../_components/list.tsx";
@@ -18,15 +19,7 @@ import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
 import { EmptyRepository } from "../../_files/empty-repository.tsx";
-import {
-  branchOf,
-  byteSize,
-  CloneMenu,
-  NotOnBranch,
-  PathTrail,
-  type RevisionParams,
-  revisionOf,
-} from "../../_files/path-trail.tsx";
+import { branchOf, CloneMenu, NotOnBranch, PathTrail, type RevisionParams, revisionOf } from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
 
 type Props = Readonly<{ params: RepoParams & RevisionParams; searchParams: PageQuery }>;
@@ -223,7 +216,7 @@ function EntryRow({ repo, revision, entry, now }: Readonly<{ repo: Repo; revisio
             <Chip>LFS</Chip>
           </span>
         )}
-        {type === "file" && byteSize(size)}
+        {type === "file" && readableSize(size)}
       </td>
       <td>
         {lastCommit && (

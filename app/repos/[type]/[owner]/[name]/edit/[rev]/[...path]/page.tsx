@@ -13,7 +13,7 @@ import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
 
-export const metadata: Metadata = { title: "Edit file" };
+export const metadata: Metadata = { title: "File editor" };
 
 export default async function EditFilePage({ params }: Props) {
   const page = await editingPage(params, "edit");
@@ -24,7 +24,7 @@ export default async function EditFilePage({ params }: Props) {
   if (!file.isEditable) {
     return (
       <Card>
-        <h2 className="sr-only">Edit file</h2>
+        <h2 className="sr-only">File editor</h2>
         <EmptyState
           Icon={FileLock2}
           title="Cannot edit this file"
@@ -46,9 +46,9 @@ export default async function EditFilePage({ params }: Props) {
   }
   const values = { path, content: file.text, seen: head };
   return (
-    <ActionForm action={editFileAction.bind(null, editingTarget(page), file.lineEnd)} values={values} label="Edit file">
+    <ActionForm action={editFileAction.bind(null, editingTarget(page), file.lineEnd)} values={values} label="File editor">
       <NewerVersion again="Commit again to replace it." />
-      <SectionCard title="Edit file" description={`On the branch “${branch}”.`}>
+      <SectionCard title="File editor" description={`On the branch “${branch}”.`}>
         <FileFields hint="To move the file, change its name." />
       </SectionCard>
       <CommitFields page={page} summary={`Change ${path}`} cancelHref={back} hasPreview={isMarkdownName(path)} />

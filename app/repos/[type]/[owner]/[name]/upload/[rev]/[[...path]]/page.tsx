@@ -14,16 +14,16 @@ const UPLOAD_MAX_BYTES = 5 * 1024 * 1024;
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
 
-export const metadata: Metadata = { title: "Upload files" };
+export const metadata: Metadata = { title: "Upload" };
 
 export default async function UploadFilesPage({ params }: Props) {
   const page = await editingPage(params, "upload");
   const { repo, branch, path: folder, head } = page;
   const values = { folder, seen: head ?? "" };
   return (
-    <ActionForm action={uploadFilesAction.bind(null, editingTarget(page))} values={values} label="Upload files">
+    <ActionForm action={uploadFilesAction.bind(null, editingTarget(page))} values={values} label="Upload">
       <NewerVersion again="Commit again to replace it." />
-      <SectionCard title="Upload files" description={`To the branch “${branch}”. Files of the same name are replaced.`}>
+      <SectionCard title="Upload" description={`To the branch “${branch}”. Files of the same name are replaced.`}>
         <div className="grid max-w-reading gap-5">
           <FileChooser
             maxBytes={UPLOAD_MAX_BYTES}
