@@ -32,7 +32,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
   const consentId = await lockToken(tx, actor);
   const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, consentId, endedAt: null };
-  // A token that creates many things delegates the same rights each time. Only a recent row is reused: housekeeping might be deleting an older one.
+  // A token that creates many things delegates the same rights each time. Only a recent row is reused, because housekeeping might be
+  // deleting an older one.
   const known = await tx.delegation.findFirst({
     where: {
       ...same,
