@@ -45,12 +45,12 @@ function connections(): Connections {
 
 /** Names of prepared statements by their texts (docs/decisions/105). A connection keeps a named statement until it ends. */
 const names = new Map<string, string>();
-/** A list has another text for each length. The names of all of them would fill the memory of connections. */
+/** A statement with a list has another text for each length of the list. Prepared, all of these would fill the memory of connections. */
 const MOST_PARAMETERS = 32;
 const MOST_NAMES = 1_000;
 
 /**
- * For Prisma's statements. Those with an order get no name: a plan for all values may read a whole table in that order, to find a few rows.
+ * For Prisma's statements. Those with ORDER BY get no name: a plan for all values may read a whole table in that order, to find a few rows.
  * @returns "" for no name
  */
 function statementNameGenerator({ sql, args }: { sql: string; args: unknown[] }): string {
@@ -133,7 +133,7 @@ export function afterCommit(tx: Sql, next: () => void): void {
   else next();
 }
 
-/** A transaction's client, or the plain one: the parameter of operations that may be part of a larger one. */
+/** A transaction's client, or the plain one: the parameter of operations that may be part of a larger transaction. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
 
 /** Sends hand-written statements: a client of Prisma's, or a prepared transaction. */
@@ -168,8 +168,8 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
 }
 
 /**
- * Otherwise Postgres would plan a statement again for each list of values, which takes longer than running it. A plan is kept
- * while small tables grow, so it must read by index and row by row.
+ * Without `force_generic_plan`, Postgres would plan a statement again for each set of values, which takes longer than running it. The
+ * generic plan is kept while small tables grow, so the other settings make it read by index and row by row.
  */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",

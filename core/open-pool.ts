@@ -8,7 +8,7 @@ import { log } from "./log.ts";
 // If the database is stopped, requests must soon get a 503, not hang until the client gives up.
 const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
-/** After its timeout, a server that is alive ends a statement within this time. */
+/** A server that is alive ends a statement within this time after the statement's timeout. */
 const PATIENCE_MS = 5_000;
 
 /** The server has become a standby, or a migration changed the type of a column that a prepared statement of the connection returns. */

@@ -74,8 +74,9 @@ const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/./;
 export const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
 
 /**
- * Files of the pages. Next would also look for an action behind these URLs, without a page's checks. For a missing file Next would render a
- * page, at a page's cost (S137), or scale pictures, of which we have none; only its development server has more.
+ * Files of the pages, below `/_next/`. Only the build's static files exist. For other paths Next would render a page, at a page's cost
+ * (S137), or scale pictures, of which we have none; its development server serves more. A POST does not reach Next, which would look for an
+ * action behind the URL, without a page's checks.
  */
 async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   if (!pathname.startsWith("/_next/static/") && env().NODE_ENV !== "development") return sendFailure(req, res, noFile);

@@ -18,9 +18,9 @@ import { parseTarget, type Target } from "./read-request.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 
 /**
- * How many requests of one connection are answered at once. Clients send the next one after the previous response. Two thousand small ones
- * fit into what Node reads at once, and it emits all of them: one connection that never stopped took over the process with 100 KB a second
- * (S137).
+ * How many requests of one connection are answered at once. Ordinary clients send a request only after the previous response. Node,
+ * however, emits every request that it finds in one read, up to two thousand small ones: in a test, one connection that kept sending
+ * 100 KB a second starved all others (S137).
  */
 const AT_ONCE_MAX = 32;
 const atOnce = new WeakMap<Socket, number>();
@@ -100,7 +100,8 @@ async function answer(
 }
 
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  if (res.writableEnded) return; // already answered: a refused body can no longer be read
+  // It was already answered, for example with 413, and the handler then failed because the rest of the body cannot be read.
+  if (res.writableEnded) return;
   if (isDatabaseDown(error)) {
     log().warn({ err: error }, "the database is unavailable");
     sendFailure(req, res, databaseAway);

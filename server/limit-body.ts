@@ -47,8 +47,9 @@ const busy: Failure = {
 const FORM_BYTES_PER_MS = 20_000;
 
 /**
- * Whether a page may read the body of this request, and how much of it. Next keeps all of it in memory: more than a form of text requires a
- * signed-in user, and their share of the memory for bodies (S137, S138). Nobody reads meanwhile, so the connection holds back the rest.
+ * Whether a page may read the body of this request, and how much of it. Next keeps the whole body in memory, so one that is larger than a
+ * form of text requires a signed-in user, and counts against their share of the memory for bodies (S137, S138). Until this has decided,
+ * nothing reads the body, so most of it is not sent yet.
  * @returns how many bytes are accepted, or why none are
  */
 export async function admitBody(req: IncomingMessage, maxBytes: number): Promise<number | Failure> {

@@ -168,7 +168,7 @@ function accountOf(credentials: string): Party | undefined {
   return account && account.until > Date.now() ? account : undefined;
 }
 
-/** How many sessions and tokens of one account are known: with a session, any value of the other header is one more. */
+/** How many sessions and tokens of one account are known. One session with ten values of `Authorization` counts as ten. */
 export const KNOWN_OF_ACCOUNT_MAX = 200;
 const knownOf = new Map<string, Set<string>>();
 

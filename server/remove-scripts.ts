@@ -18,7 +18,7 @@ const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;
 
 /** Removes the scripts from the page in this response, and has the browser block any that remain. */
 export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
-  // A script on another page that navigates here would render the page itself; if it gets a document, it loads that instead.
+  // Next's router on another page would render this page there, beside its own scripts. If it gets a document, it loads that instead.
   for (const name of Object.keys(req.headers)) if (ROUTER_HEADER.test(name)) delete req.headers[name];
   const isGzipAccepted = /\bgzip\b/.test(String(req.headers["accept-encoding"]));
   delete req.headers["accept-encoding"];

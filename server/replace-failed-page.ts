@@ -38,7 +38,7 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     const page = failure === missing ? await renderNotFound(next, req) : undefined;
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
-    // Later wrappers of these functions would alter the replacement page; they find nothing left to do.
+    // Functions that wrapped these later would alter the replacement page, so they are bypassed while it is sent.
     const original = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
     requestContext.run(context ?? { requestId: "" }, () =>
@@ -76,7 +76,7 @@ function failureBehind(
   told: Failure | undefined,
 ): Failure | undefined {
   if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
-  // next-auth also answers programs.
+  // JSON errors of next-auth are for programs, and are not replaced.
   const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
   if (status === 500 && !isData) return told ?? fault;
   const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));

@@ -56,7 +56,7 @@ test("passwords, secrets, files and React's own fields are not sent back", () =>
   expect(form.echo()).toEqual({ username: "ada", scope: ["openid", "email"] });
 });
 
-test("S51 a NUL is refused beside its field", () => {
+test("S51 a NUL is refused, and the error names its field", () => {
   const form = formOf([
     ["username", "ada"],
     ["fullName", "A\0da"],

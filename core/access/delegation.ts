@@ -9,9 +9,9 @@ import { membersWhoMay } from "./members-who-may.ts";
 import type { Standing } from "./standing-in-organization.ts";
 
 /**
- * A delegation records the rights of a token with which something was created that acts later: a webhook, a run, a schedule, a replay, a
- * relay. It acts as that token would act now. Three things limit it at that moment: the owner's rights, the grant's scopes and
- * organizations, and the organization's app policy. When the grant ends, the delegation ends for good (decision 071).
+ * A token can create resources that act later: a webhook, a run, a schedule, a replay, a relay. A delegation records the rights of that
+ * token, and the resource acts as the token could act at that moment. Three things limit it then: the rights of the token's user, the
+ * grant's scopes and organizations, and the organization's app policy. When the grant ends, the delegation ends for good (decision 071).
  *
  * A user who acts on the pages needs no delegation: what they create has their own rights.
  */
@@ -32,7 +32,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
   const consentId = await lockToken(tx, actor);
   const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, consentId, endedAt: null };
-  // A token that creates many things delegates the same rights each time. An older row might be deleted by housekeeping at this moment.
+  // A token that creates many things delegates the same rights each time. Only a recent row is reused, because housekeeping might be
+  // deleting an older one.
   const known = await tx.delegation.findFirst({
     where: {
       ...same,
@@ -150,8 +151,8 @@ const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, 
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
 /**
- * SQL: whether a row may act now at all. A user's row always may. A token's row may while its grant is live, has the scope and reaches the
- * row's owner, and its user still has the right there.
+ * SQL: whether a row may act now at all. A row that a user created on the pages always may. A row created with a token may while the grant
+ * is live, has the scope and reaches the row's owner, and the token's user still has the right there.
  * @param delegationId of the row, such as `w.delegation_id`
  * @param ownerId of the row: a user's or an organization's
  */
@@ -175,7 +176,7 @@ export function delegationReads(
 
 /**
  * The same decision as that of `may`, for many rows. It is derived from the same rule by the same functions, and a test compares the two.
- * An organization's requirements of its members are checked for a row's owner, if that is a user (webhooks/watchers.ts), and not here.
+ * An organization's sign-in requirements are not checked here. For a row that a user owns, webhooks/watchers.ts checks them.
  */
 function delegationMay(
   action: RowAction,

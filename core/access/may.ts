@@ -153,8 +153,8 @@ async function standingOf(
 }
 
 /**
- * The error for a token without access to the organization. Tokens of non-members get the same error, so that the app does not
- * learn the role.
+ * The error for a token without access to the organization. It is the same for members and non-members, so that the app learns neither
+ * membership nor role.
  */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;

@@ -31,7 +31,7 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw tooMany(key, seconds);
 }
 
-/** Counts the bytes of a text, for which `limit` is the number of bytes. @throws ServiceError `rate_limited` */
+/** Counts the bytes of a text; `limit` is a number of bytes. @throws ServiceError `rate_limited` */
 export async function consumeBytes(key: string, text: string, { limit, windowSeconds }: ThrottleLimit): Promise<void> {
   const attempts = Buffer.byteLength(text);
   if (attempts === 0) return;

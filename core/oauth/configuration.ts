@@ -113,7 +113,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       IdToken: lifetimes.ID_TOKEN_SECONDS,
       Grant: lifetimes.GRANT_SECONDS,
       Interaction: lifetimes.INTERACTION_SECONDS,
-      Session: (_ctx, { accountId }) => (accountId ? lifetimes.PROVIDER_SESSION_SECONDS : lifetimes.UNKNOWN_SESSION_SECONDS),
+      Session: (_ctx, { accountId }) => (accountId ? lifetimes.ENGINE_SESSION_SECONDS : lifetimes.UNKNOWN_SESSION_SECONDS),
     },
   };
 }

@@ -120,7 +120,7 @@ function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
 /** Corrects errors of the endpoints with client authentication where the engine differs from RFC 6749 §5.2. */
 async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
   if (body.error === "invalid_grant" && isProofMissing(ctx)) {
-    // RFC 6749 §5.2: a required parameter is missing. The engine only says that the grant is invalid, for a code as for a missing proof.
+    // RFC 6749 §5.2: a required parameter is missing. The engine calls a missing proof an invalid grant, as it does a wrong code.
     ctx.body = { error: "invalid_request", error_description: "this app can only get tokens with a DPoP proof" };
     return;
   }

@@ -147,8 +147,8 @@ describe("S146 §5.3.2.1 client assertions", () => {
   });
 
   test.each<[string, () => Assertion]>([
-    ["from in half a minute", () => ({ claims: { iat: now() + 30 } })],
-    ["not to be used for half a minute", () => ({ claims: { nbf: now() + 30 } })],
+    ["issued half a minute in the future", () => ({ claims: { iat: now() + 30 } })],
+    ["valid only from half a minute in the future", () => ({ claims: { nbf: now() + 30 } })],
     ["that ended five minutes ago", () => ({ claims: { exp: now() - 300 } })],
     ["without a subject", () => ({ claims: { sub: undefined } })],
   ])("%s are refused, at both endpoints", async (_what, spoiled) => {
@@ -257,7 +257,7 @@ describe("§5.3.2.2 authorization requests", () => {
     }
   });
 
-  test("with parameters beside a request_uri ignore these", async () => {
+  test("use only the pushed parameters: those beside the request_uri are ignored", async () => {
     const at = await site();
     const inside = { state: "-._~".repeat(32), nonce: "n".repeat(384) };
     for (const { state, nonce } of [inside, { state: undefined, nonce: undefined }]) {
@@ -355,7 +355,7 @@ describe("the token endpoint", () => {
     expect([refused.status, refused.body.error]).toEqual([400, "unauthorized_client"]);
   });
 
-  test("accepts proofs of a clock up to a minute ahead, and none with RSA", async () => {
+  test("accepts proofs whose clock is up to a minute ahead, and refuses proofs signed with RSA", async () => {
     const at = await site();
     const code = redemption(await codeOf(at));
     const ahead = (seconds: number) =>

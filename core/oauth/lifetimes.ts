@@ -22,7 +22,7 @@ export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 /** Time to read the consent page, to sign in and to find the email with the link. */
 export const INTERACTION_SECONDS = HOUR;
 /** The engine's session ends with the user's site session, and must last until then: it lists the apps to notify. */
-export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
+export const ENGINE_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
 /** A session without an account contains only the question "Sign out?", for a user who has used no app in this browser (logout.ts). */
 export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 /** Time to fetch the phone, sign in and type the code (docs/specification/oauth.md#device-authorization). */

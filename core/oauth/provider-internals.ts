@@ -116,7 +116,7 @@ export function closeEngineGaps(provider: Provider): void {
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: naming our API as the token's audience makes the token narrower; users are not asked about further permissions.
+  // S54: naming our API as the audience limits where the token works, and users are not asked a second time.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };

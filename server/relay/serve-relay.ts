@@ -70,7 +70,7 @@ async function serve(
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
   const answer = await awaitAnswer(taken.id, { signal: leaving.signal }).catch((error: unknown) => {
-    // The request is recorded: requesting it once more would create a second one.
+    // The request is recorded: an error that asks the caller to try again would create a second one.
     if (isDatabaseDown(error)) return undefined;
     throw error;
   });

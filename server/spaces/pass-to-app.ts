@@ -19,13 +19,14 @@ import type { AppFailure } from "./send-app-failure.ts";
 /** How long a request waits for a waking Space before it is told to retry. A webhook's delivery has 15 seconds (S120). */
 const WAKE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 3;
-/** Between two checks of an address at which nothing listens: its worker may just have ended. */
+/** How long a request waits for another address if nothing listens at the current one: its worker may just have ended. */
 const AGAIN_MS = 200;
 
 /**
  * Limits of one Space's concurrent requests through this process. A slot is for a request with its whole response, or for a WebSocket;
  * WebSockets last long, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process
- * never fills it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
+ * never fills it. Anonymous callers may have three quarters, because most visitors of a public Space have no account here, and in its
+ * sandbox even signed-in users count as anonymous.
  */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
@@ -181,7 +182,7 @@ function passingTo(
       [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id),
       [PARTY_HEADER]: currentParty().key,
     },
-    // If the Space has gone meanwhile, the request is still complete, and goes to its new address.
+    // If the Space has moved meanwhile, the request is still complete, and goes to the new address.
     isBodyHeldBack: true,
     answer: (_, headers: IncomingHttpHeaders) => {
       const why = headers[GATEWAY_ANSWER_HEADER];

@@ -14,7 +14,8 @@ import { sessionToken } from "../session.ts";
 
 /**
  * A run's log for a person with a session. With `?download` it is a file, otherwise server-sent events: `log` with numbered chunks,
- * so that a reconnecting browser continues after the last one, and `stage` when the run's stage changes.
+ * so that a reconnecting browser continues after the last one; `stage` when the run's stage changes; and at the end `over` with the last
+ * stage.
  */
 export async function answerRunLog(
   request: Request,

@@ -58,7 +58,7 @@ function parseType(value: string): string {
 function parseTime(value: string, name: "since" | "until"): Date {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);
-  // Entries are never that old, and Postgres has no year 0.
+  // No entry is older than 1970, and Postgres has no year 0.
   const at = new Date(Math.max(new Date(value).getTime(), 0));
   if ((!isDay && !isMoment) || Number.isNaN(at.getTime()))
     throw invalid(`Enter ${name} with a date, such as ${name}:2026-11-21, or a time, such as ${name}:2026-11-21T09:30Z.`);

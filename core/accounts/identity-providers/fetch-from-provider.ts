@@ -29,7 +29,7 @@ export function isLocalInstallation(): boolean {
 export function fetchFrom({ orgId }: { orgId: string | null }) {
   return async (url: string, { method, headers = {}, body }: FetchOptions = {}): Promise<Response> => {
     const isLocal = isLocalInstallation();
-    const { "user-agent": _ours, ...asked } = headers;
+    const { "user-agent": _library, ...asked } = headers;
     const result = await sendRequest({
       url,
       method: method === "POST" ? "POST" : "GET",

@@ -256,7 +256,7 @@ export async function revokeInvitation(actor: Actor, orgId: string, invitationId
 
 /**
  * Revokes the invitations that a user sent, or sent again: an administrator about to be removed must not be able to return through
- * one. The first sender chose the address; whoever sends it again may get its link, which the audit log shows.
+ * one. The first sender chose the address. Whoever sends it again may get its link, and the audit log shows who did.
  */
 export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
   const since = new Date(Date.now() - INVITATION_SECONDS * 1000);

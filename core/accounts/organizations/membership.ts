@@ -12,7 +12,7 @@ export const MEMBERSHIPS_MAX_PER_USER = 500;
  * organizations
  */
 export async function insertMembership(tx: Db, orgId: string, userId: string, role: OrganizationRole): Promise<void> {
-  // Several memberships that are inserted at the same time count each other.
+  // Locked, so that memberships of one user that are inserted at the same time count each other.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`memberships ${userId}`}, 0))`;
   if ((await tx.membership.count({ where: { userId } })) >= MEMBERSHIPS_MAX_PER_USER) {
     throw conflict(`A user can be a member of at most ${MEMBERSHIPS_MAX_PER_USER} organizations.`);

@@ -16,8 +16,8 @@ const APPS_MAX = 20;
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Tells an organization's administrators that a former administrator owns apps bound to it, was shown their secrets or set their keys: from
- * now on an outsider has them (decision 044). Call it once the role or the membership is gone.
+ * Tells an organization's administrators which apps bound to it have secrets or keys that a former administrator may hold: they own the
+ * app, were shown its secret, or set its keys (decision 044). Call it once the role or the membership is gone.
  */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
@@ -38,8 +38,8 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
 }
 
 /**
- * Only the audit log knows who was shown a secret, in an entry that was written with the secret, in one transaction, and who set the keys
- * (docs/decisions/027). Whoever made the app the organization's may have set them before.
+ * Only the audit log knows who was shown a secret and who set the keys (docs/decisions/027). A secret and its entry have nearly the
+ * same time, because one transaction wrote both. A user who transferred the app to the organization may have set its keys before.
  */
 function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
   return tx.$queryRaw`

@@ -23,8 +23,8 @@ keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
 /**
- * Runs in a thread of lower priority, since 30 ms of hashing would delay every page (S137). libuv's own threads also read files and look up
- * names.
+ * Runs in a thread of lower priority, since 30 ms of hashing would delay every page (S137). It is not one of libuv's threads, which also
+ * read files and look up names.
  */
 async function inThread<T>(task: PasswordTask): Promise<T> {
   try {

@@ -31,8 +31,8 @@ export const TOGGLES_PER_HOUR = 10;
  * The common part of every change of how a user signs in: recent authentication (S113), one change at a time for each user, an
  * audit entry if the second step is turned on or off (S116), an email to the owner, and a warning before removing what an
  * organization requires.
- * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` if an organization would be closed and the user
- * was not told
+ * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` if the user would lose access to an organization that is not
+ * in `closes`
  */
 export async function changeSecondStep<T>(
   actor: Person,

@@ -37,7 +37,7 @@ export async function reauthenticateWithoutPassword(actor: Person, from: Request
 /**
  * Continues after a signed-in user has repeated the first step (S113): the password, or a provider to which their account is
  * linked. If a second step is set up it is required as at sign-in; otherwise the session counts as recent again. Doors pass the
- * result to `enter`, like that of `completeSignIn`.
+ * result to `continueSignIn`, like that of `completeSignIn`.
  */
 export async function completeReauthentication(
   tx: Db,

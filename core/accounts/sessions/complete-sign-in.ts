@@ -29,14 +29,14 @@ export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSessi
  * the session. A provider's authentication is a first step like the password: it identifies the user, but does not replace the
  * second step that was set up here.
  *
- * Locks the user's row first, so that a concurrent password reset or disabling is not missed. Doors pass the outcome to `enter`
- * (app/_server/continue-sign-in.ts), which sets the cookies and continues.
+ * Locks the user's row first, so that a concurrent password reset or disabling is not missed. Doors pass the outcome to
+ * `continueSignIn` (app/_server/continue-sign-in.ts), which sets the cookies and redirects.
  *
  *     const outcome = await db().$transaction(async (tx) => {
  *       … // the first step, with its writes
  *       return completeSignIn(tx, userId, { methods: [], provedBy: "provider", providerId, replaces: await sessionToken() }, from);
  *     });
- *     return enter(outcome, next);
+ *     return continueSignIn(outcome, next);
  *
  * @throws ServiceError `forbidden` (disabled)
  */

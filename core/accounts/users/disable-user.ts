@@ -43,8 +43,8 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
 }
 
 /**
- * Makes a user an operator of the service, or an ordinary user again, whose invitations are revoked (S116: a privilege change is in the
- * audit log).
+ * Makes a user an operator of the service, or an ordinary user again (S116: a privilege change is in the audit log). The invitations of a
+ * former operator are revoked.
  * @throws ServiceError `not_found`, `reauthentication_required` (S113), `conflict` (the last operator)
  */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
@@ -55,7 +55,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
     await requirePermission(actor, "user.set_operator", { userId }, { what: "User", tx });
     const { count } = await tx.user.updateMany({ where: { id: userId }, data: { isOperator } });
     if (count === 0) throw notFound("User");
-    // They may have invited themselves to any organization. What they sent as its administrator cannot be told apart.
+    // An operator may have invited themselves to any organization. Invitations that they sent as an administrator look the same.
     if (!isOperator) await revokeInvitationsBy(tx, userId);
     await recordAuditEvent(tx, {
       type: isOperator ? "user.make_operator" : "user.unmake_operator",
@@ -82,10 +82,10 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, whose rows stay until they
- * expire, but grant nothing without a site session; personal access tokens; publishers whose jobs read as them; consents to apps, which are
- * marked, so that all their tokens are invalid, even one that is being issued at this moment (S43); links in their mailbox; invitations
- * that they sent.
+ * Ends all access of a user and of programs in their name (S112): sessions, personal access tokens, publishers whose jobs read as them,
+ * consents to apps, links in their mailbox, and invitations that they sent. The rows of engine sessions stay until they expire, but grant
+ * nothing without a site session. Consents are marked as revoked, which invalidates all their tokens, even one that is being issued at
+ * this moment (S43).
  */
 export async function revokeEverything(tx: Db, userId: string): Promise<void> {
   const revokedAt = new Date();

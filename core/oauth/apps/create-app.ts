@@ -89,8 +89,8 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
 type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
 /**
- * No foreign key ties an app to its owner. So this waits until a deletion of the owner in progress has ended, and then does not find the
- * owner.
+ * Locks the owner, because no foreign key ties an app to it. While the owner is being deleted, this waits for the end of the deletion.
+ * @returns false if the owner is gone or disabled
  */
 export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Promise<boolean> {
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });

@@ -29,7 +29,7 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** The maximum number of a user's Grants for one client with tokens, and of those without. */
+/** The maximum number of a user's Grants for one client: of those with tokens, and of those without. */
 const KEPT = 200;
 /** The number of newest Grants that stay: a new sign-in without refresh tokens may expire before older ones with them. */
 const KEPT_NEWEST = 20;

@@ -11,9 +11,9 @@ export type AccountRow = TokenAccount & {
 };
 
 /**
- * Rows that one request has already read. The engine asks for a token, its client, its Grant and its account one after the other. The
- * adapter reads all of them in one statement and keeps them here, so that the engine's four calls cost one round trip. They live as long as
- * the request and are never shared between requests.
+ * Rows that one request has already read. The engine asks for a token, its Grant and its account one after the other. The adapter reads all
+ * three in one statement and keeps Grant and account here, so that three calls cost one round trip. (Each process caches clients itself.)
+ * The rows live as long as the request and are never shared between requests.
  */
 export type RequestRows = {
   grants: Map<string, Record<string, unknown>>;

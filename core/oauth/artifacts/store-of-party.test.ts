@@ -4,7 +4,7 @@ import { pool } from "#core/db.ts";
 import type { NewApp } from "../apps/create-app.ts";
 import { REQUEST_MAX_BYTES } from "../authorization/prepare-authorization.ts";
 import { denyConsent } from "../consents/grant-consent.ts";
-import { PROVIDER_SESSION_SECONDS } from "../lifetimes.ts";
+import { ENGINE_SESSION_SECONDS } from "../lifetimes.ts";
 import { STATE_MAX_BYTES } from "../logout/logout.ts";
 import { ask, loginStep, type Outcome, PKCE, resume } from "../testing/authorization.ts";
 import { asApp, type Prepared, prepare, signIn } from "../testing/sign-in.ts";
@@ -98,7 +98,7 @@ test("a session with an account still lives as long as the site session", async 
   const { rows } = await pool().query(
     "SELECT max(extract(epoch FROM expires_at - now()))::int AS left FROM oauth_artifact WHERE model = 'Session'",
   );
-  expect(rows[0].left).toBeGreaterThan(PROVIDER_SESSION_SECONDS - 600);
+  expect(rows[0].left).toBeGreaterThan(ENGINE_SESSION_SECONDS - 600);
 });
 
 describe("S143 a request of more than 8 KiB", () => {

@@ -20,7 +20,7 @@ export const STORED_LIMITS = {
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may send 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // Nearly three sign-ins a second at one site: each request is kept for an hour. One whose row is deleted can only be refused.
+  // Nearly three sign-ins a second at one site: each request is kept for an hour. A request whose row is deleted fails.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
   // A browser has one session, or two if two tabs started at the same time. Only clients that keep no cookies create more.
   Session: { ofParty: 50, isEvictable: "true" },

@@ -56,7 +56,7 @@ export type ConsentAnswer = {
   fingerprint: string;
 };
 
-/** Merges the answer with earlier ones: scopes that were not on the page stay, while all organizations were on it (docs/decisions/011). */
+/** Merges the answer with earlier ones: scopes that were not on the page stay. All organizations were on it (docs/decisions/011). */
 function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);

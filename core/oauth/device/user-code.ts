@@ -21,7 +21,7 @@ export function parseUserCode(typed: string): string | undefined {
 /** A user code in its readable form: `BCDF-GHJK`. */
 export const formatUserCode = (userCode: string): string => `${userCode.slice(0, LENGTH / 2)}-${userCode.slice(LENGTH / 2)}`;
 
-/** Generates a code to replace one of the engine's that is in use (S67). */
+/** Generates a code for a request whose code from the engine is already taken (S67). */
 export function newUserCode(): string {
   return Array.from({ length: LENGTH }, () => SYMBOLS[randomInt(SYMBOLS.length)]).join("");
 }

@@ -7,7 +7,7 @@ import { ProtocolError } from "../protocol-request.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 
-/** RP-initiated logout beyond the end of the engine's own session (docs/decisions/020). */
+/** What RP-initiated logout does besides ending the engine's own session (docs/decisions/020). */
 
 /** The maximum size of `state`, which returns to the app in a URL. The engine keeps it in the session until the user answers (S143). */
 export const STATE_MAX_BYTES = 2048;

@@ -10,8 +10,8 @@ export const SITE_SESSION_END_CHANNEL = "site_session_end";
 const BATCH = 100;
 
 /**
- * Ends the authorizations in the engine's sessions of ended site sessions, and queues the apps' logout notices. All is in one transaction,
- * so that another worker can take over from one that dies. It runs for every end of a site session.
+ * For each site session that has ended, removes the authorizations from the engine's session and queues logout notices to those apps. All
+ * is in one transaction, so that another worker can take over from one that dies.
  * @returns whether there may be more.
  */
 export async function endEngineSessions(): Promise<boolean> {

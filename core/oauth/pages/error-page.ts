@@ -141,7 +141,10 @@ async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<st
   return `${owner ? `/organizations/${owner.name}` : ""}/settings/applications/${app.id}`;
 }
 
-/** Replaces characters that are invisible or reverse text: they would hide the difference that the owner is looking for. */
+/**
+ * Replaces everything but printable ASCII: invisible characters, and those that change the direction of text, would hide the difference
+ * that the owner is looking for.
+ */
 function legible(text: string): string {
   return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

@@ -27,7 +27,7 @@ import { isRegistrationOn } from "./registration-policy.ts";
 
 /**
  * Registrations per hour: from one address, which a whole office may share; in total; and from all addresses that have already registered
- * in this hour. The difference is for new addresses: a few addresses could otherwise lock out all others.
+ * in this hour. So 500 are left for addresses that have not registered in this hour: otherwise a few could lock out all others.
  */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
@@ -127,7 +127,7 @@ async function refuseWhileOff(): Promise<void> {
 /** Counted by /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
-/** Counted before the body is read and checked: that is what a flood costs most. */
+/** Counted before the body is read and checked, which is the most expensive part of a flood. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
 /**

@@ -21,7 +21,7 @@ import { Browser } from "./browser.ts";
 
 /** The engine behind real HTTP, with users and apps, and a browser that answers the permissions modal. */
 export type World = Awaited<ReturnType<typeof startWorld>>;
-/** A world without the server of its own: the service may run anywhere. */
+/** A world without a server of its own: the service may run anywhere. */
 export type AnyWorld = ReturnType<typeof worldAt>;
 
 export const REDIRECT_URI = "https://app.example.test/callback";

@@ -33,7 +33,7 @@ export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey(
   return passkey;
 }
 
-/** A correct first step, in the state after `signIn`'s slow hash: returns the token of the pending step. */
+/** Completes the first step without `signIn`, whose hash is slow. @returns the token of the pending second step */
 export async function firstStep({ id }: Pick<TestPerson, "id">): Promise<string> {
   const first = { methods: ["pwd"], provedBy: "password" } as const;
   const outcome = await db().$transaction((tx) => completeSignIn(tx, id, first, fromElsewhere()));
