@@ -25,7 +25,7 @@ import { findPublicOwner } from "./people.ts";
 
 const cacheControl = "no-store";
 const oneApp = z.object({ app: oauthAppSchema });
-/** The response of changes with which a stolen token could take the app over (S113). */
+/** The refusal of changes with which a stolen token could take over the app: they require a recent authentication (S113). */
 const stale = {
   403: failure(
     "`reauthentication_required`: this requires a token of the service's own command line that its user authorized within the last 15 minutes",
@@ -49,7 +49,8 @@ export const appRoutes = [
     async handle({ c, actor, params, query: { p } }) {
       const { apps, pageCount } = await listApps(actor, await ownerOf(actor, params.name), { page: p });
       if (p < pageCount) linkNextPage(c, { p: p + 1 });
-      // A page after the last one is empty here, although pages show the last one: a program that counts pages must not read it twice.
+      // A page after the last one is empty here, although the website shows the last one instead: a program that counts up must not read it
+      // twice.
       return p > pageCount ? [] : apps.map(listedAppJson);
     },
   }),

@@ -74,14 +74,14 @@ async function followHeads(
 }
 
 /**
- * The number of commits that one person's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
+ * The limit for commits that one person's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
  * that no quota counts (S137).
  */
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
 const commitsShown = (actorId: string | null, repoId: string) => throttleKey("commits-shown", actorId ?? repoId);
 
 /**
- * Refuses a change of pull requests by a person who has reached the number: a change without a trace would deceive those who review them.
+ * Refuses a change of pull requests by a person who has reached this limit: a change without a trace would deceive those who review them.
  * @throws ServiceError `rate_limited`
  */
 export async function requireShowable(changes: readonly RefChange[], actorId: string | null, repoId: string): Promise<void> {
@@ -90,7 +90,7 @@ export async function requireShowable(changes: readonly RefChange[], actorId: st
   await giveBack();
 }
 
-/** The push that reaches the number is shown too. Only others that arrive at the same time are not. */
+/** The push that reaches the limit is shown too. Only others that arrive at the same time are not. */
 const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>
   isWithinThrottle(tx, key, { ...COMMITS_SHOWN, limit: COMMITS_SHOWN.limit + commits }, commits);
 

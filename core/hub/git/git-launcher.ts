@@ -191,7 +191,7 @@ export async function startGitLauncher(): Promise<() => void> {
   };
 }
 
-/** A socket that is being created refuses connections for a moment. */
+/** Younger directories stay, because a socket that is being created refuses connections for a moment. */
 const CREATING_MS = 60_000;
 
 /** Removes the directories of killed processes: nobody listens on their sockets. */

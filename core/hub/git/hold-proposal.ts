@@ -55,7 +55,10 @@ async function giveBack(keys: readonly string[], amount: number): Promise<void> 
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/** Adds a proposal in one statement, so that parallel proposals count each other. A refused one is not added, and uses up nobody's share. */
+/**
+ * Adds a proposal in one statement, so that parallel proposals take each other into account. A refused one is not added, and uses up
+ * nobody's share.
+ */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

@@ -12,8 +12,8 @@ export function isLfsSize(value: unknown): value is number {
 }
 
 /**
- * What an object uses besides its content: a block of the disk, the entry of a directory, and rows of the database. Migration
- * 20261127150000 has the same number.
+ * The least that counts for an object, however small its content is: it also uses a block of the disk, the entry of a directory, and rows
+ * of the database. Migration 20261127150000 has the same number.
  */
 const COUNTED_MIN_BYTES = 5_000;
 

@@ -67,9 +67,9 @@ function ungroup(grouped: Buffer): Buffer {
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
 /**
- * Cuts a stream into chunks. One that is not compressed is a part of the piece that has arrived. Others are put together in one buffer: no
- * piece is joined to another one, however small it is (S145), the caller's bytes are not changed, and nothing is left to the garbage
- * collector, which otherwise takes longer than all hashes.
+ * Cuts a stream into chunks. An uncompressed chunk that has arrived whole is a part of its piece. All others are assembled in one buffer,
+ * which is reused. So pieces are never joined, however small they are (S145), the caller's bytes are not changed, and nothing is left to
+ * the garbage collector, which would take longer than all hashes.
  */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));

@@ -111,7 +111,7 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
 export function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
-  // On this machine, all its names count as the same host, and another port is another program.
+  // If the service runs on this machine, all loopback names count as its host, and another port is another program.
   if (LOOPBACK_HOSTS.includes(own.hostname)) return LOOPBACK_HOSTS.includes(host) && portOf(url) === portOf(own);
   return host === own.hostname.replace(/\.$/, "");
 }
@@ -181,7 +181,8 @@ export function explainRedirectUris(uris: readonly string[], context: RedirectUr
 }
 
 function shorten(uri: string): string {
-  // The URI is shown in an error, so characters that are invisible or reverse the text are replaced.
+  // The URI is shown in an error. Everything but printable ASCII is replaced: other characters can be invisible or change the direction of
+  // the text.
   const printable = uri.replace(/[^\x20-\x7e]/g, "\u{fffd}");
   return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable;
 }

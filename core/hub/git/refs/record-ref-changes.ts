@@ -44,7 +44,7 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // Another process has taken the note over and recorded the changes that it found.
+  // If the note is gone, another process has taken it over and recorded the changes that it found.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -84,7 +84,7 @@ export async function recordRefChanges(
   return { repo, changed: fresh };
 }
 
-/** As few parts as fit. */
+/** Splits refs into as few parts as possible, each of at most EVENT_REFS_MAX_BYTES. */
 function partsOf<T>(refs: readonly T[]): T[][] {
   const parts: T[][] = [];
   let bytes = EVENT_REFS_MAX_BYTES;
