@@ -21,10 +21,11 @@ type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 type Following = { actorId: string | null; effects: RefEffects; at: Date };
 
 /**
- * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository: shows new commits in
- * a pull request, closes one whose branch or base is gone, and marks one as merged if its base now contains its commits, no matter how they
- * got there.
- * @returns the changes that are not applied because git did not answer in time, somebody is pushing to a pull request, or there are too many
+ * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository. A pull request shows
+ * its new commits, is closed if its branch or base is gone, and is marked as merged if its base now contains its commits, no matter how
+ * they got there.
+ * @returns the changes that are not applied because git did not answer in time, somebody is pushing to a pull request, or there are too
+ *   many
  */
 export async function followRefChanges(
   tx: Db,

@@ -24,7 +24,8 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
 
 /**
  * Reserves storage for a contribution of an actor who may only propose changes. A proposal uses the owner's storage, so a stranger could
- * fill it and block the owner's own pushes: proposals get a small share per 30 days (decision 076), per repository, per author and per owner.
+ * fill it and block the owner's own pushes. Therefore proposals get only a small share in 30 days: per repository, per author and per owner
+ * (decision 076).
  * @throws ServiceError `storage_full`, without the owner's numbers
  */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {

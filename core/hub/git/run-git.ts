@@ -219,7 +219,7 @@ export async function runGit(directory: string, args: readonly string[], options
 }
 
 /**
- * The lines that a git command writes, in portions: for output that grows with the pushed data, which as one text could fill memory and block
+ * The lines that a git command writes, in portions: for output that grows with the pushed data. As one text, it could fill memory and block
  * the event loop. The command ends when its reader stops reading.
  * @throws GitFailed; RanOutOfTime
  */

@@ -10,9 +10,9 @@ export const CHUNK_MAX_BYTES = 128 * 1024;
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
 /**
- * The minimum average size of each thousand chunks of a file, not counting a few small ones: the last chunk of a file is small, and the
- * JavaScript client has a small one wherever its own pieces of a file end. Smaller chunks would cost more to check and to read than their
- * bytes justify.
+ * The minimum average size of each thousand chunks of a file. A few small ones are not counted: the last chunk of a file may be small, and
+ * the JavaScript client has a small chunk wherever its own pieces of a file end. Smaller chunks would cost more to check and to read than
+ * their bytes justify.
  */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
