@@ -17,7 +17,7 @@ export function isLfsSize(value: unknown): value is number {
  */
 const COUNTED_MIN_BYTES = 5_000;
 
-/** How much a file of Git LFS, or a xorb, uses of its owner's storage. */
+/** How many bytes a file of Git LFS, or a xorb, counts in its owner's storage. */
 export const countedBytes = (size: number): number => Math.max(size, COUNTED_MIN_BYTES);
 
 /** The SHA-256 in S3's encoding. */
