@@ -22,8 +22,8 @@ export async function requireBearer(c: Context): Promise<Bearer> {
 
 /** The holder of the request's token, for operations that CI jobs may also perform, with a token for their repository. */
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & CiJob)> {
-  // This is called before the body is read and again by the route. The holder is kept, since a DPoP proof is valid only once; but not for
-  // long, since the body may take minutes to arrive and the token may be revoked meanwhile (S114).
+  // This is called before the body is read and again by the route. The holder is kept, since a DPoP proof is valid only once. It is not
+  // kept for long, since the body may take minutes to arrive and the token may be revoked meanwhile (S114).
   const known: Known | undefined = c.get("holder");
   if (known && performance.now() - known.at < TRUST_MS) return known.holder;
   return lookUp(c, known?.isProven ?? false);

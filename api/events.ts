@@ -2,7 +2,7 @@ import type { Context } from "hono";
 
 /**
  * Sends events as they arrive. The next event is requested once the client has read the previous one, so that a slow client slows the
- * provider instead of filling our memory. If the client disconnects, the request's signal ends both streams.
+ * source instead of filling our memory. If the client disconnects, the request's signal ends both streams.
  */
 export function sendEvents(c: Context, events: AsyncGenerator<string, void, undefined>): Response {
   const encoder = new TextEncoder();

@@ -141,7 +141,7 @@ function tooLarge(maxBytes: number): ServiceError {
 
 /**
  * A list in a request, of at most `max`. Zod checks its own `max` only after validating all elements, and records an issue for each wrong
- * one: a few megabytes of wrong elements then block the event loop for seconds (S138).
+ * one. So a few megabytes of wrong elements would block the event loop for seconds (S138).
  * @throws ServiceError `code` if it is longer, from within the parser
  */
 export function listOf<Item extends z.ZodType>(

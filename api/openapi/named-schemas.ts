@@ -97,7 +97,7 @@ type Named = Record<string, ApiSchema>;
 
 /**
  * The schemas as the document's own generator writes them, so that equal schemas are equal texts. They are wrapped in a response, because a
- * schema can be registered by name only if it was created after the generator was loaded, which is not certain for the schemas of the SDK.
+ * schema can be registered by name only if it was created after the generator was loaded. The SDK may be loaded earlier.
  */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();

@@ -25,8 +25,8 @@ import { findPublicOwner } from "./people.ts";
 
 const cacheControl = "no-store";
 const oneApp = z.object({ app: oauthAppSchema });
-/** The response of changes with which a stolen token could take the app over (S113). */
-const stale = {
+/** The refusal of changes with which a stolen token could take over the app: they require a recent authentication (S113). */
+const recentOnly = {
   403: failure(
     "`reauthentication_required`: this requires a token of the service's own command line that its user authorized within the last 15 minutes",
   ),
@@ -49,7 +49,8 @@ export const appRoutes = [
     async handle({ c, actor, params, query: { p } }) {
       const { apps, pageCount } = await listApps(actor, await ownerOf(actor, params.name), { page: p });
       if (p < pageCount) linkNextPage(c, { p: p + 1 });
-      // A page after the last one is empty here, although pages show the last one: a program that counts pages must not read it twice.
+      // A page after the last one is empty here, although the website shows the last one instead: a program that counts up must not read it
+      // twice.
       return p > pageCount ? [] : apps.map(listedAppJson);
     },
   }),
@@ -99,7 +100,7 @@ export const appRoutes = [
     description:
       "Absent fields stay unchanged. A change of redirect URIs, of the sign-out URL or of the security profile, or more scopes for a bound app, requires a token as described under 403.",
     body: oauthAppChangesSchema,
-    responses: { 200: json("The app", oneApp), ...stale },
+    responses: { 200: json("The app", oneApp), ...recentOnly },
     cacheControl,
     async handle({ actor, params, body, origin }) {
       const { app } = await findApp(actor, params);
@@ -118,7 +119,7 @@ export const appRoutes = [
     isBodyOptional: true,
     responses: {
       200: json("The app and its secret, which is never shown again", oneApp.extend({ secret: z.string() })),
-      ...stale,
+      ...recentOnly,
     },
     cacheControl,
     async handle({ actor, params, body: { overlapSeconds = 0 }, origin }) {
@@ -136,7 +137,7 @@ export const appRoutes = [
     action: "oauth_app.manage_security",
     actor: "user",
     summary: "Delete an OAuth app {whose} and revoke all its tokens",
-    responses: { 200: json("Deleted", z.object({})), ...stale },
+    responses: { 200: json("Deleted", z.object({})), ...recentOnly },
     cacheControl,
     async handle({ actor, params, origin }) {
       const { app } = await findApp(actor, params);

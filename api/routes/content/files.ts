@@ -116,8 +116,8 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
 
 /**
  * The actor of a request for a file: the token's holder, or the user of a page, which shows pictures of a repository and links to its
- * files. The cookie is accepted because these routes only read: with `SameSite=Lax`, other sites send it only when a user follows a link,
- * and CORS lets no other origin read a response to a request with credentials (S53).
+ * files. The cookie is accepted because these routes only read. With `SameSite=Lax`, a browser sends it from other sites only when the user
+ * follows a link, and CORS lets no other origin read a response to a request with credentials (S53).
  */
 async function visitorOf(c: Context): Promise<Actor> {
   const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);

@@ -22,8 +22,8 @@ import { linkNextPage, pageNumber } from "../../next-page.ts";
 import { jobJson, namespace, scheduledJobJson } from "./job-json.ts";
 
 /**
- * A page has all schedules of an owner, at most 100, because existing clients send one request and do not read `Link`. Only long schedules,
- * which count more than once, can need further pages.
+ * A page has all schedules of an owner, at most 100, because existing clients send one request and do not read `Link`. Further pages are
+ * needed only for schedules with a large spec, which count as several (`listSchedules`).
  */
 const ALL = 100;
 

@@ -2,8 +2,8 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 
 /**
- * No quota counts what collections contain, and a new position writes those of all neighbors (S137). High enough for somebody who moves
- * their collections here.
+ * No quota counts what collections contain, and a new position of one item rewrites those of its neighbors (S137). The limit is high enough
+ * for somebody who moves their collections here.
  */
 const CHANGES: ThrottleLimit = { limit: 1_000, windowSeconds: 60 * 60 };
 

@@ -37,8 +37,8 @@ export async function listNewCommits(
 }
 
 /**
- * Finds which of the commits `among` a change has added to a branch. Git walks from the branch, not from the commits. So the time
- * of the walk depends on those who may push to the branch, not on strangers who open pull requests (S137).
+ * Finds which of the commits in `among` were added to a branch by a change. Git walks from the branch, not from the commits. So the time of
+ * the walk depends on those who may push to the branch, not on strangers who open pull requests (S137).
  * @throws as `listNewCommits`
  */
 export async function addedCommits(

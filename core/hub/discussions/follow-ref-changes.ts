@@ -21,10 +21,11 @@ type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 type Following = { actorId: string | null; effects: RefEffects; at: Date };
 
 /**
- * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository: shows new commits in
- * a pull request, closes one whose branch or base is gone, and marks one as merged if its base now contains its commits, no matter how they
- * got there.
- * @returns the changes that are not applied because git did not answer in time, somebody is pushing to a pull request, or there are too many
+ * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository. A pull request shows
+ * its new commits, is closed if its branch or base is gone, and is marked as merged if its base now contains its commits, no matter how
+ * they got there.
+ * @returns the changes that are not applied because git did not answer in time, somebody is pushing to a pull request, or there are too
+ *   many
  */
 export async function followRefChanges(
   tx: Db,
@@ -74,14 +75,14 @@ async function followHeads(
 }
 
 /**
- * The number of commits that one person's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
+ * The limit for commits that one person's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
  * that no quota counts (S137).
  */
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
 const commitsShown = (actorId: string | null, repoId: string) => throttleKey("commits-shown", actorId ?? repoId);
 
 /**
- * Refuses a change of pull requests by a person who has reached the number: a change without a trace would deceive those who review them.
+ * Refuses a change of pull requests by a person who has reached this limit: a change without a trace would deceive those who review them.
  * @throws ServiceError `rate_limited`
  */
 export async function requireShowable(changes: readonly RefChange[], actorId: string | null, repoId: string): Promise<void> {
@@ -90,7 +91,7 @@ export async function requireShowable(changes: readonly RefChange[], actorId: st
   await giveBack();
 }
 
-/** The push that reaches the number is shown too. Only others that arrive at the same time are not. */
+/** The push that reaches the limit is shown too. Only others that arrive at the same time are not. */
 const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>
   isWithinThrottle(tx, key, { ...COMMITS_SHOWN, limit: COMMITS_SHOWN.limit + commits }, commits);
 

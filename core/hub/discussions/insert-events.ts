@@ -16,8 +16,8 @@ const EVENTS_IN_DISCUSSION = 10_000;
 
 /**
  * Adds events to a discussion whose row the caller has locked. Each gets its own time, a millisecond after the previous one, because they
- * are read in that order. In a discussion that is nearly full, the latest commits of a push are shown as far as there is room: nobody must
- * be able to make a push or a merge fail by filling a pull request.
+ * are read in that order. In a discussion that is nearly full, only as many of a push's latest commits are shown as there is room for. So
+ * nobody can make a push or a merge fail by filling a pull request.
  * @throws ServiceError `conflict` when it is full
  */
 export async function insertEvents(

@@ -4,9 +4,9 @@ import { db } from "../../db.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
 /**
- * Why an actor may not push to `refs/pr/<num>`, as a sentence for them; null when they may. Its author, unless it is locked, and those who may
- * write to the repository may push while it exists and is not merged. The repository's own policy (read-only, size limits) is not checked
- * here.
+ * Why an actor may not push to `refs/pr/<num>`, as a sentence for them; null when they may. The author (unless the pull request is locked)
+ * and those who may write to the repository may push while the pull request exists and is not merged. The repository's own policy
+ * (read-only, size limits) is not checked here.
  */
 export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: number): Promise<string | null> {
   const row = await db().discussion.findUnique({
@@ -17,7 +17,8 @@ export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: numb
   const { authorId } = row;
   const resource = repoResource(repo);
   if (!(await may(actor, "repo.write", resource))) {
-    // A maintainer's token may update any discussion with the scope to discuss, which is not one to change others' commits.
+    // With the scope for discussions, a maintainer's token may update any discussion. That scope does not cover other people's commits, so
+    // only the author may push with it.
     const isAuthor = authorId !== null && authorId === actorId(actor);
     if (!isAuthor || !(await may(actor, "discussion.update", { repo: resource, authorId })))
       return `You cannot push to pull request ${num}.`;

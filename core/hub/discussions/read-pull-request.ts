@@ -29,7 +29,7 @@ const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind:
 
 /**
  * Reads the state from git, for an open pull request or a draft. It checks no permissions. Only those who may read the content may see
- * whether there are conflicts, which tells whether a file has the lines that a pull request guesses.
+ * whether there are conflicts, which tells whether a file has the lines that the author of a pull request guessed.
  */
 export async function readPullRequestState(
   repo: Repo,

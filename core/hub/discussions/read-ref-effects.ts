@@ -144,7 +144,7 @@ async function unlessLate<T>(answer: Promise<T>): Promise<T | undefined> {
     return await answer;
   } catch (error) {
     if (!(error instanceof GitFailed) && !(isServiceError(error) && error.code === "unavailable")) throw error;
-    log().warn({ err: error }, "git took too long to determine how a change of refs affects pull requests");
+    log().warn({ err: error }, "git could not determine how a change of refs affects pull requests");
     return undefined;
   }
 }

@@ -18,8 +18,8 @@ import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 /**
- * Emails that one user causes to one owner, who may not know the user: nobody must fill a mailbox by requesting, withdrawing and
- * requesting again.
+ * The limit for emails to one owner about the requests of one user: nobody must fill a mailbox by requesting, withdrawing and requesting
+ * again.
  */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 

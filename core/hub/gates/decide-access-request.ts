@@ -21,8 +21,8 @@ const actionOf = { accepted: "accept", rejected: "reject", pending: "reopen" } a
 /**
  * Answers an access request, or changes the answer: an accepted user gets access at once, and loses it at once when the acceptance is
  * revoked. The user gets an email with the answer.
- * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (already decided so), `forbidden`,
- * `invalid_request`, `rate_limited`
+ * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (the request already has this status),
+ *   `forbidden`, `invalid_request`, `rate_limited`
  */
 export async function decideAccessRequest(
   actor: Actor,
@@ -91,7 +91,9 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/** Emails about one person's decisions on another: nobody must fill others' mailboxes by means of their own repository. */
+/**
+ * The limit for emails to one user about the decisions of another: otherwise anybody could fill a mailbox by means of their own repository.
+ */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
@@ -152,8 +154,8 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
 }
 
 /**
- * Serializes decisions about access to a repository, and reads its row under the lock: while this caller waited, the gate or the right to
- * decide may have been removed (S135).
+ * Serializes decisions about access to a repository, and reads the repository's row under the lock: while this caller waited, the gate or
+ * the right to decide may have been removed (S135).
  * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
  */
 export async function changeGate<T>(

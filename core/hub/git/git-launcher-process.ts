@@ -41,7 +41,7 @@ async function launch({ id, command, args, cwd, env, niceness, isLong, hasChanne
   const streams = (hasChannel ? [0, 1, 2, 3] : [0, 1, 2]).map(() => connect(socketPath).pause());
   try {
     await Promise.all(streams.map((stream, number) => writeHeader(stream, `${id} ${number}\n`)));
-    if (streams[3]) letReadersWait(streams[3]);
+    if (streams[3]) makeBlocking(streams[3]);
     const child = spawn(command, args, { cwd, env, stdio: streams });
     child.once("error", (error) => send({ id, failure: error.message }));
     if (child.pid === undefined) return;
@@ -59,8 +59,11 @@ async function launch({ id, command, args, cwd, env, niceness, isLong, hasChanne
   }
 }
 
-/** Node does this for a child's first three streams only. The shell of a hook cannot read from a socket that answers "try again". */
-function letReadersWait(stream: Socket): void {
+/**
+ * Sets a stream to blocking mode. Node does that for a child's first three streams only, and the shell of a hook cannot read from a
+ * non-blocking socket (EAGAIN).
+ */
+function makeBlocking(stream: Socket): void {
   (stream as unknown as { _handle: { setBlocking(isBlocking: boolean): void } })._handle.setBlocking(true);
 }
 

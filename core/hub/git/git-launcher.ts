@@ -37,9 +37,9 @@ export class LauncherEnded extends Error {
 }
 
 /**
- * Starts git from a small process beside this one. To start a process, Node copies its own page tables, during which nothing else
- * runs: 20 to 50 ms in a web process of 500 to 1,200 MB, and 1 ms in a small one. Each page of a repository starts git at least
- * once, so this took most of the web process's time (docs/decisions/080).
+ * Starts git from a small process beside this one. To start a process, Node copies its own page tables, and nothing else runs meanwhile.
+ * That takes 20 to 50 ms in a web process of 500 to 1,200 MB, and 1 ms in a small one. Each page of a repository starts git at least once,
+ * so this took most of the web process's time (docs/decisions/080).
  *
  * Git's streams are Unix sockets between git and this process: the launcher connects them, gives them to git and keeps nothing.
  */
@@ -191,7 +191,7 @@ export async function startGitLauncher(): Promise<() => void> {
   };
 }
 
-/** A socket that is being created refuses connections for a moment. */
+/** Younger directories stay, because a socket that is being created refuses connections for a moment. */
 const CREATING_MS = 60_000;
 
 /** Removes the directories of killed processes: nobody listens on their sockets. */

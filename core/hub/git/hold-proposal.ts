@@ -24,7 +24,8 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
 
 /**
  * Reserves storage for a contribution of an actor who may only propose changes. A proposal uses the owner's storage, so a stranger could
- * fill it and block the owner's own pushes: proposals get a small share per 30 days (decision 076), per repository, per author and per owner.
+ * fill it and block the owner's own pushes. Therefore proposals get only a small share in 30 days: per repository, per author and per owner
+ * (decision 076).
  * @throws ServiceError `storage_full`, without the owner's numbers
  */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {
@@ -55,7 +56,10 @@ async function giveBack(keys: readonly string[], amount: number): Promise<void> 
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/** Adds a proposal in one statement, so that parallel proposals count each other. A refused one is not added, and uses up nobody's share. */
+/**
+ * Adds a proposal in one statement, so that parallel proposals take each other into account. A refused one is not added, and uses up
+ * nobody's share.
+ */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

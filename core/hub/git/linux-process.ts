@@ -18,9 +18,10 @@ export const childrenOf = (pid: number): number[] =>
 export type Niceness = number | "idle";
 
 /**
- * Lowers the priority of a process and its threads. `idle` is the scheduling policy SCHED_IDLE: beside many processes at niceness 19, one
- * request may wait behind another, because the scheduler considers the cores of those processes busy. An `idle` process also gets only half
- * of the cores: the other cores take over the processes that wait behind it. Without util-linux `idle` is niceness 19.
+ * Lowers the priority of a process and its threads. `idle` is the scheduling policy SCHED_IDLE. The scheduler considers a core busy if it
+ * runs a process at niceness 19: beside many such processes, one request may wait behind another. A core that runs only `idle` processes
+ * counts as free. But it does not take over requests that wait on other cores, so `idle` processes get only half of the cores. Without
+ * util-linux, `idle` means niceness 19.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {

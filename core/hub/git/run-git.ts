@@ -97,7 +97,7 @@ export type SpawnOptions = {
   memoryMiB?: number;
   /** The limit of processor time for each of its processes, if it is limited. */
   cpuSeconds?: number;
-  /** Its lower priority; 5 under a launcher, which lets it use some processor time first. */
+  /** Its niceness. Under a launcher, the default is 5, and applies only after git has used some processor time. */
   niceness?: Niceness;
   /** Whether it is expected to take long: then the launcher lowers its priority at once. */
   isLong?: boolean;
@@ -140,7 +140,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   return child;
 }
 
-/** By the launcher if this process has one. */
+/** Starts git by the launcher if this process has one, and otherwise directly. */
 async function launch(git: GitCommand, signal: AbortSignal | undefined): Promise<GitProcess> {
   try {
     return (
@@ -219,7 +219,7 @@ export async function runGit(directory: string, args: readonly string[], options
 }
 
 /**
- * The lines that a git command writes, in portions: for output that grows with the pushed data, which as one text could fill memory and block
+ * The lines that a git command writes, in portions: for output that grows with the pushed data. As one text, it could fill memory and block
  * the event loop. The command ends when its reader stops reading.
  * @throws GitFailed; RanOutOfTime
  */
@@ -248,7 +248,7 @@ export async function* gitLines(
       size += text.length;
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
-      // Joined without searching it again: a pushed line may have any length.
+      // The unfinished line is not searched again, because a pushed line may have any length.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

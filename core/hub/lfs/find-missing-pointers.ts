@@ -22,7 +22,8 @@ type Pointer = LfsObjectId & { blob: string };
  * The pointers in a push, still in quarantine, whose content is not in the repository.
  * @param quarantine the folder in which git keeps the pushed objects
  * @param storeId for a pull request, its author's store of proposals
- * @returns `missing`: not uploaded, so that a checkout would not get it, or of another size; `proposed`: in the store
+ * @returns `missing`: those whose content was not uploaded, so that a checkout would lack it, or has another size; `proposed`: those whose
+ *   content is in the store
  */
 export async function findMissingPointers(
   path: string,

@@ -12,12 +12,12 @@ export function isLfsSize(value: unknown): value is number {
 }
 
 /**
- * What an object uses besides its content: a block of the disk, the entry of a directory, and rows of the database. Migration
- * 20261127150000 has the same number.
+ * The least that counts for an object, however small its content is: it also uses a block of the disk, the entry of a directory, and rows
+ * of the database. Migration 20261127150000 has the same number.
  */
 const COUNTED_MIN_BYTES = 5_000;
 
-/** How much a file of Git LFS, or a xorb, uses of its owner's storage. */
+/** How many bytes a file of Git LFS, or a xorb, counts in its owner's storage. */
 export const countedBytes = (size: number): number => Math.max(size, COUNTED_MIN_BYTES);
 
 /** The SHA-256 in S3's encoding. */

@@ -9,7 +9,7 @@ const LINE = /^([a-z0-9.-]+) (.*)$/;
 
 /**
  * The object to which a pointer refers; undefined for other files. As strict as git-lfs, so that both recognize the same pointers:
- * `version` first, then keys in order, each line ended by one line feed.
+ * `version` first, then keys in order, lines separated by one line feed; the last line feed may be missing.
  */
 export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | undefined {
   if (content.length > LFS_POINTER_MAX_BYTES) return undefined;

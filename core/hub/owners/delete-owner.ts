@@ -12,7 +12,7 @@ import { removeContributions } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
 /**
- * Deletes a user with everything they own here: repositories, each with its event, collections and webhooks. What they wrote in others'
+ * Deletes a user with everything they own here: collections, webhooks, and repositories, with an event for each. What they wrote in others'
  * repositories stays, without their name; so do their commits there. Most of a large account is deleted in portions, before the account
  * itself: if that is interrupted, the account still exists, and the next attempt continues.
  * @throws ServiceError as `deleteUser`: before anything is deleted, unless the reason arises meanwhile
@@ -85,9 +85,9 @@ async function forget(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on
- * disk is removed a little later, as for every deleted repository. Most of a large organization is deleted before that, in
- * portions, as with `deleteAccount`.
+ * Deletes an organization with everything it owns here: collections, webhooks, and repositories, with an event for each. The data on disk
+ * is removed a little later, as for every deleted repository. Most of a large organization is deleted before that, in portions, as with
+ * `deleteAccount`.
  * @throws ServiceError as `removeOrganization`: before anything is deleted, unless the reason arises meanwhile
  */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {
@@ -103,8 +103,8 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
 const REPOS_AT_A_TIME = 500;
 
 /**
- * Deletes what an owner has in the hub: repositories, each with its event, collections, webhooks, jobs, and the usage of models and
- * storage. The caller has locked the owner's row, so that nothing is added meanwhile.
+ * Deletes what an owner has in the hub: collections, webhooks, jobs, the usage of models and storage, and repositories, with an event for
+ * each. The caller has locked the owner's row, so that nothing is added meanwhile.
  * @param actorId for the events; null if the actor is the deleted owner
  */
 async function removeOwned(

@@ -17,7 +17,7 @@ export type Mirrored = Repo & { platformId: string; externalId: string };
 /** A user or an organization here. */
 export type NamedOwner = Repo["owner"];
 
-/** How many requests of one platform may wait in this process; a sender that waits for its responses has fewer. */
+/** How many requests of one platform may wait in this process; a sender that waits for each response has only one. */
 export const WAITING_MAX = 100;
 
 /**

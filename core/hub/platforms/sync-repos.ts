@@ -110,7 +110,7 @@ async function readOccupants(tx: Db, entries: Entry[]): Promise<Occupant[]> {
 const isMoved = ({ before, described, owner }: Entry): boolean =>
   before !== undefined && (before.owner.id !== owner?.id || before.name !== described?.spelled);
 
-/** First all repositories release their names, then each gets its new one, so that two can exchange names. */
+/** First all moved repositories release their names, then each gets its new one, so that two can exchange names. */
 async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = moved.map(({ before }) => before?.id ?? "");

@@ -60,15 +60,15 @@ type Request = {
 const waiting = new Map<string, Request[]>();
 
 function takeNext(platform: Platform): void {
-  inOrder(platform, () => takeTurn({ platform, requests: leaveWaiting(platform) })).catch((error: unknown) => {
+  inOrder(platform, () => takeTurn({ platform, requests: dequeue(platform) })).catch((error: unknown) => {
     // Too many synchronizations are waiting.
     for (const { reject } of waiting.get(platform.id) ?? []) reject(error);
     waiting.delete(platform.id);
   });
 }
 
-/** The earliest waiting requests, with at most as many events together as one request may have. */
-function leaveWaiting(platform: Platform): Request[] {
+/** Takes the earliest waiting requests: as many as have, together, no more events than one request may have. */
+function dequeue(platform: Platform): Request[] {
   const all = waiting.get(platform.id) ?? [];
   let events = 0;
   const next = all.findIndex(({ read }, at) => {

@@ -30,8 +30,8 @@ const COPY_MAX_MS = 10 * 60_000;
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
 /**
  * How much more storage than its source a copy may use, in git and in large files. Objects that are stored as differences from others are
- * copied whole if the others are not copied: a small pack could unpack to a thousand times its size (S137). The source may also get rows of
- * chunks meanwhile.
+ * copied whole if the others are not copied: a small pack could unpack to a thousand times its size (S137). Meanwhile the worker may also
+ * divide the source's large files into chunks, whose rows count too (chunk-lfs-object.ts).
  */
 const SLACK_BYTES = 16 * 1024 * 1024;
 

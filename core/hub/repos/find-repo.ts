@@ -39,8 +39,8 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
 }
 
 /**
- * A member who does not meet the organization's requirements gets the same error for every private repository, and therefore also for names
- * that do not exist: a stolen password must not reveal the names of repositories (S136). The same statements run as for a hidden
+ * A member who does not meet the organization's requirements gets the same error for every private repository. They get it for names that
+ * do not exist as well, because a stolen password must not reveal the names of repositories (S136). The same statements run as for a hidden
  * repository, so that the time reveals nothing either.
  */
 async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {

@@ -34,7 +34,7 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
-    // The count of likes has locked the repository's row: it may have become private meanwhile (S135).
+    // A trigger has counted the like, and so locked the repository's row: it may have become private before that (S135).
     const current = await readRepo(repo.id, tx);
     if (!current) throw notFound("Repository");
     await requirePermission(actor, "discussion.write", repoResource(current), { what: "Repository", tx });

@@ -19,7 +19,7 @@ type Card = Pick<Repo, "tags" | "card" | "sdk">;
 /** Null if there is none that can be read. */
 type FrontMatter = Record<string, unknown> | null;
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookCards?: ReturnType<typeof newCards> };
 keeper.keyhookCards ??= newCards();
 const cards = keeper.keyhookCards;

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 const BYTES_PER_HOUR = 1_000 * GB;
 /** More new content than a shard of the maximum size can describe. */
 const BYTES_PER_SHARD = 200 * GB;
-/** The average size of chunks at which clients aim. Smaller chunks take longer to check than their bytes. */
+/** The average size of chunks at which clients aim. Smaller chunks take longer to check than their size suggests. */
 const CHUNK_MEAN_BYTES = 64 * 1024;
 /** The cost of finding and opening a piece, in bytes that take as long to check: in a bucket, it is a request. */
 const TERM_COST_BYTES = 1024 * 1024;

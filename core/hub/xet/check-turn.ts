@@ -25,8 +25,8 @@ export type TurnOptions = {
 };
 
 /**
- * The slot of a check, which may take minutes: between two pieces of its work it goes to others who wait for it, and the check continues
- * when it is its turn again (S137). So a small upload does not wait for a large one, and nothing is checked twice.
+ * The slot of a check, which may take minutes. Between two pieces of its work, the check gives the slot to another that waits for it, and
+ * continues when it is its turn again (S137). So a small upload does not wait for a large one, and nothing is checked twice.
  */
 export class CheckTurn {
   readonly signal: AbortSignal;

@@ -7,9 +7,15 @@ import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 
 /** Leaves one core for everything else, if there are enough. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
-/** A thread processes this much of a job at a time, and as much again may wait. A message takes as long as hashing a hundred kilobytes. */
+/**
+ * A thread processes this much of a job at a time, and as much again may wait. Each message to a thread takes as long as hashing a hundred
+ * kilobytes, so steps must be larger.
+ */
 const STEP_BYTES = 512 * 1024;
-/** Buffers that the next jobs use: a thousand small files would leave a gigabyte to the garbage collector. */
+/**
+ * How many buffers are kept for the next jobs: if each job had a new one, a thousand small files would leave a gigabyte to the garbage
+ * collector.
+ */
 const SPARE_MAX = 8;
 const spare: SharedArrayBuffer[] = [];
 

@@ -10,9 +10,9 @@ export const CHUNK_MAX_BYTES = 128 * 1024;
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
 /**
- * The minimum average size of each thousand chunks of a file, not counting a few small ones: the last chunk of a file is small, and the
- * JavaScript client has a small one wherever its own pieces of a file end. Smaller chunks would cost more to check and to read than their
- * bytes justify.
+ * The minimum average size of each thousand chunks of a file. A few small ones are not counted: the last chunk of a file may be small, and
+ * the JavaScript client has a small chunk wherever its own pieces of a file end. Smaller chunks would cost more to check and to read than
+ * their bytes justify.
  */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
@@ -67,9 +67,9 @@ function ungroup(grouped: Buffer): Buffer {
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
 /**
- * Cuts a stream into chunks. One that is not compressed is a part of the piece that has arrived. Others are put together in one buffer: no
- * piece is joined to another one, however small it is (S145), the caller's bytes are not changed, and nothing is left to the garbage
- * collector, which otherwise takes longer than all hashes.
+ * Cuts a stream into chunks. An uncompressed chunk that has arrived whole is a part of its piece. All others are assembled in one buffer,
+ * which is reused. So pieces are never joined, however small they are (S145), the caller's bytes are not changed, and nothing is left to
+ * the garbage collector, which would take longer than all hashes.
  */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));

@@ -16,8 +16,8 @@ const answers = fairQueue({ name: "xet_known_xorbs", slots: 4, waitMaxMs: 30_000
 
 /**
  * For a client that has a chunk: a shard that describes where that chunk and its neighbors already are. It lists the xorbs of a file of
- * the same repository, from the one with the chunk on. The caller may read that repository, so they learn nothing
- * that they could not read (S145).
+ * the same repository, from the one with the chunk on. The caller may read that repository, so they learn nothing that they
+ * could not read (S145).
  * @returns undefined for a chunk that the repository does not have, or that clients are not supposed to query
  * @throws ServiceError `unavailable`
  */

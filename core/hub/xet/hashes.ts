@@ -40,8 +40,8 @@ export const isSampled = (hash: Uint8Array): boolean => hash[24] === 0 && ((hash
 type Node = { hash: Uint8Array; length: number };
 
 /**
- * From its third node on, a group ends at a hash that is divisible by four, and in any case at its ninth node; only the last group may
- * have fewer than three.
+ * A group ends at a node whose hash is divisible by four, but not before its third node, and at the latest with its ninth. Only the last
+ * group may have fewer than three.
  */
 const [CHILDREN_MIN, CHILDREN_MAX] = [3, 9];
 

@@ -53,7 +53,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
     for await (const piece of await openXorb(repoId, term.xorb, term.packed)) {
       for (const { header, packed } of splitter.push(piece as Buffer)) {
         const data = unpackChunk(header, packed);
-        // The splitter reuses its own bytes before they are sent.
+        // Copied, because the splitter may reuse these bytes before they are sent.
         const own = data === packed ? Buffer.from(data) : data;
         yield own.subarray(Math.max(from - at, 0), Math.min(to - at, header.bytes));
         at += header.bytes;

@@ -28,7 +28,7 @@ export class ContentSplitter {
       const to = found === -1 ? most : from + found;
       this.#length += piece.copy(this.#chunk, this.#length, at, to);
       at = to;
-      // A hash of few bytes is zero far more often.
+      // The hash of fewer bytes is zero far more often, so it does not count.
       if ((found !== -1 && this.#length >= MIN_BYTES) || this.#length === CHUNK_MAX_BYTES) yield this.#take();
     }
   }

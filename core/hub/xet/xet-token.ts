@@ -45,8 +45,8 @@ export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): st
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
 /**
- * A token for a revision of a repository: to read, for a caller who may read its content, or to write, for one who may upload to it, or may
- * upload for a pull request (proposal-store.ts).
+ * A token for a revision of a repository. A read token is for a caller who may read its content; a write token is for one who may upload to
+ * it, or upload for a pull request (proposal-store.ts).
  * @param isPullRequest for a pull request that is about to be opened and has no revision yet
  * @throws ServiceError as `findRepo`; `not_found` (RevisionNotFound); `forbidden` for a read-only repository
  */

@@ -111,7 +111,7 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
 export function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
-  // On this machine, all its names count as the same host, and another port is another program.
+  // If the service runs on this machine, all loopback names count as its host, and another port is another program.
   if (LOOPBACK_HOSTS.includes(own.hostname)) return LOOPBACK_HOSTS.includes(host) && portOf(url) === portOf(own);
   return host === own.hostname.replace(/\.$/, "");
 }
@@ -122,8 +122,8 @@ function portOf(url: URL): string {
 
 /**
  * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an `http`
- * loopback address, which a native app picks when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules of
- * {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and the free port cannot
+ * loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules
+ * of {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and the free port cannot
  * lead to the service itself (S20).
  *
  * @param registered The app's redirect URIs.
@@ -181,7 +181,8 @@ export function explainRedirectUris(uris: readonly string[], context: RedirectUr
 }
 
 function shorten(uri: string): string {
-  // The URI is shown in an error, so characters that are invisible or reverse the text are replaced.
+  // The URI is shown in an error. Everything but printable ASCII is replaced: other characters can be invisible or change the direction of
+  // the text.
   const printable = uri.replace(/[^\x20-\x7e]/g, "\u{fffd}");
   return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable;
 }

@@ -71,8 +71,8 @@ export async function maintainRepository(
 }
 
 /**
- * After a long visit, the other repositories of its owner and its creator wait for as long: one user may have thousands, in many
- * organizations, and a worker visits one at a time (S137).
+ * After a long visit, the other repositories of the same owner or creator wait for as long as the visit took. One user may have thousands,
+ * in many organizations, and a worker visits one at a time (S137).
  */
 async function letOthersGoFirst({ owner, createdById }: Repo, visitMs: number): Promise<void> {
   await retryDeadlocks(() =>

@@ -87,8 +87,9 @@ async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<
 }
 
 /**
- * Describes the refs that a page shows, by their full names. @param shown a few of the refs that `listRefs` returned @throws as
- * `listRefs`
+ * Describes the refs that a page shows, by their full names.
+ * @param shown a few of the refs that `listRefs` returned
+ * @throws as `listRefs`
  */
 export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Promise<ReadonlyMap<string, RefDescription>> {
   const descriptions = new Map<string, RefDescription>();

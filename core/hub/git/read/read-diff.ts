@@ -21,8 +21,8 @@ type DiffOptions = {
   /** Only what changed in the second commit since the merge base, instead of all differences. */
   sinceMergeBase?: boolean;
   /**
-   * Whether the lines are read too. Otherwise files are only named, for those who may not read content: numbers of lines, and renames with
-   * changes, would tell them whether a file has the lines that they propose for it.
+   * Whether the lines are read too. Otherwise files are only named, for readers who may not see content: counts of added and deleted lines,
+   * and renames with changes, would tell them whether a file already has the lines that they propose.
    */
   withLines?: boolean;
   /** The time after which reading ends, with the part that has arrived. */

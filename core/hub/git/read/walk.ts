@@ -12,10 +12,10 @@ import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spa
  * its commits, because the next one would run out of time as well.
  */
 
-/** The time for which people wait for a page. */
+/** The usual deadline of a walk: about as long as people wait for a page. */
 export const WALK_MAX_MS = 20_000;
 
-/** After this time the machine may be less busy, or the repository repacked. */
+/** How long the result of a walk that ran out of time is kept. Afterwards the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
@@ -159,7 +159,7 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Runs git within a `walker`. Output without its own limit that is too large is due to the pushed content, not an internal error. */
+/** Runs git within a `walker`. If the caller set no limit, too much output is due to the pushed content, and is not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });

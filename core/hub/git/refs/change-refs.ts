@@ -27,11 +27,11 @@ import { type PermissionCheck, recheckPermission, requireChangeable } from "./re
 /** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /**
- * Locks of a killed process are at least this old when its lease ends: it renewed the lease every 10 seconds. The other 5 are for clocks of
- * other machines.
+ * When the lease of a killed process ends, its locks are at least 20 seconds old, because it renewed the lease of 30 seconds every 10. Five
+ * seconds less, because clocks of other machines may differ.
  */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
-/** A first push may create many branches. */
+/** How many cards are read in advance: a first push may create many branches, and the default branch is not known yet. */
 const HEADS_READ_AHEAD = 4;
 /** The time within which git must compute the effects on pull requests. The rest follows later (late-changes.ts). */
 const EFFECTS_MAX_MS = 2_000;
@@ -84,7 +84,7 @@ export async function changeRefs(
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // Objects that it added stay on the disk. If this count fails too, reconcile.ts counts them.
+      // `perform` may have added objects, which stay on the disk and count. If counting fails too, reconcile.ts counts them.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
@@ -157,7 +157,10 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
   return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
-/** @param lfsRemovedAt as the caller has read it. A deletion of large files locks the row, and starts only if the row has no note. */
+/**
+ * @param lfsRemovedAt as the caller has read it. A deletion of large files locks the repository's row, and starts only if the repository
+ *   has no note.
+ */
 async function insertNote(
   note: Omit<RefUpdateNote, "startedAt">,
   asked: readonly RefChange[],
@@ -216,14 +219,14 @@ export async function moveRefs({ repo, path, actorNow, ask }: MoveTarget, change
     requireChangeable(current);
     await ask?.(now, current);
   });
-  let isMoved = false;
+  let isOutdated = false;
   const recorded = await changeRefs(repo, actor, changes, async () => {
     const changed = await updateRefs(path, changes);
-    isMoved = changed.length === 0;
+    isOutdated = changed.length === 0;
     return changed;
   });
   if (recorded) return recorded;
-  if (!isMoved) throw notFound("Repository");
+  if (!isOutdated) throw notFound("Repository");
   throw conflict(`Another request has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}. Try again.`);
 }
 

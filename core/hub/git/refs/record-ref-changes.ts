@@ -22,13 +22,12 @@ export type Recorded = { repo: Repo; changed: readonly RefChange[] };
 export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * Records that refs were changed: updates the columns of the repository's row about its content, creates one event for all refs
- * (several if their names are very long), and deletes the note in `ref_update`. Nothing is recorded for a repository that was
- * deleted meanwhile. If git refused every ref, the pushed objects are still on the disk and are counted: otherwise refused pushes
- * would fill the disk without ever reaching the quota.
+ * Records that refs were changed: updates the repository's row, creates one event for all refs (several if their names are very long), and
+ * deletes the note in `ref_update`. Nothing is recorded for a repository that was deleted meanwhile. If git refused every ref, the pushed
+ * objects are still on the disk and are counted: otherwise refused pushes would fill the disk without ever reaching the quota.
  *
- * Nothing slow happens while the row is locked (S137): a card that is not known by now stays unchanged until maintenance reads
- * the new one, and pull requests follow later.
+ * Nothing slow happens while the row is locked (S137): a card that is not known by now stays unchanged until maintenance reads the new one,
+ * and pull requests follow later.
  * @param effects the effects of the changes on pull requests, as far as git answered in time
  */
 export async function recordRefChanges(
@@ -44,7 +43,7 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // Another process has taken the note over and recorded the changes that it found.
+  // If the note is gone, another process has taken it over and recorded the changes that it found.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -84,7 +83,7 @@ export async function recordRefChanges(
   return { repo, changed: fresh };
 }
 
-/** As few parts as fit. */
+/** Splits refs into as few parts as possible, each of at most EVENT_REFS_MAX_BYTES. */
 function partsOf<T>(refs: readonly T[]): T[][] {
   const parts: T[][] = [];
   let bytes = EVENT_REFS_MAX_BYTES;

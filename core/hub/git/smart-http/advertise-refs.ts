@@ -27,7 +27,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
     {
       config: isFetch ? fetchSettings() : pushSettings("plain"),
       env: environment,
-      // There may be as many refs as the limit of a push allows, and git reads all of them (S137).
+      // A repository may have tens of thousands of refs (`REPOSITORY_REFS_MAX`), and git reads all of them (S137).
       ...fetchLimits,
     },
     async ({ child, endWithClient }) => {

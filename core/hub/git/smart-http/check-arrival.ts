@@ -21,7 +21,8 @@ type PushTarget = { path: string; repoId: string; actor: Actor };
 
 /**
  * Checks a push that has arrived: its unpacked objects must not exceed the limits (S137), its pull requests must point to commits, and its
- * large files must have been uploaded. @returns undefined if it may proceed
+ * large files must have been uploaded.
+ * @returns undefined if it may proceed
  */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,

@@ -166,20 +166,21 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // If the client disconnects before all has arrived, the push ends. After that it is completed, whether or not anybody listens.
+      // If the client disconnects before the whole pack has arrived, the push ends. Afterwards the push is completed even without the
+      // client.
       feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
       const arrival = await channel.arrival;
       const full = await stopHolding();
-      const room = arrival
+      const checked = arrival
         ? await checkPush(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
       // Git has given up on the push; a client that cannot send the rest does not read the response.
       if (isCutShort) await body.drop();
       const refusal =
-        room.refusal ?? full ?? (isCutShort ? await checkAbandonedPack(actor, repo, body.receivedBytes()) : undefined);
+        checked.refusal ?? full ?? (isCutShort ? await checkAbandonedPack(actor, repo, body.receivedBytes()) : undefined);
       if (refusal) outcome.messages.push(...refusal.messages);
       if (arrival && !refusal) {
         let hasStarted = false;
@@ -201,7 +202,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       } else channel.answer("stop");
       await closed;
       channel.close();
-      await room.hold?.release();
+      await checked.hold?.release();
       const report = output.report();
       if (report) outcome.report = report;
       if (refusal)

@@ -101,7 +101,7 @@ export function answerPush(capabilities: ReadonlySet<string>, report: Report, me
 /** One line, as bytes in `latin1`. */
 const headline = (reason: string): string => Buffer.from(reason.replace(/[\0\r\n]+/g, " ").slice(0, 500)).toString("latin1");
 
-/** About the number of branches and pull requests that the messages name: in a push of more, the first ones. */
+/** How many branches and pull requests the messages name, approximately: the first ones of the push. */
 const BRANCHES_MAX = 3;
 
 /** The messages at the end of a push: where to see it, what to do next, and who was notified. */

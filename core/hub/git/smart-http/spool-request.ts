@@ -68,7 +68,8 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // The request's caller holds the slot, and leaves the queue when the request is closed: event handlers have no request context.
+    // Bound to the context of the request, which event handlers lack: the slot counts against the request's caller, who leaves the queue
+    // when the request is closed.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { env } from "../../../env.ts";
 
 const MIB = 1024 * 1024;
-/** How large a push may be unpacked, as a multiple of the limit for its pack. */
+/** How large a push may be when unpacked, as a multiple of the limit for its pack. */
 const UNPACKED_TIMES = 8;
 
 /** The maximum duration of a transfer. After it, the transfer is ended in any case. */

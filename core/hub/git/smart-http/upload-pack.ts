@@ -87,9 +87,9 @@ const CHECK_OFTEN_MS = 50;
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * Bounds the memory that the git processes of all fetches hold together (S137). For a clone, git holds some 250 bytes for each object until
- * the clone has been read, and all the trees on the path that it walks down: a repository of 870 KB in 300 trees takes a gigabyte. Neither a
- * number of slots nor a number of objects bounds that, and a limit per process that bounds the sum would be too small for a large repository.
+ * Bounds the memory that the git processes of all fetches hold together (S137). Until a clone has been read, git holds some 250 bytes for
+ * each object, and all the trees on the path that it walks down: a repository of 870 KB in 300 trees takes a gigabyte. No number of slots
+ * or objects bounds that. A limit per process that is low enough to bound the sum would be too low for a large repository.
  *
  * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the caller that
  * holds most is ended. Fetches of accounts are ended only while anonymous callers hold no more than half.

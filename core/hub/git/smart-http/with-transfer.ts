@@ -80,7 +80,7 @@ export async function withTransfer(
       yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
-    // Neither must a git process that computes and sends almost nothing, while others wait.
+    // Nor must git hold the slot while it only computes, sends almost nothing, and others wait.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
       // Paused output waits for the client or for its turn.

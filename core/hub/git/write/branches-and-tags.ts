@@ -18,7 +18,7 @@ type NewBranch = {
   branch: string;
   /** Any revision; by default the default branch. */
   startingPoint?: string | undefined;
-  /** Starts it with its own commit without files. */
+  /** Starts the branch with a new commit without files. */
   isEmpty?: boolean | undefined;
   /** Moves an existing branch; without `startingPoint` and `isEmpty` it stays unchanged. */
   isOverwriting?: boolean | undefined;

@@ -59,14 +59,19 @@ export async function collectChanges(
     const source = operation.type === "copyFile" ? String(operation.from.path) : "";
     pathBytes += Buffer.byteLength(String(operation.path)) + Buffer.byteLength(source);
     if (collected.changes.length >= OPERATIONS_MAX || pathBytes > PATHS_MAX_BYTES) {
-      throw new ServiceError("payload_too_large", `A commit can change at most ${OPERATIONS_MAX} files.`);
+      const pathsMax = `${PATHS_MAX_BYTES / 1024 / 1024} MiB`;
+      throw new ServiceError(
+        "payload_too_large",
+        `A commit can change at most ${OPERATIONS_MAX} files, with paths of at most ${pathsMax} together.`,
+      );
     }
     if (operation.type === "lfsFile") lfsFiles.push({ file: operation, at: collected.changes.length });
     const change = await collect(operation, collected, { git, resolveCommit });
     if (change.kind !== "delete") folders.add(change.path);
     collected.changes.push(change);
   }
-  // Other pointers would name files that nobody can fetch, or that others uploaded.
+  // Only objects of this repository, or of the author's store, are accepted: a pointer to any other would name a file that nobody can
+  // fetch, or that somebody else uploaded.
   const oids = [...new Set(lfsFiles.map(({ file }) => file.oid))];
   const objects = await findLfsObjects(storeId === undefined ? repoId : [repoId, storeId], oids);
   for (const { file, at } of lfsFiles) {

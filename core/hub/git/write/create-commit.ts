@@ -182,7 +182,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   const hold = await holdRoom(draft);
   const proposal = async () => {
     await quarantine.release();
-    // The collected changes refer to files that the repository had at that time (change-refs.ts).
+    // `lfsRemovedAt` as it was before the changes were collected: they refer to large files that the repository had then (change-refs.ts).
     return openPullRequest(
       actor,
       { ...current, lfsRemovedAt: repo.lfsRemovedAt },

@@ -40,7 +40,10 @@ export function shownPath(path: unknown): string {
 /** The short names that NTFS gives `.git` and the files that git reads from a repository. */
 const SHORT_NAMES = { "": /^git~1$/, modules: /^gitmod~\d$/, attributes: /^gitatt~\d$/ };
 
-/** Whether some file system takes `name` for `.git<rest>`: ignoring case, as NTFS truncates or shortens it, or as HFS+ ignores characters. */
+/**
+ * Whether some file system takes `name` for `.git<rest>`: it may ignore case, truncate or shorten names (NTFS), or ignore some characters
+ * (HFS+).
+ */
 export function isDotGit(name: string, rest: keyof typeof SHORT_NAMES = ""): boolean {
   // NTFS reads `name:stream` as a stream of `name`, and drops dots and spaces at the end.
   const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/(?<![. ])[. ]+$/, "");

@@ -161,7 +161,7 @@ async function findIgnoredPaths(
   paths: readonly string[],
   { gitIgnore, maxMs }: { gitIgnore: string; maxMs: number },
 ): Promise<ReadonlySet<string>> {
-  // Git requires a work tree: an empty one, so that it takes no path for an existing folder.
+  // Git requires a work tree: an empty one, so that it mistakes no path for an existing folder.
   const workTree = join(gitDirectory, "work-tree");
   await Promise.all([mkdir(workTree), mkdir(join(gitDirectory, "info"), { recursive: true })]);
   await writeFile(join(gitDirectory, "info", "exclude"), gitIgnore);

@@ -59,10 +59,10 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 /**
  * Deletes large files permanently: all of them, or none if the history of a branch, a tag or a pull request still refers to one. So nothing
  * that can be checked out breaks. Copies of the files in other repositories stay. Storage is freed after two days, as for a deleted
- * repository; chunks that came by Xet, to which clients may refer in their next upload, after a month.
+ * repository. Chunks that came by Xet are freed after a month, because clients may refer to them in their next upload.
  * @param actorNow resolves the actor again just before the deletion (S114)
- * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`, `unavailable`; `conflict` for files
- * in the history, and if the repository is changed at the same time
+ * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`, `unavailable`; `conflict` for
+ *   files in the history, and if the repository is changed at the same time
  */
 export async function deleteLfsFiles(
   actor: Actor,

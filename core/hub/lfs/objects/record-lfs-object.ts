@@ -27,8 +27,8 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * Adds an object, whose hash was verified, to a repository. Code that adds or removes the last reason to keep the content of a location
- * holds the location's lock, so that the sweep never deletes content that was just added.
+ * Adds an object, whose hash was verified, to a repository. A caller that adds a first reference to the content of a location, or removes
+ * the last one, holds the location's lock. So the sweep never deletes content that was just added.
  * @param keep moves the content to its location
  * @param options.holdId the reservation of storage, of which the object uses its part
  * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for a read-only one, `storage_full`

@@ -26,8 +26,8 @@ export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Remo
   (await tx.xetFile.count({ where: { repoId } })) === filesBefore;
 
 /**
- * Removes large files from a repository whose row is locked. Chunks that came by Xet, to which clients may refer in their next upload, stay
- * for a month.
+ * Removes large files from a repository whose row is locked. Chunks that came by Xet stay for a month, because clients may refer to them in
+ * their next upload.
  * @returns the number of files
  */
 export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, known: KnownCopies): Promise<number> {

@@ -35,7 +35,7 @@ export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Pr
     return tx.repo.upsert({
       where: { ownerId_type_nameCanonical: name },
       create: { id: newId(), ...name, ownerKind: "user", name: repo.id, isPrivate: true, proposedToId: repo.id },
-      // An empty store is swept later.
+      // Postpones the sweep, which deletes empty stores that were not used for a while.
       update: { updatedAt: new Date() },
       select: { id: true },
     });

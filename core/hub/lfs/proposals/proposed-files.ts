@@ -12,8 +12,8 @@ import { dropFiles } from "./drop-files.ts";
 export type ProposedPointer = { blob: string; oid: string };
 
 /**
- * The limit for all pull requests of one user. Pointers that differ may name the same small file, and a push of a few megabytes may contain
- * a million: no quota counts them, and they are also recorded for a push that is refused later (S137).
+ * The limit for all pull requests of one user. A push of a few megabytes may contain a million different pointers to one small file. No
+ * quota counts them, and they are recorded even for a push that is refused later (S137).
  */
 export const POINTERS_MAX = 50_000;
 

@@ -57,7 +57,10 @@ export const s3Direct: DirectTransfers = {
 const attachment = (fileName: string | undefined): string =>
   fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
 
-/** Objects read to be hashed: up to 50 GB each. Clients do not retry after 503, and waiting costs next to nothing. */
+/**
+ * The slots for reading objects of up to 50 GB in order to hash them. Callers wait long, because clients do not retry after 503, and
+ * waiting costs next to nothing.
+ */
 const reads = fairQueue({ name: "lfs_verifications", slots: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
 /** After this time without data from the bucket, the slot is released. */
 const SILENCE_MAX_MS = 60_000;

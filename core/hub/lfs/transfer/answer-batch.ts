@@ -17,7 +17,7 @@ import { type Uploader, uploaderOf } from "./uploader.ts";
 
 /** Current clients send at most 256. */
 export const OBJECTS_MAX = 1_000;
-/** For objects whose URLs require a request to the bucket. */
+/** How many objects are answered at once: the URLs of some require a request to the bucket. */
 const AT_ONCE = 16;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
@@ -105,7 +105,7 @@ async function answerObject(
   stored: ReadonlyMap<string, StoredLfsObject>,
   { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind | "xet"; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
-  // Of anything but a text and a number, nothing is repeated: an object may have no text at all (S51).
+  // The answer echoes oid and size only if they are a string and a number: any other value might not even convert to a string (S51).
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
     oid: typeof oid === "string" ? oid : "",
     size: typeof size === "number" ? size : 0,

@@ -3,8 +3,8 @@ import { ServiceError } from "../../../errors.ts";
 import type { Uploader } from "./uploader.ts";
 
 /**
- * How long after a batch answer its transfers may begin. git-lfs requests new URLs for files that it did not reach in that time; the hub's
- * own clients do not, and may have a hundred files to upload. An upload URL accepts only the bytes of its hash.
+ * How long after a batch answer its transfers may begin. git-lfs requests new URLs for files that it did not reach in that time. The hub's
+ * own clients do not, although they may have a hundred files to upload. An upload URL accepts only the bytes of its hash.
  */
 export const TRANSFER_SECONDS = { download: 60 * 60, upload: 24 * 60 * 60 } as const;
 

@@ -42,7 +42,8 @@ export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
   if ("userId" in uploader) {
     const { userId, delegationId } = uploader;
-    // The person uploads now, so the repository's organization may require the same of them as of any visiting member.
+    // The owner is the user, also for an organization's repository: uploads are the user's own, so the organization's sign-in requirements
+    // apply as to any other request.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;

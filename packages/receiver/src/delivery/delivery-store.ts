@@ -5,8 +5,8 @@ export type StoredAnswer = Answer & { timestamps: string[] };
 
 /**
  * Remembers the responses to accepted deliveries. Your own store (Redis, a table) can be shared by several processes and survives a
- * restart. Keep entries for three days, because the service makes attempts that long. Only its own process knows a delivery that is still
- * in progress.
+ * restart. Keep entries for three days, because the service may attempt a delivery for that long. A delivery
+ * in progress is known only to the process that handles it.
  */
 export interface DeliveryStore {
   get(key: string): StoredAnswer | undefined | Promise<StoredAnswer | undefined>;

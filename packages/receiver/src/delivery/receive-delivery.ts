@@ -77,9 +77,9 @@ const WORK = Symbol("the work behind a 202");
 /**
  * Runs the handler once for each delivery. If the same delivery is in progress, this waits for it; if it was accepted, the response is the
  * same as before; if it failed, the handler may run again. A requested replay (`X-Webhook-Replay`) runs the handler again. That header is
- * not signed, but the attempt's timestamp is: a copy of an intercepted request has a timestamp that arrived before, and so gets the earlier
- * response, whatever its other headers are. A failed replay is remembered as a replay, because the service attempts it again without that
- * header.
+ * not signed, but the attempt's timestamp is. A copy of an intercepted request has a timestamp that arrived before, so it gets the earlier
+ * response, whatever its other headers are. The response of a failed replay replaces the earlier one, so that the service's next attempt,
+ * which has no such header, runs the handler too.
  */
 async function once(
   incoming: IncomingRequest,

@@ -70,8 +70,8 @@ const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-re
 
 /**
  * Whether the visitor may see recent deliveries and send tests. Only a user at this machine may. A proxy or tunnel on this machine also
- * connects from a loopback address, but adds headers; a page of another site whose name points to this machine (DNS rebinding) has another
- * `Host`.
+ * connects from a loopback address, but adds headers. Requests from a page of another site whose name points to this machine (DNS
+ * rebinding) have another `Host`.
  */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());

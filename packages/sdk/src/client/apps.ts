@@ -17,7 +17,7 @@ const withSecret = one.extend({ secret: z.string().optional() });
 /**
  * The operations of `client.apps`, on OAuth apps.
  *
- * OAuth apps of the caller, or with `{ organization }` of an organization. The token must be a personal access token with the scope
+ * These are the caller's apps or, with `{ organization }`, that organization's. The token must be a personal access token with the scope
  * `manage-repos`, or the token of the service's own command line; tokens of apps are refused. Secrets, redirect URIs and deletion need the
  * command line's token from a sign-in of the last 15 minutes: `reauthentication_required` means to sign in again.
  *

@@ -37,7 +37,7 @@ export type Client = Transport & {
 
 /**
  * Creates a client of the service's API. Nothing is sent until you call an operation. Each operation takes `{ signal }` as its last
- * argument, throws {@link ApiError}, and is attempted again if that is safe: after 429, 502, 503, 504 and lost connections, up to
+ * argument and throws {@link ApiError}. If that is safe, it is attempted again after 429, 502, 503, 504 and lost connections, up to
  * `maxRetries` times.
  *
  * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut

@@ -59,7 +59,7 @@ export type JobHardware = z.infer<typeof hardwareSchema>;
 /**
  * The operations of `client.jobs`, on jobs and schedules.
  *
- * Jobs of the caller, or with `{ organization }` of an organization. The token needs the scope `jobs`.
+ * These are the caller's jobs or, with `{ organization }`, that organization's. The token needs the scope `jobs`.
  *
  * @group Client
  * @useDeclaredType

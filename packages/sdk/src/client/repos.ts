@@ -78,7 +78,7 @@ export type RepoFilter = {
   search?: string;
   /** Tags. A repository must have all of them. */
   filter?: string | string[];
-  /** The newest first by this time. Default `lastModified`. */
+  /** The time by which the list is sorted, newest first. Default `lastModified`. */
   sort?: "createdAt" | "lastModified";
   /** Items on a page. */
   limit?: number;
@@ -98,7 +98,7 @@ const refsSchema = z.object({ branches: z.array(branchSchema), tags: z.array(bra
 /**
  * The operations of `client.repos`, on repositories and their branches.
  *
- * Repositories. Use git, or a client for the hub's file API, for their files.
+ * For their files, use git or a client of the hub's file API.
  *
  * @group Client
  * @useDeclaredType

@@ -34,8 +34,8 @@ export type NewWebhook = z.input<typeof newWebhookSchema>;
  */
 export type WebhookChanges = z.input<typeof webhookChangesSchema>;
 /**
- * A change of a delivery, as it happens. After a `reset` some changes were skipped, so read the list again. `tail` is the position from
- * which to continue.
+ * A change of a delivery, as it happens. `reset`: some changes were skipped, so read the list again. `tail` is the position from which to
+ * continue.
  *
  * @group Client
  */
@@ -54,7 +54,7 @@ const replayed = z.object({ replay: webhookReplaySchema });
 /**
  * The operations of `client.webhooks`, on webhooks, their deliveries and replays.
  *
- * Webhooks of the caller, or with `{ organization }` of an organization. The token needs the scope `webhooks`.
+ * These are the caller's webhooks or, with `{ organization }`, that organization's. The token needs the scope `webhooks`.
  *
  * @group Client
  * @useDeclaredType

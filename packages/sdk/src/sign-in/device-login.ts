@@ -65,12 +65,12 @@ const INTERVAL_MAX_SECONDS = 60;
  * Signs in on a device without a browser: requests a code, passes it to `onCode`, which shows it, and polls until the person has answered
  * on another device. It polls as often as the service allows, and less often while the service cannot be reached.
  *
- * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels it.
+ * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels the sign-in.
  * @returns The tokens, and the claims of the ID token if the scope `openid` was granted. Next, store the tokens and give {@link keepTokens}
- * to {@link createClient}.
- * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time;
- *   `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see {@link verifyIdToken};
- *   `unsupported_grant_type`: the service has no device sign-in.
+ *   to {@link createClient}.
+ * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time; `invalid_client`,
+ *   `invalid_scope`: check the app; `invalid_id_token`: see {@link verifyIdToken}; `unsupported_grant_type`: the service has no device
+ *   sign-in.
  * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no answer to the request for the code.
  * @see [RFC 8628 §3](https://www.rfc-editor.org/rfc/rfc8628#section-3)
  *

@@ -47,9 +47,9 @@ export type IdTokenOptions = ServiceOptions & {
 };
 
 /**
- * Checks an ID token: its signature (RS256 or ES256, by a key of the service), issuer, audience and authorized party, expiry and time of
- * issue (with a tolerance of 60 seconds), nonce, and the access token that `at_hash` names. {@link finishLogin} and {@link deviceLogin}
- * have done this already; call it for an ID token that reached your program in another way.
+ * Checks an ID token: its signature (RS256 or ES256, by a key of the service), its issuer, audience, authorized party and nonce, and the
+ * access token that `at_hash` names. The expiry and the time of issue are checked with a tolerance of 60 seconds. {@link finishLogin} and
+ * {@link deviceLogin} have done this already; call it for an ID token that reached your program in another way.
  *
  * @param options The token, and the values that it must match.
  * @returns The claims. Next, find or create your account by `sub`.

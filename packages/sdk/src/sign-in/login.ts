@@ -151,8 +151,8 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
 }
 
 /**
- * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and that each parameter occurs at most once (RFC 6749 §3.1), since another program
- * may read another value if it is repeated. An error in the response counts only if these checks succeed.
+ * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and that each parameter occurs at most once (RFC 6749 §3.1): another program may
+ * read another value of a repeated one. An error in the response counts only if these checks succeed.
  */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
   // A login without a state is refused, because a response with an empty state would match it. A JavaScript program whose storage was lost
