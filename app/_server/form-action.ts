@@ -128,15 +128,9 @@ function refused(form: SubmittedForm, refusals: readonly ServiceError[]): FormSt
   let message: FormState["message"];
   for (const error of refusals) {
     if (error.field && form.has(error.field)) errors[error.field] ??= error.message;
-    else message ??= { tone: "bad", text: error.message + waitingTime(error) };
+    else message ??= { tone: "bad", text: error.message };
   }
   return { values: form.echo(), isSubmitted: true, errors, ...(message && { message }) };
-}
-
-function waitingTime({ code, retryAfterSeconds }: ServiceError): string {
-  if (code !== "rate_limited" || !retryAfterSeconds) return "";
-  const minutes = Math.ceil(retryAfterSeconds / 60);
-  return minutes > 1 ? ` Try again in ${minutes} minutes.` : " Try again in a minute.";
 }
 
 /** @throws ServiceError unless the person typed the name of the object to be deleted */
