@@ -7,11 +7,11 @@ import { authorizeUrl, EXCHANGED, inLanes, memberEmail, REDIRECT_URI, type Targe
 // Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
 const DEVICES = 500;
 
-/** The baseline of bare-provider.ts, in a process of its own, with a user who has agreed once. */
-export async function startBare(): Promise<Target> {
+/** The baseline of bare-provider.ts, in a process of its own. Its user has agreed; `agree` does so again, once the store has lost it. */
+export async function startBare(): Promise<Target & { agree(): Promise<void> }> {
   const child = fork(join(import.meta.dirname, "bare-provider.ts"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [{ origin }] = (await once(child, "message")) as [{ origin: string }];
-  const target: Target = {
+  const target = {
     name: "bare engine, in memory",
     origin,
     pid: child.pid as number,
@@ -25,7 +25,8 @@ export async function startBare(): Promise<Target> {
       secret: "a-secret-that-is-long-enough-for-the-benchmark",
       emails: Array.from({ length: EXCHANGED }, (_, at) => memberEmail(at)),
     },
-    makeDeviceCodes: (clientId) => askForDeviceCodes(target, clientId),
+    agree: () => agreeAtBare(target),
+    makeDeviceCodes: (clientId: string): Promise<string[]> => askForDeviceCodes(target, clientId),
     stop: async () => {
       const exited = once(child, "exit");
       child.kill("SIGTERM");

@@ -184,6 +184,7 @@ try {
   console.log("                             ratio   aim     ours/s    bare/s   p99 ms  CPU ms (bare)  statements");
   const baselines = new Map<string, Row>();
   for (const { name, aim, baseline, run } of measures.filter((each) => each.name.includes(ONLY))) {
+    await bare.agree();
     const theirs = (await run(bare)) ?? baselines.get(baseline ?? "");
     const ours = await run(service);
     if (!ours || !theirs) continue;
