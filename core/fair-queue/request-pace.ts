@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
 /**
- * How much of the process's time an address may use at once before it is paced, in milliseconds: five pages. For other callers, times
- * their weight.
+ * How much of the process's time an address may use at once before it is paced, in milliseconds: about five pages. Other callers may use
+ * their weight times as much.
  */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
@@ -175,8 +175,8 @@ export class RequestPace {
 }
 
 /**
- * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection.
- * NEWEST_WEIGHT determines the period: ten quick statements at once are no shortage.
+ * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection. It averages
+ * over about half a second (NEWEST_WEIGHT), because ten quick statements at once do not mean that the process is busy.
  */
 export function measureBusy(): () => boolean {
   let average = 0;

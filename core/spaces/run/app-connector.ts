@@ -23,7 +23,7 @@ const CONNECT_MS = 10_000;
 
 /**
  * How requests reach an app in a sandbox that has no network and must not write to this machine's disk. The worker listens and the sandbox
- * connects, through a socket in a directory mounted read-only, which allows connecting but not writing (H4).
+ * connects, through a socket in a directory mounted read-only, which allows connecting but not writing.
  *
  * The bridge inside opens a few connections and waits. The worker takes one and sends a byte; the bridge connects to the app and answers
  * with a byte, and from then on passes everything on. If the connection closes before that byte, the app refused it, and nothing of the

@@ -25,7 +25,7 @@ export type ClaimedDelivery = {
   lease: EventLease | null;
 };
 
-/** Whether it is sent by a request of this process. */
+/** Whether it is sent by an HTTP request of this process. */
 export const isPosted = ({ webhook, host }: ClaimedDelivery): boolean => webhook?.url != null && !host.startsWith("relay:");
 
 /** An event whose first attempts a worker makes (decision 092). */
@@ -50,7 +50,7 @@ export type ClaimedWebhook = {
   /** Set only while the previous secret still signs (S123). */
   previousSecret: Buffer | null;
   isDisabled: boolean;
-  /** Set too while an enabled webhook has not delivered since it was disabled. */
+  /** Also set while an enabled webhook has not delivered anything since it was disabled. */
   disabledReason: DisabledReason | null;
   failingSince: Date | null;
 };

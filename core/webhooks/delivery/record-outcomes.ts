@@ -77,8 +77,7 @@ async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
     RETURNING owner_id AS "ownerId", owner_kind AS "ownerKind", url`;
   if (!webhook) return;
   const { ownerId, ownerKind, url } = webhook;
-  const target = url === null ? "a job" : (URL.parse(url)?.host ?? "its address");
   await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
-    webhookRecoveredEmail({ webhookId, target }, recipientName, settings),
+    webhookRecoveredEmail({ webhookId, target: hostOfTarget(url) }, recipientName, settings),
   );
 }

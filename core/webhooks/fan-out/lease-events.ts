@@ -69,7 +69,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     const room = keptOverLimit(triggersPerDay) - counts.rateLimited;
     for (const [at, { delivery, hour, isByOutsider, isNew }] of excess.entries()) {
       const isKept = at < room;
-      // An earlier lease may have taken back a trigger that is not kept: twice would admit too many others.
+      // An earlier lease may have taken back a trigger that is not kept. Taking it back twice would admit too many others.
       over.set(delivery, { hour, isByOutsider, isKept, isTakenBack: isKept || isNew });
     }
   }

@@ -9,9 +9,9 @@ type Lease = {
   claimId: string;
   /** `fresh`: events of which no page is recorded yet. `begun`: an event with more watchers than a page has, continued at its cursor. */
   part: "fresh" | "begun";
-  /** How many events. */
+  /** The maximum number of events. */
   limit: number;
-  /** How many watchers of one event. */
+  /** The maximum number of watchers of one event. */
   page: number;
   triggersPerDay: number;
   /** Whether to lease only events for which `mayReceiveIfPlain` decides about every watcher: nearly every event. */

@@ -71,7 +71,7 @@ echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
     ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
-    // Counted per user, which tasks of a non-root service share on kernels before 5.14; the cgroup counts per task.
+    // `--nproc` counts per user. On kernels before 5.14, all tasks of a non-root service are one user. A cgroup counts per task.
     ...(isInCgroup ? [] : [`--nproc=${limits.processes}`]),
     `--data=${limits.memoryBytes + RESERVED_BYTES}`,
     `--fsize=${limits.scratchBytes}`,
