@@ -48,12 +48,12 @@ const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers
- * are served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one
- * slot, not by a hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
+ * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers are
+ * served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one slot, not by a
+ * hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
  *
- * A slot can be held for as long as a client reads. While others wait, slow holders end (http/pace.ts) and are served after
- * callers that did not have to end, so that many callers that each hold one slot do not lock others out.
+ * A slot can be held for as long as a client reads. While others wait, slow holders must end (http/pace.ts), and their callers are served
+ * after those that did not have to. So many callers that each hold one slot do not lock others out.
  *
  * Take a slot when the work can start, and hold none while waiting for another one of the same queue, which could deadlock.
  */

@@ -56,8 +56,8 @@ const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 /**
  * Paces callers (addresses or accounts) while the process is busy (S137): each gets a part of the process's time, and requests beyond it
  * wait. While the process has time for everybody, nobody is paced. A paced caller stays paced until it has asked for less than its part for
- * a while, so that a flood does not return each time that the process recovers. Waiting requests go on one after another: otherwise callers
- * that were paced at the same moment would also come back at the same moment.
+ * a while, so that a flood does not return each time that the process recovers. Waiting requests continue one after another: otherwise
+ * callers that were paced at the same moment would also come back at the same moment.
  *
  * Each caller, and each kind of caller, is paced by the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number.
  */

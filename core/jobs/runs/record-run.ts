@@ -26,8 +26,8 @@ const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delega
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
 
 /**
- * SQL condition on a row of `job_run`: the run may no longer begin or continue, because its owner is a user who was disabled (S112),
- * because its starter may no longer start it, or because the grant under which it was started has ended.
+ * SQL condition on a row of `job_run`: the run may no longer begin or continue. Its owner is a user who was disabled (S112), its starter
+ * may no longer start it, or the grant under which it was started has ended.
  */
 const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
   or ${STARTER_IS_GONE}

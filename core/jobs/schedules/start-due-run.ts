@@ -21,8 +21,8 @@ import type { ScheduleRow } from "./schedule.ts";
 export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string };
 
 /**
- * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim, so that no due time runs twice,
- * however many workers there are and whenever one of them dies. Several missed times result in one run.
+ * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim. So no due time runs twice, however
+ * many workers there are and whenever one of them dies. Several missed times result in one run.
  */
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {

@@ -104,8 +104,9 @@ export type Done = { delivery: ClaimedDelivery; step: Step };
 
 /** A trigger over the limit. Unless it is kept, no delivery is stored. */
 export type OverLimit = {
-  /** The hour in which it was counted; it is taken back out of this hour. */
+  /** The hour in which it was counted. */
   hour: string;
+  /** Whether it is now subtracted from that hour's count; an earlier lease may have done so already. */
   isTakenBack: boolean;
   isByOutsider: boolean;
   isKept: boolean;

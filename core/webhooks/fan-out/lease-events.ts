@@ -92,7 +92,9 @@ export async function renewEvents(ids: string[], claimIds: string[]): Promise<vo
 /** Leases whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
 const unanswered = new Set<string>();
 
-/** @returns also how many due events it did not lease, because only the whole condition decides about one of their watchers */
+/**
+ * @returns also how many due events it did not lease, because only the whole condition (`mayReceive`) decides about one of their watchers
+ */
 async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<{ rows: Row[]; undecided: number }> {
   const lost = [...unanswered];
   if (lost.length > 0) {

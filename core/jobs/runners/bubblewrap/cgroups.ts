@@ -16,9 +16,9 @@ import {
 } from "./task-cgroup.ts";
 
 /**
- * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together, and counts
- * memory that nothing else counts, such as files in memory, shared pages, sockets and pipes. A service can make them if it runs as root, or
- * if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
+ * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together. It also
+ * counts memory that nothing else counts, such as files in memory, shared pages, sockets and pipes. A service can make them if it runs as
+ * root, or if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
  */
 export type Cgroups = {
   version: 1 | 2;

@@ -30,8 +30,8 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 /**
  * The only connection out of a task's container, which itself has no network and no host directory. A container of ours beside it accepts
  * connections and passes them on through its standard input and output, so that this worker, not a router, decides which addresses are
- * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer; it works with an engine on another
- * machine; and it ends with this worker, because its input does.
+ * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer. It works with an engine on another
+ * machine too, and ends with this worker, because its input does.
  * @param options of its container: an image with Node, and limits
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
