@@ -10,7 +10,7 @@ const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
 /** The part of the process's time for all paced callers of one kind together: the individual parts of many callers add up to too much. */
 const PACED_SHARE = 0.25;
-/** How much work may wait at once for one kind of callers. No caller may have more work waiting than is left for others. */
+/** How much work of one kind of caller may wait at once. No caller may have more work waiting than is left for others. */
 const WAITING_MAX_MS = WAIT_MAX_MS * PACED_SHARE;
 const REMEMBERED_MAX = 50_000;
 
@@ -55,9 +55,9 @@ const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
  * Paces callers (addresses or accounts) while the process is busy (S137): each gets a part of the process's time, and requests beyond it
- * wait. While the process has time for everybody, nobody is paced. A paced caller stays paced until it has asked for less than its part for
- * a while, so that a flood does not return each time that the process recovers. Waiting requests continue one after another: otherwise
- * callers that were paced at the same moment would also come back at the same moment.
+ * wait. While the process has time for everybody, it starts to pace nobody. But a paced caller stays paced until it has asked for less than
+ * its part for a while, so that a flood does not return each time that the process recovers. Waiting requests continue one after another:
+ * otherwise callers that were paced at the same moment would also come back at the same moment.
  *
  * Each caller, and each kind of caller, is paced by the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number.
  */

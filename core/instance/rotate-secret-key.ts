@@ -74,7 +74,7 @@ export async function rotateSecretKey(): Promise<Rotation> {
   return rotation;
 }
 
-/** How many stored values only SECRET_KEY_PREVIOUS decrypts. It may be removed when there are none. */
+/** How many values a rotation still has to encrypt again. Once there are none, only kept mail needs SECRET_KEY_PREVIOUS. */
 export async function countUnderPreviousKey(): Promise<number> {
   let count = await db().recoveryCode.count({ where: { sealedSalt: null } });
   for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {

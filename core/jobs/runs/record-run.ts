@@ -33,10 +33,7 @@ const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
-/**
- * @returns whether the claim still holds and the run may still begin: it was not cancelled meanwhile, its owner not disabled, its grant not
- * ended
- */
+/** @returns whether the run begins: not if the claim is lost, the run was cancelled meanwhile, or it may no longer run (`MAY_NOT_RUN`) */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
@@ -80,7 +77,7 @@ export async function recordEnd(id: string, claimId: string, { stage, exitCode, 
 type Watched = {
   id: string;
   claimId: string;
-  /** It was cancelled, its owner was disabled, or its grant has ended. */
+  /** It was cancelled, or may no longer run (`MAY_NOT_RUN`). */
   onCancel(): void;
   /** Another worker may have claimed the run, or will soon, so no part of it may continue here. */
   onLost(): void;

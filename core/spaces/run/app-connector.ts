@@ -16,7 +16,10 @@ const OPEN = Buffer.from([1]);
 const OFFERS_MAX = 32;
 /** Concurrent requests, plus the offers. */
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
-/** Surplus connections. A bridge replaces each used one; a loop of them would take all of the worker's time (S132). */
+/**
+ * How many connections may arrive in a second beyond those that are used. A bridge replaces each used one; a program that opens them in a
+ * loop would take all of the worker's time (S132).
+ */
 const SPARE_MAX_PER_SECOND = 1_000;
 /** How long a request waits for a connection, or for the app to accept it. */
 const CONNECT_MS = 10_000;

@@ -188,7 +188,7 @@ class Pending {
     return news && (news.isReset || news.deliveries.length > 0) ? news : undefined;
   }
 
-  /** @returns true if there are changes, false if the time is over. */
+  /** @returns true if there are changes, false if the time is over or `signal` aborts */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isNews: boolean) => {

@@ -15,7 +15,7 @@ export type Room = {
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
-  /** The number of deliveries of each owner. An owner gets at most as many slots as stay free for all others. */
+  /** How many deliveries of each owner are being sent or wait here. An owner gets at most as many slots as stay free for all others. */
   owners: { id: string; held: number }[];
   hosts: { host: string; rating: HostRating; free: number }[];
   perHost: number;

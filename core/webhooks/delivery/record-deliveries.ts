@@ -77,8 +77,8 @@ export const isTemporary = (error: unknown): boolean =>
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
 /**
- * What happens to rows of the queue. Left out for leased events, which have no rows there: Postgres would open each day of deliveries for
- * it.
+ * What happens to rows of the queue. Left out for leased events, which have no rows there: Postgres would open every daily partition of the
+ * deliveries for nothing.
  */
 const OF_QUEUE = `over as (
   delete from delivery_queue q using given g

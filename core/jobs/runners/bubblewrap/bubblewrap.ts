@@ -59,14 +59,14 @@ const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind:
 
 /**
  * bwrap ends with its parent, except in its first moments. So the command then asks here whether its worker still exists, and does not
- * start without an answer: no run continues without its worker.
+ * start without an answer: no run continues without its worker. When memory is short, the kernel should kill the command first.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 
 /**
  * The command, preceded by the programs that set its limits. Its environment comes last (`startScript`), because it could load a library
- * into those programs. When memory is short, the kernel should kill the command first.
+ * into those programs.
  */
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
