@@ -73,7 +73,7 @@ async function provide(step, programs, alsoInstalled = []) {
   }
   const stillMissing = missing();
   if (stillMissing.length === 0) return;
-  const sentence = `the tests need ${stillMissing.join(", ")}, which cannot be installed here; install it yourself.`;
+  const sentence = `these programs are missing and cannot be installed here: ${stillMissing.join(", ")}. Install them yourself.`;
   throw new SetupFailed([sentence, problem].filter(Boolean).join("\n"));
 }
 

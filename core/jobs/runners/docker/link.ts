@@ -10,7 +10,7 @@ import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
 import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/** The sum of what the door of a Space and the egress proxy accept; each of them has its own limit. */
+/** The limit for both kinds of streams together. The door of a Space and the egress proxy also have limits of their own. */
 const STREAMS_MAX = 512;
 const EGRESS = "way-out";
 
