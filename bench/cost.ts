@@ -8,7 +8,7 @@ const TICKS_PER_SECOND = 100;
 export const cpuSeconds = (pid: number): number =>
   processTree(pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
 
-/** The CPU seconds of a process's main thread, of which a process of Node has only one for its JavaScript. */
+/** The CPU seconds of a Node process's main thread, the only one that runs its JavaScript. */
 export const threadSeconds = (pid: number): number => ticksOf(readStat(`${pid}/task/${pid}`).slice(11, 13)) / TICKS_PER_SECOND;
 
 type Process = { pid: number; parent: number; cpuTicks: number };

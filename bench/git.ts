@@ -225,7 +225,7 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
 
 const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** The process in which the supervisor runs `server.ts`. */
+/** The peak memory of the process in which the supervisor runs `server.ts`. */
 function peakMegabytes(supervisor: number): string {
   for (const pid of existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : []) {
     try {

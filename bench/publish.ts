@@ -66,7 +66,8 @@ try {
   platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(service.ownerId, urlOf(receiver))));
   const bad = await addPlatform(service.ownerId, urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
-  // Before the load: after it, the worker still tries the target that never responds. In its first minute it compiles.
+  // Measured before the load, because after it the worker still retries the target that never responds; and after a minute, in which the
+  // worker compiles its code.
   await delay(60_000);
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(30_000);

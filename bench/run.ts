@@ -162,7 +162,7 @@ const measures: Measure[] = [
     },
   },
   {
-    // These polls go through the whole engine, as all polls would without answer-pending-poll.ts.
+    // These polls go through the whole engine, as all polls would without `answerPendingPoll`.
     name: "device poll, with a secret",
     run: async (target) => {
       const codes = await target.makeDeviceCodes(target.clientId);

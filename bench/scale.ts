@@ -27,7 +27,7 @@ const PLATFORMS = 10;
 const EVENT = "event published";
 const DELIVERED = "event published, delivered once";
 
-/** CPU seconds, and the time in which they were used. `thread`: of them in the main thread of `web`, of which there is only one. */
+/** CPU seconds, and the time in which they were used. `thread`: those of `web` in its main thread, of which there is only one. */
 const PARTS = ["web", "thread", "worker", "database", "seconds"] as const;
 type Cpu = Record<(typeof PARTS)[number], number>;
 const each = (value: (part: keyof Cpu) => number) => Object.fromEntries(PARTS.map((part) => [part, value(part)])) as Cpu;
@@ -161,7 +161,7 @@ function withoutIdle(row: Row, idle: Cpu): Row {
   return rowOf(row, row.rounds.map(without));
 }
 
-/** Adds a delivery: what an event that is delivered once costs more than another one. */
+/** Adds a row for a delivery: how much more an event costs that is delivered once, compared with one that is not delivered. */
 function withDelivery(rows: Row[]): Row[] {
   const cpuOf = (name: string) => rows.find((row) => row.name === name)?.cpu as Cpu;
   const [event, both] = [cpuOf(EVENT), cpuOf(DELIVERED)];

@@ -17,9 +17,9 @@ import type { Sent } from "./webhook-processes.ts";
 import { fillEvents, insertEvents, makeWebhooks, payloadOf, SECRET } from "./webhook-rows.ts";
 
 /**
- * `npm run bench:webhooks`: measures deliveries per second with every attempt stored, compared with a plain loop of POST requests to the
- * same receiver and with two queues that call the same sender, all in one run on one machine; and how long an event takes to arrive. Only
- * the ratios are meaningful, because all share the machine's cores with the receiver and the database.
+ * `npm run bench:webhooks`: measures deliveries per second with every attempt stored, and how long an event takes to arrive. It compares
+ * them with a plain loop of POST requests to the same receiver, and with two queues that call the same sender, all in one run on one
+ * machine. Only the ratios are meaningful, because all share the machine's cores with the receiver and the database.
  */
 const DELIVERIES = Number(process.argv[2] ?? 10_000);
 const ROUNDS = Number(process.argv[3] ?? 3);

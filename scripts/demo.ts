@@ -20,8 +20,8 @@ import { runsSpaces, seedRepos, seedSpace, seedWebhooks } from "./demo/seed-hub.
 /**
  * `npm run demo`: the service with sample users, three sites that sign them in, and a webhook receiver. It has the same settings as `npm
  * start`, but three other defaults: DATA_DIR is ./data-demo, so that sample users and real users are never mixed; the log has only
- * warnings; and the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run. The samples listen on
- * the four ports after PORT.
+ * warnings; the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run. The samples listen on the
+ * four ports after PORT.
  */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 

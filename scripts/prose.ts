@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { phrases, screenPhrases } from "./prose/phrases.ts";
 
 /**
- * Part of `npm run lint`: finds phrases of translated English in documents, comments and docs/strings.txt (decision 086). It ignores code, quoted text, and
- * text in italics, which quotes the screen.
+ * Part of `npm run lint`: finds phrases of translated English in documents, comments and docs/strings.txt (decision 086). It ignores code,
+ * quoted text, and text in italics (which quotes the screen).
  */
 const ROOT = join(import.meta.dirname, "..");
 const CODE = "{app,pages,api,core,worker,server,packages,scripts,e2e,bench,examples}";

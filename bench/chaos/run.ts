@@ -15,11 +15,11 @@ import { startChaosService, versions } from "./service.ts";
 import { runUpgrade } from "./upgrade.ts";
 
 /**
- * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and
- * delivered twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse`
- * attacks a service instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs it on a cluster of PostgreSQL servers
- * whose primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- filesystem` has
- * the repositories on a distributed file system (filesystem/run.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older
+ * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and delivered
+ * twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse` attacks a service
+ * instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs the service on a cluster of PostgreSQL servers whose
+ * primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- filesystem` has the
+ * repositories on a distributed file system (filesystem/run.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older
  * version (upgrade.ts).
  */
 const scenarios: Scenario[] = [

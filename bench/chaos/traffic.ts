@@ -38,7 +38,7 @@ type Options = {
 const PAUSE_MS = 100;
 /** The number of tokens that are checked. The service keeps only the newest 200 tokens of a grant. */
 const KEPT_TOKENS = 150;
-/** The number of users, because a user keeps only the newest grants of an app. */
+/** The number of users who sign in. There are several, because each keeps only the newest grants of an app. */
 const PEOPLE = 20;
 /** A client repeats a request for this long. A code is valid for a minute. */
 const PATIENCE_MS = 50_000;

@@ -20,7 +20,7 @@ type Options = {
   /** How many backups to keep there; all unless given. */
   keep?: number | undefined;
   signal?: AbortSignal;
-  /** Is given each step, for a terminal. */
+  /** Called with each step, for display at a terminal. */
   report?: (step: string) => void;
 };
 
@@ -86,7 +86,7 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
   } finally {
     await held.release();
   }
-  // An older backup may be the only one with all of an unread repository.
+  // An older backup may be the only complete one of a repository whose refs git could not list now.
   if (keep !== undefined && !made.manifest.unread?.length) {
     report("removing old backups");
     made.removed = await keepNewest(place, keep);
@@ -187,7 +187,7 @@ async function keepNewest(place: BackupPlace, keep: number): Promise<number> {
   for (const { id } of kept) parts.push(...Object.values((await findBackup(place, id)).manifest.parts));
   const isKept = (snapshot: { id: string }) =>
     kept.some(({ id }) => id === snapshot.id) || parts.some((part) => isSame(snapshot, part));
-  // Also the parts of backups that were interrupted.
+  // This also deletes the parts of interrupted backups.
   await forget(
     place,
     (await listSnapshots(place)).filter((snapshot) => !isKept(snapshot)).map(({ id }) => id),

@@ -19,7 +19,7 @@ export type Manifest = {
   rows: Record<string, number>;
   auditHead: { seq: string; hash: string } | null;
   repositories: number;
-  /** IDs of repositories whose refs git could not list: only their objects are in the backup. Older backups have none. */
+  /** IDs of repositories whose refs git could not list: only their objects are in the backup. Older manifests lack this field. */
   unread?: string[];
   /** The number of large files in each kind of storage. Those in a bucket are not in the backup. */
   largeFiles: { local: number; bucket: number };
@@ -39,7 +39,7 @@ export async function listBackups(place: BackupPlace): Promise<Backup[]> {
   return backups;
 }
 
-/** @param id of one of them; the newest unless given @throws {BackupError} if there is none */
+/** @param id of a backup; by default the newest one @throws {BackupError} if there is none */
 export async function findBackup(place: BackupPlace, id?: string): Promise<Backup> {
   const snapshots = await listSnapshots(place, MANIFEST);
   const found = id === undefined ? snapshots.at(-1) : snapshots.find((snapshot) => isSame(snapshot, id));

@@ -45,7 +45,7 @@ export function openPlace(text: string): BackupPlace {
   };
 }
 
-/** A password may have colons and @ in it: the last @ of the part ends it. */
+/** A password may contain colons and @, so only the last @ ends it. */
 function hidePassword(part: string): string {
   const [begin, end] = [part.indexOf(":") + 1, part.lastIndexOf("@")];
   return begin > 0 && end > begin ? `${part.slice(0, begin)}…${part.slice(end)}` : part;

@@ -12,7 +12,7 @@ export type Filling = Readonly<{
 
 export type FillingApp = Readonly<{
   clientId: string;
-  /** A registered one. */
+  /** One of its registered redirect URIs. */
   redirectUri?: string;
   /** Space-separated. */
   scope: string;

@@ -20,7 +20,7 @@ export type ListedEvent = {
   createdAt: Date;
   /** When the last of its deliveries was created, or the event was set aside; null until then. */
   fannedOutAt: Date | null;
-  /** Why no deliveries could be created and it was set aside. */
+  /** Why it was set aside; null unless it was. */
   fanOutError: string | null;
 };
 
@@ -59,7 +59,7 @@ export async function listEvents(actor: Actor, of: { repoId?: string; limit?: nu
 }
 
 /**
- * Repeats the fan-out of an event that was set aside, once the cause is fixed.
+ * Repeats the fan-out of an event that was set aside. For operators who have fixed the cause.
  * @throws ServiceError `not_found`; `conflict` if it was not set aside; `forbidden`
  */
 export async function retryEvent(actor: Actor, id: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Release } from "./fair-queue.ts";
 import { currentParty, type Party } from "./party.ts";
 import { Share } from "./share.ts";
 
-/** A body of this size contains a few fields. It costs hardly more than its connection, and needs no token. */
+/** A body of this size contains a few fields. It costs hardly more than its connection, and is read even if its sender is not signed in. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 /** The memory for all buffered bodies together. Parsing needs more, for one body at a time. */

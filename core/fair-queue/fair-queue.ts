@@ -4,7 +4,7 @@ import { currentParty, type Party, YieldedParties } from "./party.ts";
 import { Share } from "./share.ts";
 
 type FairQueueOptions = {
-  /** For metrics: few and fixed, in snake_case. */
+  /** The queue's name in metrics, in snake_case: one of a few fixed names. */
   name: string;
   /** How many pieces of work may run at the same time in this process. */
   slots: number;
@@ -22,7 +22,7 @@ type TakeOptions = {
   party?: Party;
   /** A shorter wait than the queue's own, for optional work. */
   waitMaxMs?: number;
-  /** The work continues although its request was closed. */
+  /** The work continues even if its request is closed. */
   isKept?: boolean;
 };
 
@@ -48,12 +48,12 @@ const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers
- * are served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one
- * slot, not by a hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
+ * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers are
+ * served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one slot, not by a
+ * hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
  *
- * A slot can be held for as long as a client reads. While others wait, slow holders end (http/pace.ts) and are served after
- * callers that did not have to end, so that many callers that each hold one slot do not lock others out.
+ * A slot can be held for as long as a client reads. While others wait, slow holders must end (http/pace.ts), and their callers are served
+ * after those that did not have to. So many callers that each hold one slot do not lock others out.
  *
  * Take a slot when the work can start, and hold none while waiting for another one of the same queue, which could deadlock.
  */
@@ -224,8 +224,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // When the lines of a side are full together, the longest line loses its last request to a caller whose line stays shorter. If there
-  // is no such line, a slow caller's line makes room for a caller that has no line and is not slow.
+  // When all lines of a side together are full, the longest line loses its last request, if the new caller's line stays shorter. Otherwise
+  // a slow caller's line loses its last request, if the new caller has no line yet and is not slow.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
@@ -289,7 +289,10 @@ const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<strin
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;
 
-/** The process's queue of this name, created on first use. Tests and single Spaces (server/spaces/pass-to-app.ts) create their own. */
+/**
+ * The process's queue of this name, created on first use. Tests create their own queues, and server/spaces/pass-to-app.ts creates two for
+ * each Space.
+ */
 export function fairQueue(options: FairQueueOptions): FairQueue {
   const queue = queues.get(options.name) ?? new FairQueue(options);
   queues.set(options.name, queue);

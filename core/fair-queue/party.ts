@@ -8,7 +8,10 @@ export type Party = { key: string; isAnonymous: boolean };
 /** Work outside of any request: housekeeping, deliveries, jobs. */
 const BACKGROUND: Party = { key: "background", isAnonymous: false };
 
-/** The caller of this request: the client's address, then the account. In the context, so that operations need not pass it on. */
+/**
+ * The caller of this request: the client's address, or the account once the client has authenticated. It is kept in the context, so that
+ * operations need not pass it on.
+ */
 export function currentParty(): Party {
   const context = requestContext.getStore();
   if (!context) return BACKGROUND;

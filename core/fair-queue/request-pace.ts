@@ -3,14 +3,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
 /**
- * How much of the process's time an address may use at once before it is paced, in milliseconds: five pages. For other callers, times
- * their weight.
+ * How much of the process's time an address may use at once before it is paced, in milliseconds: about five pages. Other callers may use
+ * their weight times as much.
  */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
 /** The part of the process's time for all paced callers of one kind together: the individual parts of many callers add up to too much. */
 const PACED_SHARE = 0.25;
-/** How much work may wait at once for one kind of callers. No caller may have more work waiting than is left for others. */
+/** How much work of one kind of caller may wait at once. No caller may have more work waiting than is left for others. */
 const WAITING_MAX_MS = WAIT_MAX_MS * PACED_SHARE;
 const REMEMBERED_MAX = 50_000;
 
@@ -55,9 +55,9 @@ const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
  * Paces callers (addresses or accounts) while the process is busy (S137): each gets a part of the process's time, and requests beyond it
- * wait. While the process has time for everybody, nobody is paced. A paced caller stays paced until it has asked for less than its part for
- * a while, so that a flood does not return each time that the process recovers. Waiting requests go on one after another: otherwise callers
- * that were paced at the same moment would also come back at the same moment.
+ * wait. While the process has time for everybody, it starts to pace nobody. But a paced caller stays paced until it has asked for less than
+ * its part for a while, so that a flood does not return each time that the process recovers. Waiting requests continue one after another:
+ * otherwise callers that were paced at the same moment would also come back at the same moment.
  *
  * Each caller, and each kind of caller, is paced by the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number.
  */
@@ -175,8 +175,8 @@ export class RequestPace {
 }
 
 /**
- * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection.
- * NEWEST_WEIGHT determines the period: ten quick statements at once are no shortage.
+ * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection. It averages
+ * over about half a second (NEWEST_WEIGHT), because ten quick statements at once do not mean that the process is busy.
  */
 export function measureBusy(): () => boolean {
   let average = 0;

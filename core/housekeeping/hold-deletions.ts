@@ -26,8 +26,8 @@ export type HeldDeletions = {
 };
 
 /**
- * Makes maintenance and sweeps wait, and returns once those that had begun before have ended. The hold is a row with an expiry
- * instead of a session lock, because a backup takes hours, and may reach the database through a pooler.
+ * Makes maintenance and sweeps wait, and returns once maintenance that had begun before has ended. The hold is a row with an expiry instead
+ * of a session lock, because a backup takes hours, and may reach the database through a pooler.
  * @throws ServiceError `conflict` if another backup holds them
  */
 export async function holdDeletions(): Promise<HeldDeletions> {

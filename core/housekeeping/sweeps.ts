@@ -1,6 +1,6 @@
 import { env } from "../env.ts";
 
-/** What is deleted, and when. None of it is needed for security: expired rows are rejected wherever they are read. */
+/** What is deleted, and when. Security does not depend on these deletions: expired rows are rejected wherever they are read. */
 export type Sweep = { table: string; isOver: string | (() => string) };
 
 // Anybody can have us fetch a metadata document; one without a consent is kept for a while, and their number is limited (S79).
@@ -30,8 +30,8 @@ export const sweeps: readonly Sweep[] = [
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // Delegated rights of a token that nothing uses (core/access/delegation.ts reuses only young rows). Upload URLs use them for a
-  // day without a record (core/hub/lfs/transfer/uploader.ts).
+  // Delegations that no webhook, replay, run, schedule or relay uses anymore (core/access/delegation.ts reuses only young rows). Upload
+  // URLs use them for a day without a record (core/hub/lfs/transfer/uploader.ts).
   {
     table: "delegation",
     isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
@@ -70,7 +70,8 @@ export const sweeps: readonly Sweep[] = [
     isOver: () =>
       `created_at < now() - interval '${keptDays() + 2} days' and fanned_out_at < now() - interval '${keptDays() + 2} days'`,
   },
-  // Queue entries of deliveries that were deleted with the partition of their day (core/webhooks/partitions): those of a disabled webhook.
+  // Queue entries of deliveries that were deleted with the partition of their day (core/webhooks/keep-partitions.ts): those of a disabled
+  // webhook.
   {
     table: "delivery_queue",
     isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,

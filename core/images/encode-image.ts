@@ -23,7 +23,7 @@ const decoding = fairQueue({ name: "images", slots: 2 });
  * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is stored,
  * so neither its metadata (EXIF contains where a photo was taken) nor anything hidden in it is ever served.
  * @throws ServiceError `payload_too_large` over 5 MB; `invalid_request` for anything but a PNG, JPEG, WebP, GIF or AVIF picture of at most
- * 40 megapixels, or fewer if the caller says so; `unavailable` while too many others are decoded
+ * 40 megapixels, or fewer if the caller says so; `unavailable` while too many others are being decoded
  */
 export async function encodeImage(
   bytes: Uint8Array,

@@ -52,7 +52,7 @@ export function isKeyGenerated(dataDir: string): boolean {
   return existsSync(keyFile(dataDir)) && keptSecret(keyFile(dataDir)) === env().SECRET_KEY;
 }
 
-/** Puts a new key into the file, beside the previous one. Each process uses it after its next start. */
+/** Replaces the key in the file, and keeps the previous key in a file beside it. Each process uses the new key after its next start. */
 export function replaceKeyFile(dataDir: string): void {
   const [file, next] = [keyFile(dataDir), `${keyFile(dataDir)}.next`];
   keptSecret(next);

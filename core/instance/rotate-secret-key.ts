@@ -10,7 +10,7 @@ import { SILENT_AFTER_SECONDS } from "../operations/heartbeat.ts";
 type SealedColumn = { table: string; column: string; key: string };
 const column = (table: string, name: string, key = "id"): SealedColumn => ({ table, column: name, key });
 
-/** Every column with sealed values. Purposes whose values are not stored, or only for minutes, have none. */
+/** Every column whose values a rotation encrypts again. Purposes whose values are not stored, or only for a short time, have none. */
 export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]>> = {
   "identity provider": [column("identity_provider", "sealed_client_secret")],
   "inference provider keys": [column("inference_provider", "sealed_api_key")],
@@ -41,9 +41,9 @@ type Rotation = {
 };
 
 /**
- * Re-encrypts all values that SECRET_KEY_PREVIOUS encrypted, while the service runs. It can be stopped at any time and run again:
- * finished values are skipped, and a value that changes meanwhile keeps its change. Afterwards nothing in the database needs the previous
- * key.
+ * Re-encrypts all values that SECRET_KEY_PREVIOUS encrypted, while the service runs. It can be stopped at any time and run again: finished
+ * values are skipped, and a value that changes meanwhile keeps its change. Afterwards only kept mail needs the previous key, for at most a
+ * week.
  * @throws ServiceError `conflict` if there is no different previous key, or while a process does not encrypt with the new key
  */
 export async function rotateSecretKey(): Promise<Rotation> {
@@ -74,7 +74,7 @@ export async function rotateSecretKey(): Promise<Rotation> {
   return rotation;
 }
 
-/** How many stored values only SECRET_KEY_PREVIOUS decrypts. It may be removed when there are none. */
+/** How many values a rotation still has to encrypt again. Once there are none, only kept mail needs SECRET_KEY_PREVIOUS. */
 export async function countUnderPreviousKey(): Promise<number> {
   let count = await db().recoveryCode.count({ where: { sealedSalt: null } });
   for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {

@@ -149,7 +149,8 @@ const SILENT_MS = 30_000;
 
 /**
  * Health endpoints for a worker that runs alone, since it listens on no port itself:
- * `GET /healthz` while its event loop is running, `GET /readyz` while its database responds too. The web process has its own (server/health.ts).
+ * `GET /healthz` succeeds while its event loop is running, `GET /readyz` while its database responds too. The web process has its own
+ * (server/health.ts).
  *
  * @param heardAt when the worker last sent a heartbeat
  * @throws {SettingsError} when it cannot listen there

@@ -11,7 +11,7 @@ import { log } from "../log.ts";
 export type UntrustedProxy = {
   address: string;
   /**
-   * Whether an address is on this machine or in a private network, where proxies are. Any other may be a client's that sends a false
+   * Whether an address is on this machine or in a private network, where proxies are. Any other may belong to a client that sends a false
    * header.
    */
   isNear: boolean;

@@ -36,7 +36,7 @@ export type Exchange = {
 };
 
 /**
- * Resolves the host once, vets every address of it and connects to a vetted one, all within the deadline. `failureOf` translates the
+ * Resolves the host once, vets all of its addresses and connects to one of them, all within the deadline. `failureOf` translates the
  * errors; nothing is left open after one.
  *
  * A request uses a kept connection to one of the addresses vetted for it, if there is one, and otherwise a new one.

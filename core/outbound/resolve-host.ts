@@ -21,7 +21,7 @@ const LOCAL_SECONDS = 5;
 
 /**
  * Resolves a host with the hosts file, then with DNS, both families at once. It does not use `dns.lookup`, which waits for a slow name
- * server on one of the process's four worker threads, so that four of an attacker's names would block file access and password checks.
+ * server on one of the process's four worker threads: four of an attacker's names would block file access and password checks.
  * @param servers `address:port` of name servers, instead of the machine's
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {

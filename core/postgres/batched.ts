@@ -6,9 +6,9 @@ type FindAll<Key, Found> = (keys: Key[]) => Promise<Found[]>;
 type Waiting<Key, Found> = { key: Key; resolve(found: Found): void; reject(error: unknown): void };
 
 /**
- * Combines all lookups of the same turn of the event loop into one. An idle process queries at once for each, since nobody else is waiting;
- * the busier it is, the more requests it reads in one turn, and the more of them share a round trip, its two system calls and its
- * statement. A caller's result is read after its call.
+ * Combines all lookups of the same turn of the event loop into one. An idle process sends a query for each lookup at once. The busier the
+ * process is, the more requests it reads in one turn, and the more lookups share one round trip, with its two system calls and its
+ * statement. A caller's result is always read after its call.
  * @param atOnce how many combined lookups may be in progress; keys that arrive meanwhile are combined into the next one
  */
 export function batched<Key, Found>(

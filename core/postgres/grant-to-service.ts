@@ -9,10 +9,10 @@ const MIGRATIONS_TABLE = "_prisma_migrations";
 // The key of an advisory lock: any number that no other lock of ours uses.
 const GRANT_LOCK = 5_407_229;
 
-/** Deletes old contents of the audit log, with the owner's rights and within fixed limits. */
+/** The function that deletes old contents of the audit log, with the owner's rights and within fixed limits. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
-/** Create and drop days of deliveries (core/webhooks/partitions), since the service owns no table. */
+/** Functions that create and drop the partitions of deliveries (core/webhooks/keep-partitions.ts), since the service owns no table. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
 /** Grants the service's role its rights on all tables, and no more: it can neither alter the tables nor disable their triggers. */
@@ -28,7 +28,7 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
     const functions = [EXPIRE_FUNCTION, ...PARTITION_FUNCTIONS].map((name) => `${schema}.${name}`).join(", ");
     const everything = `all tables in schema ${schema}`;
-    // In one transaction: a running service never finds itself without its rights. One after another: Postgres fails concurrent grants on
+    // In one transaction: a running service never finds itself without its rights. One after another: Postgres rejects concurrent grants on
     // the same table, as when two machines start at once.
     await client.query(`begin;
       select pg_advisory_xact_lock(${GRANT_LOCK});

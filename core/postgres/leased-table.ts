@@ -3,12 +3,11 @@ import { pool, withConnection } from "../db.ts";
 import { batched } from "./batched.ts";
 
 /**
- * A table whose rows are work (docs/decisions/008). It has the columns `id`, `due_at`, `attempts`, `claim_id` and
- * `claimed_until`.
+ * A table whose rows are work (docs/decisions/008). It has the columns `id`, `due_at`, `attempts`, `claim_id` and `claimed_until`.
  *
  * A worker *claims* rows that are due: for the length of a *lease* nobody else claims them. While it works it *renews* the lease. If it
- * dies, the lease expires and another worker claims the row again. A worker *records* the outcome of a row under its claim, so that a
- * worker that was interrupted for too long changes nothing in a row that another has taken over.
+ * dies, the lease expires and another worker claims the row again. A worker *records* the outcome of a row under its claim: after a long
+ * interruption, it cannot change a row that another worker has taken over.
  */
 export type LeasedTable = {
   name: string;
@@ -74,8 +73,8 @@ type Share = {
   /** The party to which the row belongs. Open rows have an index by it and `due_at`, and one by it and `served_at`. */
   party: string;
   /**
-   * Work that ends soon. One slot is only for such work, and the long work of a party gets at most half of the other slots, because
-   * running work is not interrupted for parties that come later. If a table has both kinds, each has an index by party and `due_at`.
+   * Work that ends soon. One slot is only for such work, and the long work of a party gets at most half of the other slots: running work is
+   * not interrupted for parties that come later. If a table has both kinds, each has an index by party and `due_at`.
    */
   isShort: string;
   /** Work whose worker was lost, and whose end must still be recorded: it comes first, and needs a slot only for a moment. */

@@ -17,7 +17,8 @@ const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL:
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
- * PostgreSQL refuses to run as root. Then it runs as the cluster's current owner, or else as `postgres` or `nobody`.
+ * PostgreSQL refuses to run as root. If this process is root, the server runs as the cluster's current owner, or else as `postgres` or
+ * `nobody`.
  *
  * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is unreachable for that user. There `setpriv` gives the
  * server a single capability, CAP_DAC_OVERRIDE: neither programs nor data need to be copied, and no directory of the operator's is opened
@@ -63,7 +64,7 @@ function privileges({ uid, gid }: Identity): string[] {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     "--clear-groups",
-    // access(2) drops the capabilities of a user who is not root, and initdb looks for its programs with it, unless:
+    // initdb looks for its programs with access(2), which ignores the capabilities of a user who is not root, unless this bit is set:
     "--securebits=+no_setuid_fixup",
     "--inh-caps=-all,+dac_override",
     "--ambient-caps=+dac_override",
@@ -82,7 +83,7 @@ function findUser(name: string): Identity | undefined {
 const READ = 4;
 const ENTER = 1;
 
-// Checks both by the permission bits, for a user without extra groups.
+// These check reading and entering by the permission bits, for a user without extra groups.
 function canRead(identity: Identity, path: string): boolean {
   return may(identity, statSync(path), READ) && canEnter(identity, dirname(path));
 }

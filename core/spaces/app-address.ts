@@ -14,12 +14,12 @@ export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + a
 
 /**
  * The visitor of a private Space's app, identified by its URL. Pages of an app run in a sandbox without an origin of their own, and so
- * without cookies; instead, the segment behind `~` in the path gives access, for every request of the page.
+ * without cookies. Instead, the segment behind `~` in the path gives access, for every request of the page.
  */
 type Visitor =
   /**
-   * A user, as long as the session in which the URL was made lasts, and until anybody loses their access to the Space: the app can pass the
-   * URL on, and a user without access must not read through it.
+   * A user. The URL is valid as long as the session in which it was made, and until any user loses access to the Space: the app can pass
+   * the URL on, and a user without access must not read through it.
    */
   | { kind: "session"; sessionId: string; userId: string; generation: number }
   /** The holder of the URL for receivers, until it is revoked. */

@@ -13,7 +13,10 @@ import { SPACE_CHANNEL } from "./stages.ts";
 
 const VARIABLES_MAX = 100;
 const VALUE_MAX_CHARACTERS = 32_768;
-/** For all values together: the Space's output is searched for secrets, and no system starts a program with much more. */
+/**
+ * For all values together. The Space's output is searched for each secret, and systems limit the environment of a program (Linux: 2 MiB,
+ * including its arguments).
+ */
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
 /** The bytes that one account sets. No quota counts them, and an account may have any number of Spaces (S137). */
@@ -37,9 +40,12 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
   if (!NAME.test(name))
     throw invalid("key", "Use only letters, digits and underscores for the name of a variable, and do not begin with a digit.");
   if (OURS.test(name)) throw invalid("key", `${name} is set by this service. Choose another name.`);
-  if (value.length > VALUE_MAX_CHARACTERS || value.includes("\0") || !value.isWellFormed())
+  if (value.includes("\0") || !value.isWellFormed())
+    throw invalid("value", "A value must be valid Unicode text without NUL characters.");
+  if (value.length > VALUE_MAX_CHARACTERS)
     throw invalid("value", `A value can have at most ${VALUE_MAX_CHARACTERS.toLocaleString("en")} characters.`);
-  if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS || description?.includes("\0"))
+  if (description?.includes("\0")) throw invalid("description", "A description must be text without NUL characters.");
+  if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS)
     throw invalid("description", `A description can have at most ${DESCRIPTION_MAX_CHARACTERS} characters.`);
   const userId = actorId(actor);
   if (userId) await consumeBytes(throttleKey("space-variables", userId), value + (description ?? ""), SET_BYTES);

@@ -18,9 +18,9 @@ const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished
- * records are deleted: a running job keeps its log, and an attempt its response until its delivery is done. Attempts themselves stay. Runs
- * stay unless their variables, secrets and payloads alone exceed the limit. One process at a time does this.
+ * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished records are
+ * deleted: a running job keeps its log, and an attempt its response until its delivery is done. Attempts themselves stay. Runs are deleted
+ * only if deleting their output frees too little. One process at a time does this.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {

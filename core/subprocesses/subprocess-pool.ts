@@ -60,7 +60,7 @@ export class SubprocessPool<Question, Answer> {
     return outcome;
   }
 
-  /** A subprocess that cannot start is ended at once, and answers `busy`. */
+  /** A subprocess that cannot start is returned with `isEnded`, and answers `busy`. */
   #start(): Promise<Subprocess> {
     return Subprocess.start(this.#options);
   }
@@ -180,7 +180,8 @@ class Subprocess {
       };
       const answer = (message: SubprocessMessage<Answer>) =>
         finish(message.kind === "answer" ? { answer: message.answer } : "too large");
-      // A process with a full heap aborts; our own signal comes after `finish`. The question causes no other exit.
+      // A process with a full heap aborts, and the question causes no other exit. After our own signal, `finish` has already removed this
+      // listener.
       const fail = (_code: number | null, signal: NodeJS.Signals | null) =>
         finish(SIGNALS_FROM_OUTSIDE.has(signal) ? "busy" : "too much");
       const check = async () => {

@@ -49,7 +49,7 @@ async function trustedCertificate(): Promise<{ key: string; cert: string }> {
 
 export async function startHttpsSite(listener: Listener = notFound): Promise<HttpsSite> {
   keeper.testCertificate ??= trustedCertificate();
-  // This site is not on the public internet, which S119 requires the operator to allow.
+  // This site is not on the public internet, so the operator must allow its addresses (S119).
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
   let answer = listener;
   let connections = 0;

@@ -10,7 +10,7 @@ import { isInForce } from "./watchers.ts";
 
 /** Things that an app or a token has created and that act with its rights. They stop when those rights end. */
 export type Delegated = {
-  /** Only the first `NAMED_MAX` webhooks; `schedules` also has no more. */
+  /** At most `NAMED_MAX` webhooks, and as many schedules; `more` counts the others. */
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
   /** Names of the relays. */

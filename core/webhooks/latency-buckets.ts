@@ -1,6 +1,6 @@
 /**
- * Buckets for the durations of answered attempts (`webhook_hour.latencies`), each a quarter longer than the one before: from 1
- * ms to beyond the 15 seconds that an attempt may take, so that a percentile of 10 ms or more read from them is off by an eighth at most.
+ * Buckets for the durations of answered attempts (`webhook_hour.latencies`), each a quarter longer than the one before, from 1 ms to beyond
+ * the 15 seconds that an attempt may take. So a percentile of 10 ms or more that is read from them is off by an eighth at most.
  */
 const GROWTH = 1.25;
 export const LATENCY_BUCKETS = 46;

@@ -48,8 +48,8 @@ export const lanes = {
   first: 1,
   again: 2,
   /**
-   * The backlog, by target: due, but the webhook, the host or the owner has no room. Claims of the other lanes need not skip these rows
-   * (decision 092).
+   * The backlog: deliveries that are due, but whose webhook, host or owner has no room. They are claimed target by target. In a lane of
+   * their own, they do not slow down claims from the other lanes (decision 092).
    */
   backlog: 3,
 } as const;

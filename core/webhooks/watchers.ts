@@ -87,9 +87,9 @@ type WatchingWebhook = {
 const NAMED_MAX = 20;
 
 /**
- * The enabled webhooks that watch a repository or its owner and may receive its events (S129). A person's own and those of organizations
- * whose webhooks they may read are named, however many other watchers there are; those are only counted, because only their owners may see
- * whom they notify.
+ * The enabled webhooks that watch a repository or its owner and may receive its events (S129). A person's own webhooks, and those of
+ * organizations whose webhooks they may read, are named, however many others there are. The others are only counted, because only their
+ * owners may see whom they notify.
  */
 export async function watchingWebhooks(
   actor: Actor,
@@ -111,12 +111,11 @@ export async function watchingWebhooks(
 const movedToOwner: Prisma.Sql = Prisma.sql`(CASE WHEN e.action = 'move' THEN e.payload->'movedTo'->'owner'->>'id' END)`;
 
 /**
- * SQL condition: whether webhook `w` may carry event `e`, checked when its deliveries are created, and again before each
- * attempt (S129). `r` is the event's repository, left-joined.
+ * SQL condition: whether webhook `w` may carry event `e`, checked when its deliveries are created, and again before each attempt (S129).
+ * `r` is the event's repository, left-joined.
  *
- * The webhook must be able to read the repository both as it was then and as it is now. Those who can read it only since it
- * became public do not receive events from the time when it was private; those who lost access when it became private do not receive
- * earlier events.
+ * The webhook must be able to read the repository both as it was then and as it is now. Those who can read it only since it became public
+ * do not receive events from the time when it was private. Those who lost access when it became private do not receive earlier events.
  * @param movedTo SQL of the owner that the repository was moved to with this event
  */
 function mayReadEvent(movedTo: Prisma.Sql): Prisma.Sql {

@@ -8,9 +8,9 @@ export const WIDTHS = [320, 1440] as const;
 const HEIGHT = 900;
 
 /**
- * Asserts that nothing overflows sideways at the width of a phone or of a desktop, that axe accepts the colors in both themes, and that it
- * accepts everything else at the width of a phone. At that width a page shows everything except some links of the header and columns of
- * lists, and wide content has to scroll.
+ * Asserts that nothing overflows sideways at the width of a phone or of a desktop, and that axe accepts the colors in both themes. At the
+ * width of a phone, axe must accept everything else too. At that width a page shows everything except some links of the header and columns
+ * of lists, and wide content has to scroll.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   // Waits for the title, which React replaces a moment after the rest of the page.

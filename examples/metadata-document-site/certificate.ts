@@ -15,8 +15,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_DAYS = 90;
 
 /**
- * The site's own certificate for `host`, stored in `directory`. It is created if there is none, or if it expires within a day or is for another host. Only this
- * machine has a reason to trust it; a site on the web gets a certificate from a certificate authority.
+ * The site's own certificate for `host`, stored in `directory`. It is created if there is none, or if the stored one expires within a day
+ * or is for another host. Only this machine has a reason to trust it; a site on the web gets a certificate from a certificate authority.
  */
 export async function readCertificate(directory: string, host: string): Promise<Certificate> {
   const path = join(directory, "certificate.pem");

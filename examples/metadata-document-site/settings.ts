@@ -21,7 +21,9 @@ export type Settings = {
 export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   const issuer = new URL(environment.ISSUER ?? "http://localhost:3000");
   if (issuer.protocol !== "https:" && !isLoopback(issuer)) {
-    throw new Error(`ISSUER is ${issuer.origin}: plain http is for loopback addresses only, since tokens would travel in clear.`);
+    throw new Error(
+      `ISSUER is ${issuer.origin}: plain http is for loopback addresses only, since tokens would travel unencrypted.`,
+    );
   }
   const [host, port] = [siteHost(environment), Number(environment.SITE_PORT ?? 3003)];
   return {

@@ -13,7 +13,9 @@ export type Settings = {
 export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   const issuer = new URL(environment.ISSUER ?? "http://localhost:3000");
   if (issuer.protocol !== "https:" && !isLoopback(issuer)) {
-    throw new Error(`ISSUER is ${issuer.origin}: plain http is for loopback addresses only, since tokens would travel in clear.`);
+    throw new Error(
+      `ISSUER is ${issuer.origin}: plain http is for loopback addresses only, since tokens would travel unencrypted.`,
+    );
   }
   const { SERVER_SITE_CLIENT_ID, SERVER_SITE_CLIENT_SECRET, BROWSER_SITE_CLIENT_ID } = environment;
   return {

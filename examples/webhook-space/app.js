@@ -102,7 +102,7 @@ function page() {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>What came</title>
+<title>Received webhooks</title>
 <style>
 :root{color-scheme:light dark}
 body{font:15px/1.6 system-ui,sans-serif;max-width:46rem;margin:0 auto;padding:1.5rem 1rem}
@@ -111,7 +111,7 @@ ol{list-style:none;padding:0;margin:0;border-top:1px solid #8884}li{border-botto
 summary{display:flex;gap:.25rem 1rem;flex-wrap:wrap;padding:.65rem 0;cursor:pointer}summary span{flex:1 1 12rem;overflow-wrap:anywhere}
 time{opacity:.7;font-variant-numeric:tabular-nums}pre{overflow:auto;padding:.75rem;background:#8881;border-radius:8px;font-size:13px}
 </style>
-<h1>What came</h1>
+<h1>Received webhooks</h1>
 <p>${received.length === 0 ? "Nothing yet. Change something that the webhook watches, or send a test." : `The last ${received.length === 1 ? "one" : received.length}, since this Space was started.`}</p>
 <ol>${rows.join("\n")}</ol>
 <script>new EventSource("events").addEventListener("received", () => location.reload())</script>

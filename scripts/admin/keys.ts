@@ -45,7 +45,7 @@ export const secretsRotate = command({
       json: { key: "rotated", encrypted: resealed, unreadable },
       text: [
         ...Object.entries(resealed).map(([purpose, count]) => `${purpose}\t${count}`),
-        "Everything in the database is encrypted with the new key.",
+        "All stored secrets are encrypted with the new key.",
         unreadable > 0 && `${unreadable} values could not be decrypted with either key, and stay as they are.`,
         `${place} and restart when links signed with the previous key may end: docs/operations.md lists them (Keys).`,
       ]

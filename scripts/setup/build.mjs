@@ -55,9 +55,9 @@ const pages = {
 };
 
 /**
- * Builds the pages for production. Builds of the same sources get the same IDs, because machines that share an installation may each build
- * the pages, and the form of one machine's page may be sent to another machine (docs/decisions/104). By default, Next uses a random build
- * ID and a random key, from which it derives the IDs of forms. The key here is public; at run time the service uses another key
+ * Builds the pages for production. Builds of the same sources get the same IDs: machines that share an installation may each build the
+ * pages, and the form of one machine's page may be sent to another machine (docs/decisions/104). By default, Next uses a random build ID
+ * and a random key, from which it derives the IDs of forms. The key here is public; at run time the service uses another key
  * (core/instance/run-service.ts).
  */
 export function buildPages(step) {

@@ -37,7 +37,7 @@ const forFailover = {
   postgresql: () => existsSync("/usr/lib/postgresql"),
 };
 
-/** Installed too, because the distribution's git only recommends certificates, without which it cannot fetch over https. */
+/** Also installs ca-certificates, which the distribution's git only recommends, and without which git cannot fetch over https. */
 export const provideGit = (step) => provide(step, forGit, ["ca-certificates"]);
 
 /** Only the tests require these programs: without them, a service refuses jobs and backups, and says why. */
@@ -73,7 +73,7 @@ async function provide(step, programs, alsoInstalled = []) {
   }
   const stillMissing = missing();
   if (stillMissing.length === 0) return;
-  const sentence = `the tests need ${stillMissing.join(", ")}, which cannot be installed here; install it yourself.`;
+  const sentence = `these programs are missing and cannot be installed here: ${stillMissing.join(", ")}. Install them yourself.`;
   throw new SetupFailed([sentence, problem].filter(Boolean).join("\n"));
 }
 

@@ -16,7 +16,7 @@ test.each([
   expect(tallyOf("a tool", status, counted)).toEqual(tally);
 });
 
-test("failures are named with the start of their reason: a test, a file that did not load, a story", () => {
+test("a failed test, a file that did not load and a failed story are each listed with the start of the reason", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-results-"));
   const report = (name: string, value: object) => {
     writeFileSync(join(folder, name), JSON.stringify(value));

@@ -40,9 +40,8 @@ export function testFiles(): Record<TestKind, string[]> {
 const NEAR_IMPORTS_MAX = 12;
 
 /**
- * The test files that a change most likely breaks: test files that import a changed file, but not only through an assembling module; test
- * files in its folder; and test files that are named after the file or its folder: `api/webhooks.test.ts` sends requests to
- * `api/routes/webhooks/`.
+ * The test files that a change most likely breaks. They import a changed file, but not only through an assembling module; or they are in
+ * its folder; or they are named after the file or its folder, as `api/webhooks.test.ts`, which sends requests to `api/routes/webhooks/`.
  */
 export function testFilesNear(changed: readonly string[]): string[] {
   const isBeside = (test: string, path: string) => {

@@ -51,7 +51,7 @@ export default async function InferencePage() {
           <List label="Usage by app">
             {usage.lines.map((line) => (
               <Line
-                key={`${line.clientId} ${line.orgName} ${line.isOrganizations} ${line.model}`}
+                key={`${line.clientId} ${line.orgName} ${line.isPaidByOrganization} ${line.model}`}
                 line={line}
                 appName={line.clientId === "" ? "Your access tokens" : (apps.get(line.clientId)?.name ?? "A deleted app")}
               />
@@ -89,13 +89,13 @@ const amounts = (value: number, max: number | null) => ({
 });
 
 function Line({ line, appName }: Readonly<{ line: UsageLine; appName: string }>) {
-  const { model, requests, failures, promptTokens, completionTokens, estimatedTokens, isOrganizations, orgName } = line;
+  const { model, requests, failures, promptTokens, completionTokens, estimatedTokens, isPaidByOrganization, orgName } = line;
   return (
     <ListRow
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{appName}</bdi>
-          {isOrganizations && <Chip>Allowance of {orgName ?? "a deleted organization"}</Chip>}
+          {isPaidByOrganization && <Chip>Allowance of {orgName ?? "a deleted organization"}</Chip>}
         </>
       }
       meta={

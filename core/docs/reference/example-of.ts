@@ -51,7 +51,7 @@ export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest 
   }
 }
 
-/** Fields in nearly every request that the schema does not require, for example because one of several is enough. */
+/** Fields that the schema does not require, for example because one of several is enough, but that nearly every request has. */
 const usual = new Set(["url", "dockerImage", "command", "organization", "secret"]);
 
 const singular = (name: string): string => name.replace(/s$/, "");

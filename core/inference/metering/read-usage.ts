@@ -8,9 +8,9 @@ import { monthOf } from "./reserve.ts";
 export type UsageLine = {
   /** Empty for personal access tokens. */
   clientId: string;
-  /** The organization that paid; null if the user did. */
+  /** The organization that paid; null if the user paid, or if that organization has been deleted. */
   orgName: string | null;
-  isOrganizations: boolean;
+  isPaidByOrganization: boolean;
   model: string;
   requests: number;
   failures: number;
@@ -24,7 +24,7 @@ export type MonthOfUsage = {
   month: string;
   tokens: number;
   requests: number;
-  /** Reserved by requests in progress. */
+  /** The number of requests in progress. */
   underWay: number;
   allowance: Allowance;
   lines: UsageLine[];
@@ -40,7 +40,7 @@ export async function readUsage(actor: Actor, userId: string, now = new Date()):
   const month = monthOf(now);
   const [lines, days, [meter]] = await Promise.all([
     db().$queryRaw<UsageLine[]>`
-      SELECT u.client_id AS "clientId", o.name AS "orgName", u.org_id <> '' AS "isOrganizations", u.model,
+      SELECT u.client_id AS "clientId", o.name AS "orgName", u.org_id <> '' AS "isPaidByOrganization", u.model,
              sum(u.requests)::int AS requests, sum(u.failures)::int AS failures, sum(u.prompt_tokens)::float8 AS "promptTokens",
              sum(u.completion_tokens)::float8 AS "completionTokens", sum(u.estimated_tokens)::float8 AS "estimatedTokens"
         FROM inference_usage u LEFT JOIN organization o ON o.id = u.org_id

@@ -33,7 +33,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
   const decoder = new TextDecoder();
   try {
     for await (const piece of body) {
-      // The size is checked before parsing, because a complete event in the chunk resets the count. Comments do not reset it; otherwise an
+      // Each piece is counted before it is parsed, because a complete event in it resets the count. Comments do not reset it; otherwise an
       // event of any size could follow them.
       pending += piece.length;
       parser.feed(decoder.decode(piece, { stream: true }));

@@ -19,7 +19,7 @@ const LINE_WAIT_MS = 1_000;
 const LINE_MAX = 16 * 1024;
 const CHUNK_MAX = 32 * 1024;
 const PENDING_MAX = 256 * 1024;
-/** Pause while output is discarded: it limits reading to about six megabytes a second in any case. */
+/** The pause after each piece of output that is discarded. It limits reading to about six megabytes a second. */
 const DISCARD_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 

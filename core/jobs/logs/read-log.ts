@@ -145,7 +145,7 @@ const keeper = globalThis as typeof globalThis & { keyhookLogSlots?: ReturnType<
 
 /**
  * Takes a slot for following a log, for this request's caller, until the response ends or its client disconnects. It is taken before the
- * stream begins, so that a refusal can still be answered with an error.
+ * stream begins, so that a refusal can still be sent as an error response.
  * @throws ServiceError `rate_limited`
  */
 export function takeLogSlot(): void {

@@ -26,7 +26,7 @@ function* inUrls(text: string): Generator<string> {
     // RFC 3986, as Python and Go encode; Python leaves slashes.
     strict,
     strict.replaceAll("%2F", "/"),
-    // Form encoding: Python and Go encode more than browsers and Java, which encode "~".
+    // Form encoding: Python and Go encode more characters than browsers and Java, except "~", which only browsers and Java encode.
     strict.replaceAll("%20", "+"),
     new URLSearchParams([["", text]]).toString().slice("=".length),
     // The userinfo part of a URL.
@@ -52,7 +52,10 @@ function* inJson(text: string): Generator<string> {
   yield escaped(/[<>&\u2028\u2029]/g);
 }
 
-/** Base64 of a text depends on the secret's offset in it, in three ways: for each, the part that depends only on the secret. */
+/**
+ * The base64 of a text that contains the secret has one of three forms, depending on the secret's offset modulo three. Yields the part of
+ * each form that depends only on the secret.
+ */
 function* inBase64(bytes: Buffer): Generator<string> {
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

@@ -3,7 +3,7 @@ import { encodingsOf } from "./secret-forms.ts";
 
 /** How long one slice of building the list may block the event loop; a pause in proportion to its cost follows. */
 const SLICE_MS = 4;
-/** The share of the event loop that this may take; each task waits for it once. */
+/** The share of the event loop that building the list may take; each task waits for its list once. */
 const SHARE = 0.25;
 /** The number of windows between two checks of the clock. */
 const STEP_WINDOWS = 1_000;

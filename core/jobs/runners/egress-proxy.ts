@@ -57,8 +57,8 @@ export type EgressProxy = {
 
 /**
  * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for encrypted traffic). It reaches what this service's own
- * requests may reach (S117, S118) and this service itself, but never anything else that listens on this machine, whatever the operator
- * allows for webhooks (S132).
+ * requests may reach (S117, S118), and this service itself. It never reaches anything else that listens on this machine, whatever the
+ * operator allows for webhooks (S132).
  * @param task gets a note if it is cut off
  * @param socketPath where it listens in the file system; without it, the proxy serves only connections that are given to `take`
  */

@@ -65,7 +65,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   }
   const mayReceive = run.delivery_id === null || (await context.mayReceive(run.delivery_id));
   if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
-    // Cancelled while it waited or was being claimed. A lost claim records nothing.
+    // It was cancelled, or may no longer run. If the claim is lost, this records nothing.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }

@@ -88,7 +88,7 @@ function countThatFit(found: readonly { recordBytes: number }[], limit: number):
   return over < 0 ? limit : Math.min(over, limit);
 }
 
-/** The latest runs that are counted: an owner may have millions, and a filter reads each of them (S137). */
+/** How many of the latest runs are counted: an owner may have millions, and a filter reads each of them (S137). */
 export const COUNTED_MAX = 10_000;
 
 /** Counts the latest runs. @throws ServiceError `invalid_request` if there are too many to search by labels */

@@ -26,17 +26,14 @@ const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delega
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
 
 /**
- * SQL condition on a row of `job_run`: the run may no longer begin or continue, because its owner is a user who was disabled (S112),
- * because its starter may no longer start it, or because the grant under which it was started has ended.
+ * SQL condition on a row of `job_run`: the run may no longer begin or continue. Its owner is a user who was disabled (S112), its starter
+ * may no longer start it, or the grant under which it was started has ended.
  */
 const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
-/**
- * @returns whether the claim still holds and the run may still begin: it was not cancelled meanwhile, its owner not disabled, its grant not
- * ended
- */
+/** @returns whether the run begins: not if the claim is lost, the run was cancelled meanwhile, or it may no longer run (`MAY_NOT_RUN`) */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
@@ -80,7 +77,7 @@ export async function recordEnd(id: string, claimId: string, { stage, exitCode, 
 type Watched = {
   id: string;
   claimId: string;
-  /** It was cancelled, its owner was disabled, or its grant has ended. */
+  /** It was cancelled, or may no longer run (`MAY_NOT_RUN`). */
   onCancel(): void;
   /** Another worker may have claimed the run, or will soon, so no part of it may continue here. */
   onLost(): void;

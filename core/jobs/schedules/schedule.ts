@@ -9,7 +9,7 @@ import type { JobStage } from "../stages.ts";
 export type Schedule = {
   id: string;
   ownerId: string;
-  /** The user with whose rights it runs: who created it, or resumed it last. */
+  /** The user with whose rights it runs: who created it, or last changed or resumed it. */
   createdById: string | null;
   /** The app or token with which that user did so; null if they did so on the pages. */
   madeWith: MadeWith | null;

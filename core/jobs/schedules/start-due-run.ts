@@ -21,8 +21,8 @@ import type { ScheduleRow } from "./schedule.ts";
 export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string };
 
 /**
- * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim, so that each due time runs once,
- * however many workers there are and whenever one of them dies. Several missed times result in one run.
+ * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim. So no due time runs twice, however
+ * many workers there are and whenever one of them dies. Several missed times result in one run.
  */
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {
@@ -81,7 +81,7 @@ async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
 
 async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise<void> {
   const message =
-    "The creator of this schedule no longer has permission to run it. Resume it to run it with your own permissions.";
+    "The user or app that created or last changed this schedule no longer has permission to run it. Resume it to run it with your own permissions.";
   await tx.scheduledJob.update({
     where: { id },
     data: { isSuspended: true, message, attempts: 0, claimId: null, claimedUntil: null },
@@ -89,7 +89,7 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   await recordAuditEvent(tx, {
     type: "scheduled_job.suspend",
     orgId: ownerKind === "organization" ? ownerId : null,
-    data: { scheduleId: id, reason: "its creator no longer has permission to run it" },
+    data: { scheduleId: id, reason: "whoever created or last changed it no longer has permission to run it" },
   });
 }
 

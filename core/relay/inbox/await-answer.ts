@@ -102,7 +102,10 @@ type EarlierRow = Row & { milliseconds: number };
 const columns = `status, answer_headers, answer_body, failure,
   round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
 
-/** The answer to a delivery without a waiting caller, once it is to be recorded; it is kept for a while in case that fails. */
+/**
+ * The late answer to a delivery that the relay had kept. The row is not deleted here, because recording the answer may fail and be tried
+ * again.
+ */
 export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "recorded-relay-answer",

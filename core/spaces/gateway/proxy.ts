@@ -27,7 +27,7 @@ export type Passing = {
   isBodyHeldBack?: boolean;
 };
 
-/** How long a relay may be idle: before the response begins, and within it. There is no limit to the whole (S138). */
+/** How long a relay may be idle: before the response begins, and within it. The total duration is not limited (S138). */
 const ANSWER_IDLE_MS = 60_000;
 const STREAM_IDLE_MS = 10 * 60_000;
 /** How long an app may take to close a WebSocket whose client has left. */

@@ -8,7 +8,7 @@ import { type Connect, type Passing, relay, relayUpgrade } from "./proxy.ts";
 /** Header of a gateway's own responses: why the Space itself did not respond. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
-/** Limit for one Space over all web processes, for the worker's memory; callers share in server/spaces/pass-to-app.ts. */
+/** Limit for one Space over all web processes, to protect the worker's memory. server/spaces/pass-to-app.ts shares it among callers. */
 export const REQUESTS_MAX = 512;
 
 /** The number of callers whose last use of a Space the gateway remembers. */

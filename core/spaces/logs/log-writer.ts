@@ -12,7 +12,7 @@ import { SPACE_LOG_CHANNEL } from "../stages.ts";
 const FLUSH_MS = 200;
 /** Once this much waits to be stored, reading pauses: so a Space prints at most some 640 KiB a second. */
 const WAITING_MAX_CHARACTERS = 128 * 1024;
-/** Longer lines are cut. */
+/** Longer lines are stored in several pieces. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
 /**

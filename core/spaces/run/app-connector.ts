@@ -16,14 +16,17 @@ const OPEN = Buffer.from([1]);
 const OFFERS_MAX = 32;
 /** Concurrent requests, plus the offers. */
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
-/** Surplus connections. A bridge replaces each used one; a loop of them would take all of the worker's time (S132). */
+/**
+ * How many connections may arrive in a second beyond those that are used. A bridge replaces each used one; a program that opens them in a
+ * loop would take all of the worker's time (S132).
+ */
 const SPARE_MAX_PER_SECOND = 1_000;
 /** How long a request waits for a connection, or for the app to accept it. */
 const CONNECT_MS = 10_000;
 
 /**
  * How requests reach an app in a sandbox that has no network and must not write to this machine's disk. The worker listens and the sandbox
- * connects, through a socket in a directory mounted read-only, which allows connecting but not writing (H4).
+ * connects, through a socket in a directory mounted read-only, which allows connecting but not writing.
  *
  * The bridge inside opens a few connections and waits. The worker takes one and sends a byte; the bridge connects to the app and answers
  * with a byte, and from then on passes everything on. If the connection closes before that byte, the app refused it, and nothing of the

@@ -61,7 +61,7 @@ export async function listAttempts(
   const { rows } = await pool().query<Row>({
     name: "list-attempts",
     text: `SELECT * FROM attempt WHERE delivery_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT ${ATTEMPTS_ON_A_PAGE + 1}`,
-    // No attempt is from a day before its delivery's. An id begins with hexadecimal digits: "g" sorts after them all.
+    // No attempt is older than its delivery. An id begins with hexadecimal digits: "g" sorts after them all.
     values: [delivery.id, sinceOf(delivery.id), isId(before) ? before : "g"],
   });
   const hide = hiding(secrets);

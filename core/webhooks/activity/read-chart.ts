@@ -89,7 +89,7 @@ export async function readChart(
     deliveredShare: delivered + failed === 0 ? null : delivered / (delivered + failed),
     medianMs: latencyPercentile(latencies, 0.5),
     p99Ms: latencyPercentile(latencies, 0.99),
-    triggers: { count: triggered, limit: TRIGGER_LIMIT() },
+    triggers: { count: triggered, limit: triggerLimit() },
   };
 }
 
@@ -152,7 +152,7 @@ export function chartJson({ from, to, bars, ...rest }: WebhookChart): WebhookCha
 }
 
 /** The maximum number of triggers of a webhook in 24 hours (S127). */
-const TRIGGER_LIMIT = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
+const triggerLimit = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
 
 /** A webhook's triggers as its limit counts them: in the current hour and the 24 before it (S127). */
 async function countTriggers(webhookId: string): Promise<number> {

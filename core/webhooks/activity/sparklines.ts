@@ -18,9 +18,9 @@ type Row = {
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; at: string } | null;
 };
 
-// The hourly counts show which day to search for the latest delivery; otherwise a list would search every day for every webhook.
 /**
- * The recent activity of webhooks, for a list of them, in one statement. The caller has selected those that the actor may read.
+ * The recent activity of webhooks, for a list of them, in one statement. The caller has selected those that the actor may read. The hourly
+ * counts show which day to search for the latest delivery; otherwise a list would search every day for every webhook.
  * @returns one for each id
  */
 export async function sparklines(webhookIds: readonly string[], now = new Date()): Promise<Map<string, Sparkline>> {

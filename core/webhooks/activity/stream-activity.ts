@@ -139,9 +139,9 @@ type FollowActivity = {
 };
 
 /**
- * Reports changes of a webhook's deliveries until `signal` aborts, each delivery in its state at that time, so that a reader who stores
- * deliveries by id may get one several times. Yields `"heartbeat"` if nothing happened for a while. The caller has found the webhook, and
- * checks at each heartbeat that it may still be read.
+ * Reports changes of a webhook's deliveries until `signal` aborts. Each report has the delivery's state at that time, and a delivery may be
+ * reported several times, so readers store deliveries by id. Yields `"heartbeat"` if nothing happened for a while. The caller has found the
+ * webhook, and checks at each heartbeat that it may still be read.
  */
 export async function* followActivity(
   webhookId: string,
@@ -188,7 +188,7 @@ class Pending {
     return news && (news.isReset || news.deliveries.length > 0) ? news : undefined;
   }
 
-  /** @returns true if there are changes, false if the time is over. */
+  /** @returns true if there are changes, false if the time is over or `signal` aborts */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isNews: boolean) => {

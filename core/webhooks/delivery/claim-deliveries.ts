@@ -15,7 +15,7 @@ export type Room = {
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
-  /** The number of deliveries of each owner. An owner gets at most as many slots as stay free for all others. */
+  /** How many deliveries of each owner are being sent or wait here. An owner gets at most as many slots as stay free for all others. */
   owners: { id: string; held: number }[];
   hosts: { host: string; rating: HostRating; free: number }[];
   perHost: number;
@@ -45,9 +45,9 @@ const BACKLOG_STEPS = 100;
 const LAST_ID = "g";
 
 /**
- * Claims due deliveries: first those that a person waits for, then first attempts, then retries (for which a part of the room is
- * reserved), and no more of each webhook, host and owner than there is room for. If a lane has as many due rows as a claim looks at, those
- * without room are moved to the backlog, so that ten thousand rows of a dead host cost the claims of the healthy ones nothing (S128).
+ * Claims due deliveries: first those that a person waits for, then first attempts, then retries, for which a part of the room is reserved.
+ * It claims no more of each webhook, host and owner than there is room for. If a lane has as many due rows as a claim looks at, those
+ * without room are moved to the backlog. So ten thousand rows of a dead host cost claims for healthy hosts nothing (S128).
  */
 export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   const summary = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),

@@ -13,8 +13,8 @@ type Signable = Pick<ClaimedDelivery, "id"> & {
 };
 
 /**
- * The secret as typed, and the headers of Standard Webhooks: `webhook-id` is the delivery's, the same in every attempt and
- * replay, and the signature covers it, the time and the body. A replaced secret also signs until it expires.
+ * The headers of Standard Webhooks, and the secret as typed. `webhook-id` is the delivery's id, the same in every attempt and replay. The
+ * signature covers that id, the time and the body. A replaced secret also signs until it expires.
  * @throws if the secret cannot be read: it was sealed under another SECRET_KEY
  */
 export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: string, startedAt: Date): SignedHeaders {

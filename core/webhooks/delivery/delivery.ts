@@ -25,7 +25,7 @@ export type ClaimedDelivery = {
   lease: EventLease | null;
 };
 
-/** Whether it is sent by a request of this process. */
+/** Whether it is sent by an HTTP request of this process. */
 export const isPosted = ({ webhook, host }: ClaimedDelivery): boolean => webhook?.url != null && !host.startsWith("relay:");
 
 /** An event whose first attempts a worker makes (decision 092). */
@@ -50,7 +50,7 @@ export type ClaimedWebhook = {
   /** Set only while the previous secret still signs (S123). */
   previousSecret: Buffer | null;
   isDisabled: boolean;
-  /** Set too while an enabled webhook has not delivered since it was disabled. */
+  /** Also set while an enabled webhook has not delivered anything since it was disabled. */
   disabledReason: DisabledReason | null;
   failingSince: Date | null;
 };
@@ -104,8 +104,9 @@ export type Done = { delivery: ClaimedDelivery; step: Step };
 
 /** A trigger over the limit. Unless it is kept, no delivery is stored. */
 export type OverLimit = {
-  /** The hour in which it was counted; it is taken back out of this hour. */
+  /** The hour in which it was counted. */
   hour: string;
+  /** Whether it is now subtracted from that hour's count; an earlier lease may have done so already. */
   isTakenBack: boolean;
   isByOutsider: boolean;
   isKept: boolean;

@@ -67,8 +67,8 @@ const CLAIM_LOST = "KH001";
 export const isClaimLost = (error: unknown): boolean => databaseCodes(error).includes(CLAIM_LOST);
 
 /**
- * An error unrelated to the data, which the next try may not meet: a deadlock with a change of the webhook, a lock that was
- * held for longer than a statement may take, or no lock, memory or connection available, from Postgres or Prisma.
+ * Whether an error has nothing to do with the data, so that the next try may succeed: a deadlock with a change of the webhook, a lock that
+ * was held for longer than a statement may take, or no available lock, memory or connection.
  */
 export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
@@ -77,8 +77,8 @@ export const isTemporary = (error: unknown): boolean =>
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
 /**
- * What happens to rows of the queue. Left out for leased events, which have no rows there: Postgres would open each day of deliveries for
- * it.
+ * What happens to rows of the queue. Left out for leased events, which have no rows there: Postgres would open every daily partition of the
+ * deliveries for nothing.
  */
 const OF_QUEUE = `over as (
   delete from delivery_queue q using given g

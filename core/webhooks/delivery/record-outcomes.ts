@@ -7,8 +7,8 @@ import { emailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./email
 import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
 /**
- * Records a batch, and the events that are done with it. A result that disables a webhook, or is its first delivery since it was enabled
- * again, is recorded in its own transaction, together with that change and the emails about it (S126).
+ * Records a batch, and the events that are done with it. A result may disable a webhook, or be its first delivery since it was enabled
+ * again. Such a result is recorded in its own transaction, together with that change and the emails about it (S126).
  */
 export async function recordOutcomes(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
   for (const done of all.filter(changesWebhook)) await recordWithChange(done);
@@ -77,8 +77,7 @@ async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
     RETURNING owner_id AS "ownerId", owner_kind AS "ownerKind", url`;
   if (!webhook) return;
   const { ownerId, ownerKind, url } = webhook;
-  const target = url === null ? "a job" : (URL.parse(url)?.host ?? "its address");
   await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
-    webhookRecoveredEmail({ webhookId, target }, recipientName, settings),
+    webhookRecoveredEmail({ webhookId, target: hostOfTarget(url) }, recipientName, settings),
   );
 }

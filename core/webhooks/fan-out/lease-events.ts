@@ -69,7 +69,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     const room = keptOverLimit(triggersPerDay) - counts.rateLimited;
     for (const [at, { delivery, hour, isByOutsider, isNew }] of excess.entries()) {
       const isKept = at < room;
-      // An earlier lease may have taken back a trigger that is not kept: twice would admit too many others.
+      // An earlier lease may have taken back a trigger that is not kept. Taking it back twice would admit too many others.
       over.set(delivery, { hour, isByOutsider, isKept, isTakenBack: isKept || isNew });
     }
   }
@@ -92,7 +92,9 @@ export async function renewEvents(ids: string[], claimIds: string[]): Promise<vo
 /** Leases whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
 const unanswered = new Set<string>();
 
-/** @returns also how many due events it did not lease, because only the whole condition decides about one of their watchers */
+/**
+ * @returns also how many due events it did not lease, because only the whole condition (`mayReceive`) decides about one of their watchers
+ */
 async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<{ rows: Row[]; undecided: number }> {
   const lost = [...unanswered];
   if (lost.length > 0) {

@@ -9,9 +9,9 @@ type Lease = {
   claimId: string;
   /** `fresh`: events of which no page is recorded yet. `begun`: an event with more watchers than a page has, continued at its cursor. */
   part: "fresh" | "begun";
-  /** How many events. */
+  /** The maximum number of events. */
   limit: number;
-  /** How many watchers of one event. */
+  /** The maximum number of watchers of one event. */
   page: number;
   triggersPerDay: number;
   /** Whether to lease only events for which `mayReceiveIfPlain` decides about every watcher: nearly every event. */
@@ -20,11 +20,12 @@ type Lease = {
 
 /**
  * Leases the oldest events, finds the webhooks that watch them, and counts their triggers (S127): one statement, so that none of it is done
- * without the rest. It returns a row for each event and watcher, in this order, or one row without an event. Only the first row of an event
- * has its payload, and only the first row of all lists the webhooks over their limit: a list in each row would be rows times webhooks long.
+ * without the rest. It returns a row for each event and watcher, sorted by event and then by watcher; if it leases no event, a single row
+ * without one. Only the first row of an event has its payload, and only the first row of all lists the webhooks over their limit: a list in
+ * each row would be rows times webhooks long.
  *
- * - The watchers of a repository, its owner and its new owner after a move are read in index order and each is found once, so
- *   that the cost depends on the watchers of these targets, not on the number of webhooks.
+ * - The watchers of a repository, of its owner and of its new owner after a move are read in index order, each once. So the cost depends on
+ *   the watchers of these targets, not on the number of webhooks.
  * - The limit is exact with concurrent leases: counting locks the hour's rows, in one order, and returns the new sums. An event
  *   whose lease ran out was counted by that lease, and adds nothing.
  * - Just after the hour, a statement that counts in the previous one may be in progress. The rows of both hours are then

@@ -4,8 +4,8 @@
 export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
 /**
- * How many triggers over the limit are kept as deliveries in 24 hours. The others are only counted: for each event of one account, all of
- * its webhooks would keep a row for a month, and no quota counts those (S137).
+ * How many triggers over the limit are kept as deliveries in 24 hours. The others are only counted: otherwise each event of an account
+ * would leave a row at each of its webhooks for a month, and no quota counts these rows (S137).
  */
 export const keptOverLimit = (limit: number): number => 5 * limit;
 

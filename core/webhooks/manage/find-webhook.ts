@@ -31,7 +31,7 @@ export async function findWebhook(
   return webhook;
 }
 
-/** A token without the scope gets this error for every id, so that it does not learn which ones exist. */
+/** A token without the scope gets `insufficient_scope` for every id, so that it does not learn which ones exist. */
 async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promise<never> {
   if (actor.kind === "token" && !actor.boundOrgId) {
     await requirePermission(actor, action, { ownerUserId: actor.userId, ownerOrgId: null }, { what: "Webhook", tx });

@@ -91,8 +91,8 @@ export async function updateWebhook(
 
 /**
  * A webhook's secret goes to its target in plain text, as `X-Webhook-Secret` or in a job's environment. If the target could change while
- * the secret stays, a client with the scope `webhooks` could read a secret that it was never shown, by pointing the webhook at its own
- * server and sending a test. So changing the receiver requires giving the secret too; GitHub's API does the same (docs/decisions/077).
+ * the secret stays, a client with the scope `webhooks` could read a secret that it was never shown: it would point the webhook at its own
+ * server and send a test. So changing the receiver requires giving the secret too; GitHub's API does the same (docs/decisions/077).
  */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
   // A host that receives for many people gives each of them a path: an app may keep the URL, but not change any part of it.

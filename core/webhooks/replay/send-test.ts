@@ -23,9 +23,9 @@ import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./repla
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * Sends a made-up event about a repository that the webhook watches or the latest one of a watched owner, or else about a made-up one, in
- * the form of a real event of its kind, with `X-Webhook-Test: true`. It appears in the list like other deliveries, but has one attempt and
- * does not count as a trigger. A disabled webhook sends it too, so that its owner can find out whether it may be enabled.
+ * Sends a made-up event in the form of a real event of its kind, with `X-Webhook-Test: true`. It is about a repository that the webhook
+ * watches, or the latest one of a watched owner, or else a made-up one. It appears in the list like other deliveries, but has one attempt
+ * and does not count as a trigger. A disabled webhook sends it too, so that its owner can find out whether it may be enabled.
  *
  * Like `replayDelivery`, it returns when the attempt is recorded, or after twenty seconds without one.
  * @param kind by default the first kind that the webhook was limited to, if any, or else `repo.content.update`, or

@@ -58,7 +58,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
       return null;
     }
     const queued = await putBatch(client, replay, batch, host);
-    // Last, as the worker that records attempts locks these rows.
+    // This comes last, because the worker that records attempts locks these rows too.
     const { rowCount } = await client.query(
       `UPDATE webhook_replay SET cursor = $3, queued = queued + $4
        WHERE id = $1 AND claim_id = $2 AND cancelled_at IS NULL AND cursor IS NOT DISTINCT FROM $5`,

@@ -148,7 +148,7 @@ export async function checkSecretKey(): Promise<Finding[]> {
   const secretKey = findings("secret key");
   if (!env().SECRET_KEY_PREVIOUS) return [];
   const count = await countUnderPreviousKey();
-  if (count === 0) return [secretKey.ok("the previous one may be removed: nothing is encrypted with it anymore")];
+  if (count === 0) return [secretKey.ok("the previous one may be removed: no stored secret is encrypted with it anymore")];
   return [
     secretKey.warn(
       `${counted(count, "stored secret is", "stored secrets are")} encrypted with the previous one`,

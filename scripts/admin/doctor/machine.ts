@@ -10,8 +10,8 @@ const OTHERS = 0o077;
 const LOW_DISK_BYTES = 1024 ** 3;
 
 /**
- * Checks DATA_DIR: other users of the machine cannot read the secrets in it, we can write to it and to the repositories, which may be on
- * another file system, and there is free space.
+ * Checks DATA_DIR: other users of the machine cannot read the secrets in it, there is free space, and we can write to it and to the
+ * repositories, which may be on another file system.
  */
 export function checkDataDir(): Finding[] {
   const directory = findings("data directory");

@@ -59,19 +59,19 @@ const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind:
 
 /**
  * bwrap ends with its parent, except in its first moments. So the command then asks here whether its worker still exists, and does not
- * start without an answer: no run continues without its worker.
+ * start without an answer: no run continues without its worker. When memory is short, the kernel should kill the command first.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 
 /**
  * The command, preceded by the programs that set its limits. Its environment comes last (`startScript`), because it could load a library
- * into those programs. When memory is short, the kernel should kill the command first.
+ * into those programs.
  */
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
     ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
-    // Counted per user, which tasks of a non-root service share on kernels before 5.14; the cgroup counts per task.
+    // `--nproc` counts per user. On kernels before 5.14, all tasks of a non-root service are one user. A cgroup counts per task.
     ...(isInCgroup ? [] : [`--nproc=${limits.processes}`]),
     `--data=${limits.memoryBytes + RESERVED_BYTES}`,
     `--fsize=${limits.scratchBytes}`,

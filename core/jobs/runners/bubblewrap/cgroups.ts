@@ -16,8 +16,8 @@ import {
 } from "./task-cgroup.ts";
 
 /**
- * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together, and counts
- * memory that nothing else counts, such as files in memory, shared pages, sockets and pipes (H5, L7). A service can make them if it runs as
+ * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together. It also
+ * counts memory that nothing else counts, such as files in memory, shared pages, sockets and pipes. A service can make them if it runs as
  * root, or if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
  */
 export type Cgroups = {
@@ -48,7 +48,10 @@ const SERVICE = "keyhook-service";
 
 let found: Promise<Cgroups | { reason: string }> | undefined;
 
-/** The folder in which this worker creates cgroups, or a sentence about why it cannot. Determined once, with a sweep. */
+/**
+ * The folder in which this worker creates cgroups, or a sentence about why it cannot. Determined once; groups that killed workers left are
+ * removed then.
+ */
 export async function findCgroups(): Promise<Cgroups | { reason: string }> {
   if (env().JOBS_CGROUP === "off") return { reason: "JOBS_CGROUP is off." };
   found ??= find().catch((error: NodeJS.ErrnoException) => ({ reason: reasonOf(error) }));

@@ -31,14 +31,17 @@ const CONFIGURATION = [
 /** The UID that a command sees as its own. */
 const USER = 1000;
 
-/** Path in the sandbox of the script with which `launch` ends. */
+/** The path, within the sandbox, of the script that `launch` runs last. */
 export const START_SCRIPT = "/run/start";
 
 /** The part of a command's writable space in /dev/shm: for semaphores and memory shared between its processes. */
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
-  /** UID of bwrap if the service runs as root: no task is root or shares a user (`leaseUid`). Undefined: a user namespace. */
+  /**
+   * If the service runs as root, the UID as which bwrap runs: no task is root or shares a user (`leaseUid`). Otherwise undefined: bwrap
+   * then creates a user namespace.
+   */
   uid: number | undefined;
   /** The folders in which the command can write; all are in memory. */
   writable: readonly string[];

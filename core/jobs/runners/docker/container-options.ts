@@ -2,7 +2,10 @@ import type Docker from "dockerode";
 import type { Limits } from "../runner.ts";
 
 const OPEN_FILES = 4_096;
-/** Processes, which the kernel counts per user, over all containers: a high second limit for engines without a pids control group. */
+/**
+ * The limit of processes per user, which the kernel counts over all containers: a high second limit, for engines without a pids control
+ * group.
+ */
 const USER_PROCESSES = 16_384;
 const MEBIBYTE = 1024 ** 2;
 /** Memory of a file in a tmpfs besides its content, rounded up: the maximum number of files follows from the size. */

@@ -155,8 +155,8 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
 }
 
 /**
- * The time at which an image of ours was last used is stored in the engine as a tag: it outlives this worker and all services that share
- * the engine see it. An image without such a tag was not pulled by us, so we do not remove it.
+ * The time at which an image of ours was last used is stored in the engine as a tag: it outlives this worker, and all workers of this
+ * service that share the engine see it. An image without such a tag was not pulled by this service, so it is not removed.
  */
 const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
 const TAG = /:(\d+)-[0-9a-f]+$/;

@@ -10,7 +10,7 @@ import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
 import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/** The sum of what the door of a Space and the egress proxy accept; each of them has its own limit. */
+/** The limit for both kinds of streams together. The door of a Space and the egress proxy also have limits of their own. */
 const STREAMS_MAX = 512;
 const EGRESS = "way-out";
 
@@ -30,8 +30,8 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 /**
  * The only connection out of a task's container, which itself has no network and no host directory. A container of ours beside it accepts
  * connections and passes them on through its standard input and output, so that this worker, not a router, decides which addresses are
- * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer; it works with an engine on another
- * machine; and it ends with this worker, because its input does.
+ * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer. It works with an engine on another
+ * machine too, and ends with this worker, because its input does.
  * @param options of its container: an image with Node, and limits
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
