@@ -8,6 +8,7 @@ import { conflict, notFound } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
+import { REPOSITORY_BYTES } from "../../storage/limits.ts";
 import { lfsSizeOf } from "../lfs/objects/find-lfs-object.ts";
 import { changeRepo } from "./change-repo.ts";
 import { countEvent } from "./count-event.ts";
@@ -71,7 +72,7 @@ export async function moveRepo(
 /** A move to another owner requires permission to create repositories there, and enough storage. */
 async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): Promise<void> {
   await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
-  const bytes = repo.platformId ? 0 : repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
+  const bytes = repo.platformId ? 0 : REPOSITORY_BYTES + repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
   if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
 
