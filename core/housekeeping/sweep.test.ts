@@ -74,6 +74,21 @@ describe("sweep", () => {
     expect(rows.map(({ id_hash }) => id_hash).sort()).toEqual(["DeviceCode-1", "DeviceCode1", "ReplayDetection-1"]);
   });
 
+  it("deletes counts of apps after 400 days, and revocations of tokens that no longer exist (S143)", async () => {
+    await pool().query(
+      `insert into oauth_app_usage (client_id, day) select 'app', current_date - days from unnest(array[0, 400, 401]) days`,
+    );
+    await pool().query("insert into organization (id, name, full_name) values ('org', 'org', 'Org')");
+    await pool().query(`insert into personal_access_token (id, user_id, name, token_hash, last4, scopes)
+      values ('kept', 'u', 'n', 'h', 'last', '{}')`);
+    await pool().query(`insert into organization_revoked_token (org_id, token_id, user_id, created_at)
+      select 'org', id, 'u', now() - interval '3 days' from unnest(array['kept', 'gone']) id`);
+    expect(await sweep(never)).toEqual({ oauth_app_usage: 1, organization_revoked_token: 1 });
+    await pool().query("delete from organization");
+    await pool().query("delete from personal_access_token");
+    await pool().query("delete from oauth_app_usage");
+  });
+
   it("continues with the other tables when the statement for one fails", async () => {
     await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
     const plan = [{ table: "mail", isOver: "no_such_column" }, ...sweeps];

@@ -50,6 +50,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: `${UNUSED_DOCUMENT} and (last_seen_at < now() - interval '7 days' or client_id in (${OLDER_UNUSED_DOCUMENTS}))`,
   },
   { table: "oauth_app_secret", isOver: "expires_at < now() - interval '1 day'" },
+  { table: "oauth_app_usage", isOver: "day < current_date - 400" },
   { table: "oauth_app_active_user", isOver: "day < current_date - 400" },
   { table: "site_session", isOver: "expires_at < now() - interval '1 day' or ended_at < now() - interval '1 day'" },
   { table: "one_time_token", isOver: "expires_at < now() - interval '1 day'" },
@@ -59,6 +60,17 @@ export const sweeps: readonly Sweep[] = [
     // A token still in use stays, so that it can be revoked.
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
+  },
+  // Of a token that is gone, with everything that it left.
+  {
+    table: "organization_revoked_token",
+    isOver: `created_at < now() - interval '2 days' and ${[
+      "personal_access_token where id",
+      "oauth_grant where id",
+      "delegation where token_id",
+    ]
+      .map((row) => `not exists (select from ${row} = organization_revoked_token.token_id)`)
+      .join(" and ")}`,
   },
   // For a day after its token has expired, a job can still learn why it is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },

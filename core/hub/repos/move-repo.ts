@@ -76,6 +76,9 @@ async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): P
   if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
 
+/** How many former names of a repository still lead to it. */
+const FORMER_NAMES_MAX = 100;
+
 /** Records the former name, and removes the new one from the former names of other repositories. */
 async function rememberName(
   tx: Db,
@@ -89,6 +92,8 @@ async function rememberName(
       create: { ...was, type, repoId: id },
       update: { repoId: id, createdAt: new Date() },
     });
+    await tx.$executeRaw`DELETE FROM repo_former_name WHERE repo_id = ${id} AND created_at < (SELECT created_at FROM repo_former_name
+      WHERE repo_id = ${id} ORDER BY created_at DESC OFFSET ${FORMER_NAMES_MAX - 1} LIMIT 1)`;
   }
   await tx.repoFormerName.deleteMany({ where: { ...now, type } });
 }

@@ -14,7 +14,7 @@ import { encodeImage } from "../../images/encode-image.ts";
 import { insertImage } from "../../images/stored-image.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { issueAppSecret } from "./app-secrets.ts";
-import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
+import { type AppSettingsInput, assertConsistent, countSettings, parseAppSettings } from "./app-settings.ts";
 import { auditOrgOf, notifyAppChange } from "./change-app.ts";
 
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
@@ -57,6 +57,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     throw invalidRequest("Create the app first, then bind it to an organization on the app's page.", "isBound");
   }
 
+  await countSettings(actor, settings, encodedLogo);
   return db().$transaction(async (tx) => {
     await assertMayOwn(tx, actor, ownership);
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
