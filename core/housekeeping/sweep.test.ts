@@ -89,6 +89,20 @@ describe("sweep", () => {
     await pool().query("delete from oauth_app_usage");
   });
 
+  it("keeps the output of the 200 Spaces of an owner that changed last (S137)", async () => {
+    await pool().query(`insert into repo (id, type, owner_id, owner_kind, name, name_canonical, tags, sdk)
+      select 'space-' || n, 'space', 'owner', 'user', n, n, '{}', 'static' from generate_series(1, 202) n`);
+    await pool().query(`insert into space_runtime (repo_id, owner_id, stage, updated_at)
+      select 'space-' || n, 'owner', 'STOPPED', now() - make_interval(secs => n) from generate_series(1, 202) n
+      on conflict (repo_id) do update set updated_at = excluded.updated_at`);
+    await pool().query("insert into space_log (repo_id, id, text) select id, 'one', 'text' from repo where owner_id = 'owner'");
+    expect(await sweep(never)).toEqual({ space_log: 2 });
+    const { rows } = await pool().query("select repo_id from space_log where repo_id in ('space-200', 'space-201')");
+    expect(rows).toEqual([{ repo_id: "space-200" }]);
+    await pool().query("delete from repo where owner_id = 'owner'");
+    await pool().query("delete from repo_removal");
+  });
+
   it("continues with the other tables when the statement for one fails", async () => {
     await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
     const plan = [{ table: "mail", isOver: "no_such_column" }, ...sweeps];
