@@ -7,11 +7,8 @@ import {
   type Scope,
   type SecurityProfile,
 } from "@keyhook/sdk";
-import type { Actor } from "../../access/actor.ts";
-import { partyOf } from "../../access/may.ts";
 import { parseWebsite } from "../../accounts/parse-website.ts";
 import { displayText, plainText } from "../../accounts/plain-text.ts";
-import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { env } from "../../env.ts";
 import { checkAll, invalidRequest } from "../../errors.ts";
 import { isLoopbackHost } from "../clients/client-identity.ts";
@@ -141,27 +138,4 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
 function isAllowedScheme({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);
-}
-
-/** The bytes of settings that a user sets. No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
-const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
-
-/**
- * Counts settings before they are stored; of a list, only what is new, so that something can always be removed.
- * @param before the current settings
- * @throws ServiceError `rate_limited`
- */
-export async function countSettings(
-  actor: Actor,
-  given: Partial<AppSettings>,
-  logo: Uint8Array | null | undefined,
-  before: Partial<Record<string, unknown>> = {},
-): Promise<void> {
-  const party = partyOf(actor);
-  if (!party) return;
-  const isNew = (field: string) => (item: unknown) => !(before[field] as unknown[] | undefined)?.includes(item);
-  const added = Object.entries(given).map(([field, value]) => (Array.isArray(value) ? value.filter(isNew(field)) : [value]));
-  const key = throttleKey("app-settings", party);
-  await consumeBytes(key, added.flat().join(""), SET_BYTES);
-  if (logo) await consumeBytes(key, logo, SET_BYTES);
 }

@@ -14,8 +14,9 @@ import { encodeImage } from "../../images/encode-image.ts";
 import { insertImage } from "../../images/stored-image.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { issueAppSecret } from "./app-secrets.ts";
-import { type AppSettingsInput, assertConsistent, countSettings, parseAppSettings } from "./app-settings.ts";
+import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
 import { auditOrgOf, notifyAppChange } from "./change-app.ts";
+import { countSettings } from "./count-settings.ts";
 
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
   Partial<AppSettingsInput> & {

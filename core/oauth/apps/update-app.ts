@@ -8,8 +8,9 @@ import { checkAll } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { encodeImage } from "../../images/encode-image.ts";
 import { replaceImage } from "../../images/stored-image.ts";
-import { type AppSettings, type AppSettingsInput, assertConsistent, countSettings, parseAppSettings } from "./app-settings.ts";
+import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
 import { boundAuthority, changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
+import { countSettings } from "./count-settings.ts";
 import { assertFapi } from "./fapi-profile.ts";
 import { getApp } from "./get-app.ts";
 
