@@ -147,6 +147,15 @@ describe("docs/security.md", () => {
     expect(unknown).toEqual([]);
   });
 
+  test("says for each table of the database, and no other, what bounds it", () => {
+    const tables = [...read("prisma/schema.prisma").matchAll(/@@map\("(\w+)"\)/g)].map(([, table = ""]) => table);
+    const [, section = ""] = /^## What bounds each table\n([\s\S]*?)^## /m.exec(text) ?? [];
+    const named = [...section.matchAll(/^\| (`[^|]*)\|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    );
+    expect(named.toSorted()).toEqual(tables.toSorted());
+  });
+
   test("names only existing files, and for every statement some code and a test that cites the statement", () => {
     const gone = [preface, ...parts].flatMap(pathsIn).filter((named) => !existsSync(join(ROOT, named)));
     expect(gone).toEqual([]);

@@ -11,6 +11,7 @@ import { listRefs } from "#core/hub/git/refs/git-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { REPOSITORY_BYTES } from "#core/storage/limits.ts";
 import { setStorageQuota } from "#core/storage/manage-quotas.ts";
 import { readStorageUsage } from "#core/storage/read-usage.ts";
 import { commit, git, mustGit, remote, workingCopy } from "./testing/git-client.ts";
@@ -68,7 +69,7 @@ describe("a git push beyond the quota", () => {
     const copy = await workingCopy(Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`${at}.bin`, randomBytes(2 * MB)])));
     const { status, err } = await git(copy, ["push", remote(world.origin, `/${repo.fullName}`, ada.accessToken), "main"]);
     expect(status).not.toBe(0);
-    expect(said(err)).toMatch(/uses 0 bytes of 1 MB of storage\. There is no room for this push, which needs 1[12](\.\d)? MB/);
+    expect(said(err)).toMatch(/uses 36\.9 kB of 1 MB of storage\. There is no room for this push, which needs 1[12](\.\d)? MB/);
     expect(err).toContain("no storage left");
     expect((await listRefs(await openRepository(repo))).size).toBe(0);
   });
@@ -154,7 +155,7 @@ describe("a git push beyond the quota", () => {
     }
     const bytes = await countBytes(path, 0);
     expect(bytes).toBeLessThan(3 * MB);
-    expect((await usageOf(ada)).git).toBe(bytes);
+    expect((await usageOf(ada)).git).toBe(REPOSITORY_BYTES + bytes);
     expect(await holds(ada.id)).toBe(0);
   });
 
@@ -298,7 +299,7 @@ describe("Git LFS beyond the quota", () => {
     const { status, err } = await git(copy, ["push", url, "main"]);
     expect(status).not.toBe(0);
     expect(said(err)).toContain(
-      `${ada.username} uses 0 bytes of 3 MB of storage. There is no room for these 2 files, which needs 4 MB.`,
+      `${ada.username} uses 36.9 kB of 3 MB of storage. There is no room for these 2 files, which needs 4 MB.`,
     );
     expect(await db().lfsObject.count({ where: { repoId: repo.id } })).toBe(0);
     await quota(ada.username, "none");
@@ -309,7 +310,7 @@ describe("Git LFS beyond the quota", () => {
   test("is checked again when an upload arrives, together with the other uploads; a deletion releases the bytes", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
-    await quota(ada.username, "5 MB");
+    await quota(ada.username, "5.1 MB");
     const objects = [1, 2, 3, 4].map(() => someObject(2 * MB));
     // Each object alone would fit.
     const answers = await Promise.all(
@@ -357,7 +358,7 @@ describe("Git LFS beyond the quota", () => {
   test("S137 also limits the number of tiny files, since each file counts at least 5,000 bytes", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
-    await quota(ada.username, "0.012 MB");
+    await quota(ada.username, "0.049 MB");
     const files = ["a", "b", "c"].map((content) => someObject(content));
     const upload = async (file: TestObject) => {
       const [answer] = await actionsFor(world.origin, repo, "upload", [file], { accessToken: ada.accessToken });
@@ -377,7 +378,7 @@ describe("Git LFS beyond the quota", () => {
     try {
       const ada = await person();
       const repo = await someRepo(ada);
-      await quota(ada.username, "5 MB");
+      await quota(ada.username, "5.1 MB");
       const [one, two] = [someObject(3 * MB), someObject(3 * MB)];
       const ask = () => actionsFor(world.origin, repo, "upload", [one], { accessToken: ada.accessToken });
       await ask();
@@ -469,7 +470,7 @@ describe("the commit API beyond the quota", () => {
     const refused = await post(ada, `${repo.fullName}/commit/main?create_pr=1`, lines);
     expect(refused.status).toBe(400);
     const bytes = await countBytes(await openRepository(repo), 0);
-    expect((await usageOf(ada)).git).toBe(bytes);
+    expect((await usageOf(ada)).git).toBe(REPOSITORY_BYTES + bytes);
     expect(await holds(ada.id)).toBe(0);
   });
 

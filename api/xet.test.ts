@@ -26,6 +26,7 @@ import {
   type TestXorb,
 } from "#core/hub/xet/testing/xet-files.ts";
 import { signXetToken } from "#core/hub/xet/xet-token.ts";
+import { REPOSITORY_BYTES } from "#core/storage/limits.ts";
 import { recountStorage } from "#core/storage/make-room.ts";
 import { readStorageUsage } from "#core/storage/read-usage.ts";
 import { type Caller, header, ndjson, someCaller } from "./testing/hub-caller.ts";
@@ -571,12 +572,15 @@ describe("what is stored", () => {
     const repo = await someRepo(caller);
     const access = await writing(repo, caller);
     const xorb = await someXorb(someChunks(4));
-    await db().storageQuota.create({ data: { ownerId: caller.id, bytes: xorb.bytes.length + 10 } });
+    await db().storageQuota.create({ data: { ownerId: caller.id, bytes: REPOSITORY_BYTES + xorb.bytes.length + 10 } });
     const before = stored();
     // The bytes alone would fit, but not together with their records in the database.
     expect(await putXorb(access, xorb)).toMatchObject({ status: 507, body: { code: "storage_full" } });
     expect(stored()).toEqual(before);
-    await db().storageQuota.update({ where: { ownerId: caller.id }, data: { bytes: xorb.bytes.length + 1_000 } });
+    await db().storageQuota.update({
+      where: { ownerId: caller.id },
+      data: { bytes: REPOSITORY_BYTES + xorb.bytes.length + 1_000 },
+    });
     expect((await putXorb(access, xorb)).status).toBe(200);
     expect((await putShard(access, [{ terms: [{ xorb }] }])).status).toBe(507);
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);

@@ -73,13 +73,13 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
             label="Job logs"
             used={bytes.logs}
             limit={limits.logs}
-            note="When this is full, the oldest output is deleted. If that is not enough, the oldest jobs with large variables or payloads are, too."
+            note="When this is full, the oldest output is deleted. If that is not enough, the oldest jobs are, too, large ones first."
           />
           <Records
             label="Webhook responses"
             used={bytes.attempts}
             limit={limits.attempts}
-            note="The responses of receivers. When this is full, the oldest are deleted. Deliveries are not affected."
+            note="The attempts of deliveries. When this is full, the oldest responses are deleted first. Deliveries are not affected."
           />
         </div>
       </SectionCard>

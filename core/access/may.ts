@@ -2,7 +2,7 @@ import { isRoleAtLeast, type OrganizationRole, type Scope, scopes } from "@keyho
 import { type Db, db, isTransaction } from "../db.ts";
 import { notFound, ServiceError } from "../errors.ts";
 import { isId } from "../ids.ts";
-import type { Actor, Person, TokenHolder } from "./actor.ts";
+import { type Actor, actorId, type Person, type TokenHolder } from "./actor.ts";
 import { type Missing, refused, refusedContent } from "./refused.ts";
 import type { Rule, TokenScopes } from "./rule.ts";
 import { type Action, type ResourceOf, rules } from "./rules.ts";
@@ -116,6 +116,15 @@ function hasRecentProof(actor: CheckedActor): boolean {
 /** Whether only the token's user holds it, and no app that they allowed. */
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
+
+/**
+ * Against whom a change counts if it is limited for each user; null for the system. The CI jobs that a user trusts have a limit together,
+ * and so have the user's apps: neither can keep the user from changing anything.
+ */
+export function partyOf(actor: Actor): string | null {
+  if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
+  return actor.kind === "token" && !isOwnProgram(actor) ? `apps of ${actor.userId}` : actorId(actor);
+}
 
 /** A reason for which a user has the right. The scopes that a token needs depend on the reason. */
 type Way = "any" | keyof TokenScopes;

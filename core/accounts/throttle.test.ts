@@ -9,6 +9,7 @@ import {
   consumeBytes,
   consumeInBlocks,
   consumeThrottle,
+  consumeThrottles,
   throttleCount,
   throttleKey,
 } from "./throttle.ts";
@@ -58,6 +59,18 @@ describe("S56 consumeThrottle", () => {
     await expect(consumeThrottle(key, limit)).rejects.toMatchObject({ code: "rate_limited" });
     await clearThrottle(key);
     await expect(consumeThrottle(key, limit)).resolves.toMatchObject({ count: 1 });
+  });
+
+  test("S143 an attempt that another counter refuses leaves no row", async () => {
+    const [full, other] = [throttleKey("test", newId()), throttleKey("test", newId())];
+    for (let i = 0; i < 3; i++) await consumeThrottle(full, limit);
+    await expect(
+      consumeThrottles([
+        [other, limit],
+        [full, limit],
+      ]),
+    ).rejects.toMatchObject({ code: "rate_limited" });
+    expect(await db().throttle.findUnique({ where: { key: other } })).toBeNull();
   });
 
   test("an attempt given back after its window has ended is not subtracted from the next window", async () => {

@@ -31,9 +31,13 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw tooMany(key, seconds);
 }
 
-/** Counts the bytes of a text; `limit` is a number of bytes. @throws ServiceError `rate_limited` */
-export async function consumeBytes(key: string, text: string, { limit, windowSeconds }: ThrottleLimit): Promise<void> {
-  const attempts = Buffer.byteLength(text);
+/** Counts the bytes of data; `limit` is a number of bytes. @throws ServiceError `rate_limited` */
+export async function consumeBytes(
+  key: string,
+  data: string | Uint8Array,
+  { limit, windowSeconds }: ThrottleLimit,
+): Promise<void> {
+  const attempts = Buffer.byteLength(data);
   if (attempts === 0) return;
   const { count, seconds } = await countAttempts({ key, attempts, windowSeconds });
   if (count > limit) throw tooMany(key, seconds);
@@ -211,11 +215,13 @@ export async function throttleCount(key: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
+/** A row that counts nothing is deleted: refused sign-ins with made-up names would each leave one until the next sweep (S143). */
 async function giveBack(key: string, resetAt: string): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1 AND reset_at = $2::timestamptz", [
     key,
     resetAt,
   ]);
+  await pool().query("DELETE FROM throttle WHERE key = $1 AND reset_at = $2::timestamptz AND count = 0", [key, resetAt]);
 }
 
 /** Forgets all attempts. */

@@ -74,6 +74,35 @@ describe("sweep", () => {
     expect(rows.map(({ id_hash }) => id_hash).sort()).toEqual(["DeviceCode-1", "DeviceCode1", "ReplayDetection-1"]);
   });
 
+  it("deletes counts of apps after 400 days, and revocations of tokens that no longer exist (S143)", async () => {
+    await pool().query(
+      `insert into oauth_app_usage (client_id, day) select 'app', current_date - days from unnest(array[0, 400, 401]) days`,
+    );
+    await pool().query("insert into organization (id, name, full_name) values ('org', 'org', 'Org')");
+    await pool().query(`insert into personal_access_token (id, user_id, name, token_hash, last4, scopes)
+      values ('kept', 'u', 'n', 'h', 'last', '{}')`);
+    await pool().query(`insert into organization_revoked_token (org_id, token_id, user_id, created_at)
+      select 'org', id, 'u', now() - interval '3 days' from unnest(array['kept', 'gone']) id`);
+    expect(await sweep(never)).toEqual({ oauth_app_usage: 1, organization_revoked_token: 1 });
+    await pool().query("delete from organization");
+    await pool().query("delete from personal_access_token");
+    await pool().query("delete from oauth_app_usage");
+  });
+
+  it("keeps the output of the 200 Spaces of an owner that changed last (S137)", async () => {
+    await pool().query(`insert into repo (id, type, owner_id, owner_kind, name, name_canonical, tags, sdk)
+      select 'space-' || n, 'space', 'owner', 'user', n, n, '{}', 'static' from generate_series(1, 202) n`);
+    await pool().query(`insert into space_runtime (repo_id, owner_id, stage, updated_at)
+      select 'space-' || n, 'owner', 'STOPPED', now() - make_interval(secs => n) from generate_series(1, 202) n
+      on conflict (repo_id) do update set updated_at = excluded.updated_at`);
+    await pool().query("insert into space_log (repo_id, id, text) select id, 'one', 'text' from repo where owner_id = 'owner'");
+    expect(await sweep(never)).toEqual({ space_log: 2 });
+    const { rows } = await pool().query("select repo_id from space_log where repo_id in ('space-200', 'space-201')");
+    expect(rows).toEqual([{ repo_id: "space-200" }]);
+    await pool().query("delete from repo where owner_id = 'owner'");
+    await pool().query("delete from repo_removal");
+  });
+
   it("continues with the other tables when the statement for one fails", async () => {
     await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
     const plan = [{ table: "mail", isOver: "no_such_column" }, ...sweeps];

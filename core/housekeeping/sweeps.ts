@@ -7,6 +7,9 @@ export type Sweep = { table: string; isOver: string | (() => string) };
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
+/** How many Spaces of an owner keep their output while they do not run (S137). */
+const SPACES_WITH_LOGS = 200;
+
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
 /** Every minute: an account may store a hundred proofs a second, and an expired one is useless (S143). */
@@ -50,6 +53,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: `${UNUSED_DOCUMENT} and (last_seen_at < now() - interval '7 days' or client_id in (${OLDER_UNUSED_DOCUMENTS}))`,
   },
   { table: "oauth_app_secret", isOver: "expires_at < now() - interval '1 day'" },
+  { table: "oauth_app_usage", isOver: "day < current_date - 400" },
   { table: "oauth_app_active_user", isOver: "day < current_date - 400" },
   { table: "site_session", isOver: "expires_at < now() - interval '1 day' or ended_at < now() - interval '1 day'" },
   { table: "one_time_token", isOver: "expires_at < now() - interval '1 day'" },
@@ -59,6 +63,17 @@ export const sweeps: readonly Sweep[] = [
     // A token still in use stays, so that it can be revoked.
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
+  },
+  // Of a token that is gone, with everything that it left.
+  {
+    table: "organization_revoked_token",
+    isOver: `created_at < now() - interval '2 days' and ${[
+      "personal_access_token where id",
+      "oauth_grant where id",
+      "delegation where token_id",
+    ]
+      .map((row) => `not exists (select from ${row} = organization_revoked_token.token_id)`)
+      .join(" and ")}`,
   },
   // For a day after its token has expired, a job can still learn why it is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
@@ -84,6 +99,12 @@ export const sweeps: readonly Sweep[] = [
     table: "job_run",
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
       and finished_at < now() - interval '30 days'`,
+  },
+  // An owner may have any number of Spaces, and each keeps 256 KiB of output that no quota counts. Those that run have slots.
+  {
+    table: "space_log",
+    isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (partition by owner_id order by updated_at desc) as rank
+      from space_runtime where claim_id is null) ranked where rank > ${SPACES_WITH_LOGS})`,
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },

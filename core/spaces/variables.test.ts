@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { from, signedInPerson } from "../accounts/testing/people.ts";
+import { appToken } from "../accounts/testing/tokens.ts";
 import { throttleKey } from "../accounts/throttle.ts";
 import { pool } from "../db.ts";
 import { someRepo } from "../hub/testing/repos.ts";
@@ -54,5 +55,7 @@ test("S137 the values that one account sets in all of its Spaces have a limit fo
   expect(await count()).toBe(2 * 32_768 + 500);
   await pool().query("UPDATE throttle SET count = $2 WHERE key = $1", [key, 16 * 1024 * 1024]);
   await expect(set()).rejects.toMatchObject({ code: "rate_limited" });
+  // The user's apps have a limit of their own.
+  await setSpaceVariable(await appToken(ada.id, { scopes: ["manage-repos"] }), space, given, from);
   await deleteSpaceVariable(ada.actor, space, given, from);
 });

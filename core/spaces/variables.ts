@@ -1,4 +1,5 @@
-import { type Actor, actorId } from "../access/actor.ts";
+import type { Actor } from "../access/actor.ts";
+import { partyOf } from "../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../accounts/throttle.ts";
 import type { AuditEventType } from "../audit/event-types.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
@@ -47,8 +48,8 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
   if (description?.includes("\0")) throw invalid("description", "A description must be text without NUL characters.");
   if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS)
     throw invalid("description", `A description can have at most ${DESCRIPTION_MAX_CHARACTERS} characters.`);
-  const userId = actorId(actor);
-  if (userId) await consumeBytes(throttleKey("space-variables", userId), value + (description ?? ""), SET_BYTES);
+  const party = partyOf(actor);
+  if (party) await consumeBytes(throttleKey("space-variables", party), value + (description ?? ""), SET_BYTES);
   const data = { isSecret, value: seal(SPACE_VARIABLE, value), description, updatedAt: new Date() };
   await change(actor, space, { type: "space.set_variable", name, from }, async (tx, repo) => {
     const others = await tx.spaceVariable.count({ where: { repoId: repo.id, name: { not: name } } });

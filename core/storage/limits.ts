@@ -13,6 +13,12 @@ export type StorageOwner = { kind: "user" | "organization"; id: string; handle: 
 const MB = 1_000_000;
 const GB = 1_000_000_000;
 
+/** What a repository counts besides its objects: git's folder of an empty one takes this much on disk (prisma/migrations, repo_bytes). */
+export const REPOSITORY_BYTES = 36_864;
+
+/** What an attempt of a delivery counts besides its URL and the response. */
+export const ATTEMPT_BYTES = 500;
+
 /** Null means no limit. */
 const orNone = (limit: number): number | null => (limit === 0 ? null : limit);
 

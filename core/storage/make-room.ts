@@ -4,7 +4,7 @@ import { env } from "../env.ts";
 import { firstIdAt } from "../ids.ts";
 import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
-import { recordsLimit } from "./limits.ts";
+import { ATTEMPT_BYTES, recordsLimit } from "./limits.ts";
 
 // The key of an advisory lock: any number that no other lock of ours uses.
 const LOCK = 5_407_276;
@@ -12,15 +12,15 @@ const LOCK = 5_407_276;
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
-/** Smaller runs stay: they need no more space than other rows. */
+/** Smaller runs stay as long as possible: they need no more space than other rows. */
 const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished records are
- * deleted: a running job keeps its log, and an attempt its response until its delivery is done. Attempts themselves stay. Runs are deleted
- * only if deleting their output frees too little. One process at a time does this.
+ * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished
+ * records are deleted: a running job keeps its log, and an attempt its response until its delivery is done. Attempts and runs themselves
+ * stay unless they alone exceed the limit. One process at a time does this.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {
@@ -35,7 +35,7 @@ export async function makeRoom(stopping: AbortSignal): Promise<void> {
       for (const { owner_id: ownerId, bytes } of rows) {
         if (stopping.aborted) return;
         const excess = bytes - limit * DOWN_TO;
-        const removed = await (kind === "logs" ? removeLogs : removeAnswers)(client, ownerId, { excess, limit, stopping });
+        const removed = await (kind === "logs" ? removeLogs : removeAttempts)(client, ownerId, { excess, limit, stopping });
         log().info({ owner: ownerId, kind, bytes: removed }, "old records were deleted to free storage");
       }
     }
@@ -67,21 +67,32 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
       removed += bytes;
     }
   }
-  return removed + (await removeRuns(client, ownerId, { excess: excess - removed, stopping }));
+  removed += await removeRuns(client, ownerId, { excess: excess - removed, stopping, aboveBytes: LARGE_RUN_BYTES });
+  if (removed >= excess) return removed;
+  // The rest may be the output of running jobs, which does not count here: it would cost the owner the whole list of jobs.
+  const { rows } = await client.query<{ bytes: number }>(
+    "select coalesce(sum(record_bytes), 0)::float8 as bytes from job_run where owner_id = $1 and finished_at is not null",
+    [ownerId],
+  );
+  return (
+    removed + (await removeRuns(client, ownerId, { excess: (rows[0]?.bytes ?? 0) - limit * DOWN_TO, stopping, aboveBytes: 0 }))
+  );
 }
 
-/** Deletes the oldest large finished runs. A delivery in progress keeps its run, because it would otherwise start another one. */
+/**
+ * Deletes the oldest finished runs of more than a size. A delivery in progress keeps its run, because it would otherwise start another one.
+ */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,
-  { excess, stopping }: Pick<Excess, "excess" | "stopping">,
+  { excess, stopping, aboveBytes }: Pick<Excess, "excess" | "stopping"> & { aboveBytes: number },
 ): Promise<number> {
   let removed = 0;
   while (removed < excess && !stopping.aborted) {
     const { rows } = await client.query<{ bytes: number }>(
       `with old as materialized (
          select id, log_bytes + record_bytes as bytes from job_run
-          where owner_id = $1 and finished_at is not null and record_bytes > ${LARGE_RUN_BYTES}
+          where owner_id = $1 and finished_at is not null and record_bytes > ${aboveBytes}
             and not exists (select from delivery_queue q where q.id = job_run.delivery_id)
           order by id limit ${RUNS_AT_ONCE}
        ), going as (select id from (select id, sum(bytes) over (order by id) - bytes as before from old) summed where before < $2)
@@ -95,10 +106,23 @@ async function removeRuns(
 }
 
 /**
- * Deletes receivers' responses, day by day from the oldest. The page says that they were removed, and still shows everything else about the
- * attempts.
+ * Deletes receivers' responses, which the page says; then those of unfinished deliveries; then, if the rest of the attempts exceeds the
+ * limit, whole attempts. No delivery depends on its attempts.
  */
-async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
+async function removeAttempts(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
+  let removed = 0;
+  for (const what of [ANSWERS, OPEN_ANSWERS, WHOLE])
+    removed += await removeByDay(client, ownerId, { excess: excess - removed, stopping, what });
+  return removed;
+}
+
+/** Deletes from attempts, day by day from the oldest. */
+async function removeByDay(
+  client: pg.PoolClient,
+  ownerId: string,
+  { excess, stopping, what }: Pick<Excess, "excess" | "stopping"> & { what: Removal },
+): Promise<number> {
+  if (excess <= 0) return 0;
   const { rows: days } = await client.query<{ part: string }>(
     `select part from storage_use where owner_id = $1 and kind = 'attempts' and bytes > 0 order by part`,
     [ownerId],
@@ -108,19 +132,19 @@ async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, s
     for (let count = ATTEMPTS_AT_ONCE; count === ATTEMPTS_AT_ONCE && removed < excess && !stopping.aborted; ) {
       const { rows } = await client.query<{ count: number; bytes: number }>(
         `with old as materialized (
-           select a.id, ${ANSWER_BYTES} as bytes from attempt a
-            where a.owner_id = $1 and a.id >= $2 and a.id < $3 and a.response_headers is not null
-              and not exists (select from delivery_queue q where q.id = a.delivery_id)
+           select a.id, ${what.bytes} as bytes from attempt a
+            where a.owner_id = $1 and a.id >= $2 and a.id < $3 and ${what.where}
             order by a.id limit ${ATTEMPTS_AT_ONCE}
+         ), going as (
+           select id, bytes from (select id, bytes, sum(bytes) over (order by id) - bytes as before from old) summed where before < $5
          ), gone as (
-           update attempt a set response_body = null, response_headers = null, is_body_cut = true
-             from old where a.id = old.id and a.id >= $2 and a.id < $3
-         ), freed as (select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from old
+           ${what.remove} going where a.id = going.id and a.id >= $2 and a.id < $3
+         ), freed as (select (select count(*)::int from old) as count, coalesce(sum(bytes), 0)::float8 as bytes from going
          ), counted as (
            update storage_use s set bytes = greatest(0, s.bytes - freed.bytes::bigint) from freed
             where s.owner_id = $1 and s.kind = 'attempts' and s.part = $4
          ) select count, bytes from freed`,
-        [ownerId, ...idsOf(part), part],
+        [ownerId, ...idsOf(part), part, excess - removed],
       );
       count = rows[0]?.count ?? 0;
       removed += rows[0]?.bytes ?? 0;
@@ -131,6 +155,19 @@ async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, s
 }
 
 const ANSWER_BYTES = "coalesce(octet_length(a.response_body), 0) + coalesce(octet_length(a.response_headers::text), 0)";
+const COUNTED_BYTES = `${ATTEMPT_BYTES} + coalesce(octet_length(a.url), 0) + ${ANSWER_BYTES}`;
+
+type Removal = { bytes: string; where: string; remove: string };
+const OPEN_ANSWERS: Removal = {
+  bytes: ANSWER_BYTES,
+  where: "a.response_headers is not null",
+  remove: "update attempt a set response_body = null, response_headers = null, is_body_cut = true from",
+};
+const ANSWERS: Removal = {
+  ...OPEN_ANSWERS,
+  where: `${OPEN_ANSWERS.where} and not exists (select from delivery_queue q where q.id = a.delivery_id)`,
+};
+const WHOLE: Removal = { bytes: COUNTED_BYTES, where: "true", remove: "delete from attempt a using" };
 
 /** The first ID of a day and of the next: one partition. */
 function idsOf(day: string): [string, string] {
@@ -140,7 +177,7 @@ function idsOf(day: string): [string, string] {
 
 /** How much each owner stores of each kind. */
 const ACTUAL = `
-  select owner_id, 'git' as kind, sum(size_bytes)::bigint as bytes from repo group by 1
+  select owner_id, 'git' as kind, sum(repo_bytes(r))::bigint as bytes from repo r group by 1
   union all select owner_id, 'lfs', sum(lfs_bytes)::bigint from repo group by 1
   union all select owner_id, 'logs', sum(log_bytes + record_bytes)::bigint from job_run group by 1
   union all select r.user_id, 'relay', sum(q.bytes + coalesce(octet_length(q.answer_body), 0))::bigint
@@ -208,7 +245,7 @@ async function recountObjects(client: pg.PoolClient): Promise<number> {
 async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
   const [from, to] = idsOf(day);
   const { rows } = await client.query<{ owner_id: string }>(
-    `select owner_id from (select a.owner_id, sum(${ANSWER_BYTES}) as bytes from attempt a where a.id >= $1 and a.id < $2 group by 1) real
+    `select owner_id from (select a.owner_id, sum(${COUNTED_BYTES}) as bytes from attempt a where a.id >= $1 and a.id < $2 group by 1) real
        full join (select * from storage_use where kind = 'attempts' and part = $3) s using (owner_id)
       where coalesce(real.bytes, 0) <> coalesce(s.bytes, 0)
         and (exists (select from "user" u where u.id = owner_id) or exists (select from organization o where o.id = owner_id))`,
@@ -216,7 +253,7 @@ async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
   );
   let corrected = 0;
   for (const { owner_id } of rows) {
-    const real = `select sum(${ANSWER_BYTES}) from attempt a where a.owner_id = $1 and $2 = 'attempts' and a.id >= '${from}' and a.id < '${to}'`;
+    const real = `select sum(${COUNTED_BYTES}) from attempt a where a.owner_id = $1 and $2 = 'attempts' and a.id >= '${from}' and a.id < '${to}'`;
     corrected += await correct(client, [owner_id, "attempts", day], real);
   }
   return corrected;

@@ -11,12 +11,14 @@ import { tidy } from "../hub/git/maintenance/maintain-repository.ts";
 import { openRepository } from "../hub/git/repository.ts";
 import { runGit } from "../hub/git/run-git.ts";
 import { deleteAccount } from "../hub/owners/delete-owner.ts";
+import { deleteRepo } from "../hub/repos/change-repo.ts";
 import { moveRepo } from "../hub/repos/move-repo.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 import { newId, newOrderedId } from "../ids.ts";
 import { answerRequest } from "../relay/inbox/answer-request.ts";
 import { takeRequest } from "../relay/inbox/take-request.ts";
 import { holdStorage, holdUploads, requireRoom, roomOf } from "./hold-storage.ts";
+import { ATTEMPT_BYTES, REPOSITORY_BYTES } from "./limits.ts";
 import { makeRoom, recountStorage } from "./make-room.ts";
 import { findStoringOwner, listStoringOwners, parseQuota, setStorageQuota } from "./manage-quotas.ts";
 import { readStorageUsage } from "./read-usage.ts";
@@ -63,13 +65,27 @@ describe("stored data that is counted", () => {
       { owner: organization.name, name: "moved" },
       from,
     );
-    expect(await bytesOf(ada)).toMatchObject({ git: 0, lfs: 5 * MB });
+    expect(await bytesOf(ada)).toMatchObject({ git: REPOSITORY_BYTES, lfs: 5 * MB });
     const theirs = await readStorageUsage(operatorCommand, {
       kind: "organization",
       id: organization.id,
       handle: organization.name,
     });
-    expect(theirs.bytes).toMatchObject({ git, lfs: 5 * MB });
+    expect(theirs.bytes).toMatchObject({ git: git - REPOSITORY_BYTES, lfs: 5 * MB });
+  });
+
+  test("S137 includes the folder of an empty repository and the card, so that nobody creates repositories without end", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    expect((await bytesOf(ada)).git).toBe(REPOSITORY_BYTES);
+    await db().repo.update({ where: { id: repo.id }, data: { card: { text: "x".repeat(9_988) } } });
+    expect((await bytesOf(ada)).git).toBe(REPOSITORY_BYTES + 10_000);
+    expect(await recountStorage()).toBe(0);
+    await db().storageQuota.create({ data: { ownerId: ada.id, bytes: BigInt(2 * REPOSITORY_BYTES) } });
+    await expect(someRepo(ada)).rejects.toMatchObject({ code: "storage_full" });
+    await deleteRepo(ada.actor, { type: "model", owner: ada.username, name: repo.name }, from);
+    expect((await bytesOf(ada)).git).toBe(0);
+    await someRepo(ada);
   });
 
   test("includes objects that a forced push left behind until git has collected them", async () => {
@@ -181,9 +197,9 @@ describe("room", () => {
       await db().repo.delete({ where: { id: repo.id } });
     }
     await expect(requireRoom(ownerOf(ada), 8 * MB, "this file")).rejects.toThrow(
-      "16 MB of deleted files are still being removed",
+      "16.1 MB of deleted files are still being removed",
     );
-    expect(await roomOf(ownerOf(ada))).toBe(4 * MB);
+    expect(await roomOf(ownerOf(ada))).toBe(4 * MB - 2 * REPOSITORY_BYTES);
   });
 });
 
@@ -349,7 +365,46 @@ describe("records", () => {
     // Only the previous day is counted again.
     await db().storageUse.updateMany({ where: { ownerId: ada.id, kind: "attempts" }, data: { bytes: 5 } });
     await recountStorage();
-    expect((await bytesOf(ada)).attempts).toBe(10);
+    expect((await bytesOf(ada)).attempts).toBe(5 + ATTEMPT_BYTES + 5);
+  });
+
+  test("S137 the oldest attempts are deleted if they exceed the limit without their responses", async () => {
+    const ada = await signedInPerson();
+    const url = `https://example.com/${"x".repeat(1_980)}`;
+    const common = { webhookId: newId(), ownerId: ada.id, number: 1, kind: "first", outcome: "rejected", url, totalMs: 1 };
+    const ids = Array.from({ length: 900 }, () => newOrderedId()).sort();
+    const [answered = "", ...others] = ids;
+    const open = { webhookId: newId(), ownerId: ada.id, eventId: newId(), host: "", kind: "retry", lane: 1 };
+    await db().deliveryQueue.create({ data: { id: answered, ...open } });
+    const answer = { responseHeaders: {}, responseBody: randomBytes(2 * MB - 2) };
+    await db().attempt.create({ data: { ...common, id: answered, deliveryId: answered, startedAt: new Date(), ...answer } });
+    await db().attempt.createMany({
+      data: others.map((id) => ({ ...common, id, deliveryId: newOrderedId(), startedAt: new Date() })),
+    });
+    const part = new Date().toISOString().slice(0, 10);
+    await db().storageUse.create({ data: { ownerId: ada.id, kind: "attempts", part, bytes: 900 * 2_500 + 2 * MB } });
+    // Those of unfinished deliveries go too: a receiver could answer very many of them with as much as it likes.
+    await withSettings({ STORAGE_ATTEMPTS_MB: "3" }, () => makeRoom(never));
+    expect(await db().attempt.count({ where: { ownerId: ada.id } })).toBe(900);
+    expect((await bytesOf(ada)).attempts).toBe(900 * 2_500);
+    await withSettings({ STORAGE_ATTEMPTS_MB: "1" }, () => makeRoom(never));
+    const left = (await db().attempt.findMany({ where: { ownerId: ada.id }, orderBy: { id: "asc" } })).map(({ id }) => id);
+    expect(left).toEqual(ids.slice(-left.length));
+    expect(left.length).toBeGreaterThan(100);
+    expect((await bytesOf(ada)).attempts).toBe(left.length * (ATTEMPT_BYTES + url.length));
+    expect((await bytesOf(ada)).attempts).toBeLessThanOrEqual(0.9 * MB);
+  });
+
+  test("S137 the oldest small jobs are deleted if they exceed the limit without their output and the large ones", async () => {
+    const ada = await signedInPerson();
+    const spec = { command: ["true"], environment: { A: "x".repeat(2_000) } };
+    const run = { ...{ ownerId: ada.id, ownerKind: "user", initiator: {}, spec }, stage: "CANCELED", finishedAt: new Date() };
+    const ids = Array.from({ length: 900 }, () => newOrderedId()).sort();
+    await db().jobRun.createMany({ data: ids.map((id) => ({ ...run, id })) });
+    await withSettings({ STORAGE_LOGS_MB: "1" }, () => makeRoom(never));
+    const left = (await db().jobRun.findMany({ where: { ownerId: ada.id }, orderBy: { id: "asc" } })).map(({ id }) => id);
+    expect(left).toEqual(ids.slice(-left.length));
+    expect((await bytesOf(ada)).logs).toBeLessThanOrEqual(0.9 * MB);
   });
 });
 

@@ -1,4 +1,5 @@
-import { type Actor, actorId } from "../../access/actor.ts";
+import type { Actor } from "../../access/actor.ts";
+import { partyOf } from "../../access/may.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 
 /**
@@ -9,6 +10,6 @@ const CHANGES: ThrottleLimit = { limit: 1_000, windowSeconds: 60 * 60 };
 
 /** Counts a change of a collection or of its items by a user. @throws ServiceError `rate_limited` */
 export async function countChange(actor: Actor): Promise<void> {
-  const userId = actorId(actor);
-  if (userId) await consumeThrottle(throttleKey("collection", userId), CHANGES);
+  const party = partyOf(actor);
+  if (party) await consumeThrottle(throttleKey("collection", party), CHANGES);
 }

@@ -1,5 +1,5 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { may, requirePermission } from "../../access/may.ts";
+import { may, partyOf, requirePermission } from "../../access/may.ts";
 import { consumeBytes, consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
@@ -64,10 +64,14 @@ const CONTRIBUTIONS = {
  */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
+/** Except for reactions. Each is up to two events of 5 KB for a month, which no quota counts. */
+const CONTRIBUTIONS_OF_DAY = { limit: 5_000, windowSeconds: 24 * HOUR };
+
 /** Counts what a person adds to discussions in all repositories. @throws ServiceError `rate_limited` */
 export async function countContribution(actor: Actor, kind: keyof typeof CONTRIBUTIONS, text = ""): Promise<void> {
-  const userId = actorId(actor);
-  if (!userId) return;
-  await consumeThrottle(throttleKey(`discussion-${kind}`, userId), CONTRIBUTIONS[kind]);
-  await consumeBytes(throttleKey("discussion-text", userId), text, TEXT_BYTES);
+  const party = partyOf(actor);
+  if (!party) return;
+  await consumeThrottle(throttleKey(`discussion-${kind}`, party), CONTRIBUTIONS[kind]);
+  if (kind !== "react") await consumeThrottle(throttleKey("discussion-day", party), CONTRIBUTIONS_OF_DAY);
+  await consumeBytes(throttleKey("discussion-text", party), text, TEXT_BYTES);
 }

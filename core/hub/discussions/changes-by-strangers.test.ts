@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { appToken } from "../../accounts/testing/tokens.ts";
 import { throttleCount, throttleKey } from "../../accounts/throttle.ts";
 import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
@@ -10,7 +11,7 @@ import { findRepo } from "../repos/find-repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
 import { commitTo, someRepo } from "../testing/repos.ts";
-import { addComment, editComment } from "./comments.ts";
+import { addComment, deleteComment, editComment } from "./comments.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
@@ -95,6 +96,18 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
   await write(bea, at, "é é");
   expect(await throttleCount(key)).toBe(most);
   await expect(write(bea, at, "More")).rejects.toMatchObject({ code: "rate_limited", status: 429 });
+});
+
+test("S137 a user changes discussions at most 5,000 times in 24 hours, and can still delete above that", async () => {
+  const { bea, at } = await opened();
+  const comment = await addComment(bea.actor, at, { comment: "one" });
+  const key = throttleKey("discussion-day", bea.id);
+  expect(await throttleCount(key)).toBe(2);
+  await pool().query("update throttle set count = 5000 where key = $1", [key]);
+  await expect(addComment(bea.actor, at, { comment: "two" })).rejects.toMatchObject({ code: "rate_limited" });
+  // The user's apps have limits of their own.
+  await addComment(await appToken(bea.id, { scopes: ["write-discussions"] }), at, { comment: "two" });
+  await deleteComment(bea.actor, at, comment.id, from);
 });
 
 test("S137 pushes to pull requests show up to a number of commits a day; above it they are refused, and never recorded without them", async () => {

@@ -11,7 +11,7 @@ import {
   type TestPerson,
 } from "../../accounts/testing/people.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import type { RepoName } from "../repos/find-repo.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
@@ -266,6 +266,23 @@ it("S137 access requests without an email are not counted, and each takes one co
     expect(new Set(await outcomes(decided))).toEqual(new Set(["conflict"]));
   }
   await grantAccess(ada.actor, nameOf(repo), { user: (await signedInPerson("another")).username }, from);
+});
+
+it("S137 a user has at most 1,000 requests; a new one is possible once one is withdrawn", async () => {
+  const [repo, person] = [await gatedRepo(), await signedInPerson()];
+  await pool().query(
+    `INSERT INTO repo (id, type, owner_id, owner_kind, name, name_canonical, tags, gated)
+     SELECT left(md5($1 || n), 24), 'model', $1, 'user', 'gated-' || n, 'gated-' || n, '{}', 'auto' FROM generate_series(1, 1000) n`,
+    [ada.id],
+  );
+  await pool().query(
+    "INSERT INTO access_request (id, repo_id, user_id, status) SELECT id, id, $2, 'accepted' FROM repo WHERE owner_id = $1 AND name LIKE 'gated-%'",
+    [ada.id, person.id],
+  );
+  await expect(ask(person, repo)).rejects.toMatchObject({ code: "conflict" });
+  const one = await db().accessRequest.findFirstOrThrow({ where: { userId: person.id } });
+  await withdrawAccessRequest(person.actor, one.repoId, from);
+  expect(await ask(person, repo)).toBe("pending");
 });
 
 it("S56 changing a decision back and forth cannot fill a mailbox", async () => {

@@ -1,5 +1,5 @@
-import { type Actor, actorId } from "../../access/actor.ts";
-import { isOwnProgram } from "../../access/may.ts";
+import type { Actor } from "../../access/actor.ts";
+import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 
@@ -15,10 +15,4 @@ export async function countEvent(repo: Repo, actor: Actor, change: object): Prom
   const party = partyOf(actor);
   if (!party) return;
   await consumeBytes(throttleKey("repo-events", party), JSON.stringify({ repo: repoPayload(repo), ...change }), EVENT_BYTES);
-}
-
-/** The CI jobs that a user trusts have a limit together, and so have the user's apps: neither can keep the user from changing anything. */
-function partyOf(actor: Actor): string | null {
-  if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
-  return actor.kind === "token" && !isOwnProgram(actor) ? `apps of ${actor.userId}` : actorId(actor);
 }

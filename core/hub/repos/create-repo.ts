@@ -12,6 +12,7 @@ import { conflict, invalidRequest, notFound, ServiceError } from "../../errors.t
 import { recordEvent } from "../../events/record-event.ts";
 import { newId } from "../../ids.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
+import { REPOSITORY_BYTES } from "../../storage/limits.ts";
 import { openRepository } from "../git/repository.ts";
 import type { Operation } from "../git/write/collect-changes.ts";
 import { createCommit } from "../git/write/create-commit.ts";
@@ -40,7 +41,7 @@ export type NewRepo = {
 /**
  * Creates an empty repository under a user or an organization.
  * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found` (the owner), `forbidden`, `insufficient_scope`,
- * `rate_limited`
+ * `storage_full`, `rate_limited`
  */
 export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrigin): Promise<Repo> {
   const { type } = input;
@@ -58,6 +59,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   const repo = await db().$transaction(async (tx) => {
     if (!(await lockOwner(tx, owner))) throw notFound("Owner");
     await ask(tx);
+    await requireRoom(owner, REPOSITORY_BYTES, "another repository", { tx });
     const { count } = await tx.repo.createMany({
       data: [
         {

@@ -45,6 +45,21 @@ describe("moveRepo", () => {
     expect(await eventsOf(repo)).toHaveLength(4);
   });
 
+  test("S137 keeps the latest 100 former names", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada, { name: "tide" });
+    await pool().query(
+      `INSERT INTO repo_former_name (owner_id, type, name_canonical, repo_id, created_at)
+       SELECT $1, 'model', 'former-' || n, $2, now() - make_interval(secs => n) FROM generate_series(1, 100) n`,
+      [ada.id, repo.id],
+    );
+    await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "moon" }, from);
+    const names = (await db().repoFormerName.findMany({ where: { repoId: repo.id } })).map(({ nameCanonical }) => nameCanonical);
+    expect([names.length, names.includes("tide"), names.includes("former-99"), names.includes("former-100")]).toEqual([
+      ...[100, true, true, false],
+    ]);
+  });
+
   test("S100 to another owner removes the trusted publishers; to another name keeps them", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "contributor"]]);

@@ -8,6 +8,7 @@ import { conflict, notFound } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
+import { REPOSITORY_BYTES } from "../../storage/limits.ts";
 import { lfsSizeOf } from "../lfs/objects/find-lfs-object.ts";
 import { changeRepo } from "./change-repo.ts";
 import { countEvent } from "./count-event.ts";
@@ -71,9 +72,12 @@ export async function moveRepo(
 /** A move to another owner requires permission to create repositories there, and enough storage. */
 async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): Promise<void> {
   await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
-  const bytes = repo.platformId ? 0 : repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
+  const bytes = repo.platformId ? 0 : REPOSITORY_BYTES + repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
   if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
+
+/** How many former names of a repository still lead to it. */
+const FORMER_NAMES_MAX = 100;
 
 /** Records the former name, and removes the new one from the former names of other repositories. */
 async function rememberName(
@@ -88,6 +92,8 @@ async function rememberName(
       create: { ...was, type, repoId: id },
       update: { repoId: id, createdAt: new Date() },
     });
+    await tx.$executeRaw`DELETE FROM repo_former_name WHERE repo_id = ${id} AND created_at < (SELECT created_at FROM repo_former_name
+      WHERE repo_id = ${id} ORDER BY created_at DESC OFFSET ${FORMER_NAMES_MAX - 1} LIMIT 1)`;
   }
   await tx.repoFormerName.deleteMany({ where: { ...now, type } });
 }

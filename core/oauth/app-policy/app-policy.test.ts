@@ -3,7 +3,7 @@ import { personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { emailsTo, fillAuditHour, staleActor } from "#core/accounts/testing/people.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { db, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { listConsents } from "../consents/list-consents.ts";
 import { ask, openQuestion } from "../testing/authorization.ts";
@@ -318,4 +318,19 @@ test("S144 a user who has changed too much in an hour can still allow fewer apps
   await fillAuditHour(admin.userId);
   await setAppPolicy(admin, id, "none", noOrigin);
   await expect(setAppPolicy(admin, id, "all", noOrigin)).rejects.toMatchObject({ code: "rate_limited" });
+});
+
+test("S137 an organization keeps at most 1,000 decisions; a decision can be changed and reset", async () => {
+  const at = await prepare(world);
+  const { admin, id } = await organizationWith();
+  await pool().query(
+    `INSERT INTO organization_app (org_id, client_id, decision) SELECT $1, 'https://app.example/' || n, 'approved' FROM generate_series(1, 1000) n`,
+    [id],
+  );
+  const decide = (clientId: string, decision: "approved" | "blocked" | null) =>
+    decideApp(admin, id, { clientId, decision }, noOrigin);
+  await expect(decide(at.app.clientId, "blocked")).rejects.toMatchObject({ code: "conflict" });
+  await decide("https://app.example/1", null);
+  await decide(at.app.clientId, "approved");
+  await decide(at.app.clientId, "blocked");
 });

@@ -4,7 +4,7 @@ import { composeEmail, type EmailContent } from "#core/accounts/emails/compose-e
 import { changeOrganization } from "#core/accounts/organizations/change-organization.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
-import { invalidRequest, notFound, ServiceError } from "#core/errors.ts";
+import { conflict, invalidRequest, notFound, ServiceError } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import type { AppDecision } from "./app-policy.ts";
@@ -42,6 +42,7 @@ export async function decideApp(
       if (!before) throw notFound("Decision");
       await tx.organizationApp.delete({ where: at });
     } else {
+      if (!before && (await tx.organizationApp.count({ where: { orgId } })) >= DECISIONS_MAX) throw tooManyDecisions();
       const decided = { decision, decidedById: actorId(actor), createdAt: new Date() };
       await tx.organizationApp.upsert({ where: at, create: { orgId, clientId, ...decided }, update: decided });
       if (app) await answerRequests(tx, { orgId, clientId, app: app.name, decision });
@@ -54,6 +55,11 @@ export async function decideApp(
     });
   });
 }
+
+/** The maximum number of an organization's decisions: an ID may have 1,000 characters, and anybody may publish any number of apps (S137). */
+const DECISIONS_MAX = 1_000;
+const tooManyDecisions = () =>
+  conflict(`There are already ${DECISIONS_MAX.toLocaleString("en")} decisions. Reset one first, or allow only approved apps.`);
 
 type Answer = { orgId: string; clientId: string; app: string; decision: AppDecision };
 

@@ -16,6 +16,7 @@ import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { issueAppSecret } from "./app-secrets.ts";
 import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
 import { auditOrgOf, notifyAppChange } from "./change-app.ts";
+import { countSettings } from "./count-settings.ts";
 
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
   Partial<AppSettingsInput> & {
@@ -57,6 +58,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     throw invalidRequest("Create the app first, then bind it to an organization on the app's page.", "isBound");
   }
 
+  await countSettings(actor, settings, encodedLogo);
   return db().$transaction(async (tx) => {
     await assertMayOwn(tx, actor, ownership);
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));

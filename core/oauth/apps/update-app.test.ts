@@ -2,6 +2,7 @@ import pg from "pg";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { fillAuditHour } from "../../accounts/testing/people.ts";
+import { throttleCount, throttleKey } from "../../accounts/throttle.ts";
 import { DATA_MAX_BYTES } from "../../audit/bounded-json.ts";
 import { ENTRIES_PER_HOUR } from "../../audit/hourly-allowance.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
@@ -64,6 +65,23 @@ describe("changing an app", () => {
     await change(2);
     await expect(change(3)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
     expect((await getApp(person, app.id)).app.redirectUris).toEqual(addresses(2));
+  });
+
+  test("S137 a user sets at most 16 MiB of settings of apps in 24 hours, and can still remove some above that", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    const addresses = (round: number) =>
+      Array.from({ length: 50 }, (_, at) => `https://app.example.com/${round}/${at}/${"x".repeat(1_900)}`);
+    await updateApp(person, app.id, { redirectUris: addresses(1) }, noOrigin);
+    const key = throttleKey("app-settings", person.userId);
+    expect(await throttleCount(key)).toBeGreaterThan(95_000);
+    await pool().query("UPDATE throttle SET count = 16 * 1024 * 1024 WHERE key = $1", [key]);
+    await expect(updateApp(person, app.id, { redirectUris: addresses(2) }, noOrigin)).rejects.toMatchObject({
+      code: "rate_limited",
+    });
+    await expect(someApp(person)).rejects.toMatchObject({ code: "rate_limited" });
+    const few = addresses(1).slice(0, 2);
+    expect((await updateApp(person, app.id, { redirectUris: few }, noOrigin)).redirectUris).toEqual(few);
   });
 
   test("S144 a user over the hourly limit can still remove a redirect URI, but not add one", async () => {

@@ -10,7 +10,9 @@ import { encodeImage } from "../../images/encode-image.ts";
 import { replaceImage } from "../../images/stored-image.ts";
 import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
 import { boundAuthority, changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
+import { countSettings } from "./count-settings.ts";
 import { assertFapi } from "./fapi-profile.ts";
+import { getApp } from "./get-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
@@ -32,6 +34,8 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
     given: () => parseAppSettings(input),
     encodedLogo: () => logo && encodeImage(logo, "logo"),
   });
+  const { app: known } = await getApp(actor, appId);
+  await countSettings(actor, given, encodedLogo, known);
   // A bound app gets its scopes for any member without asking, so the organization decides about them.
   const isScopesOnly = Object.keys(given).every((field) => field === "scopes") && logo === undefined;
   const by = { appId, action: "oauth_app.manage", isOverMembers: isScopesOnly, from } as const;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { db, inTransaction } from "#core/db.ts";
+import { db, inTransaction, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { openQuestion } from "../testing/authorization.ts";
 import { prepare, refresh, signIn } from "../testing/sign-in.ts";
@@ -61,6 +61,24 @@ test("S138 the list is paged, and any page number is accepted", async () => {
   const all = new Set(pages.flatMap(({ items }) => items.map(({ clientId }) => clientId)));
   expect(all.size).toBe(3);
   for (const page of [Number.NaN, -1, 1e308]) expect((await listConsents(at.person.id, { page })).total).toBe(3);
+});
+
+test("S143 a user keeps 1,000 consents: then the oldest revoked ones are deleted, and without any no further app can be allowed", async () => {
+  const at = await prepare(world);
+  await pool().query(
+    `INSERT INTO oauth_consent (id, user_id, client_id, client_fingerprint, revoked_at)
+     SELECT $1 || n, $1, 'https://app.example/' || n, '', CASE WHEN n <= 2 THEN now() - make_interval(secs => n) END
+       FROM generate_series(1, 1000) n`,
+    [at.person.id],
+  );
+  const allow = async () => (await openQuestion({ ...at, app: await world.app(at.person) }, SCOPE)).allow();
+  const revoked = () => db().oAuthConsent.findMany({ where: { userId: at.person.id, revokedAt: { not: null } } });
+  await allow();
+  expect((await revoked()).map(({ clientId }) => clientId)).toEqual(["https://app.example/1"]);
+  await allow();
+  expect(await db().oAuthConsent.count({ where: { userId: at.person.id, revokedAt: null } })).toBe(1_000);
+  await expect(allow()).rejects.toMatchObject({ code: "conflict" });
+  expect(await db().oAuthConsent.count({ where: { userId: at.person.id } })).toBe(1_000);
 });
 
 test("S114 S116 revoking ends the tokens at once, is in the audit log, and leaves other apps alone", async () => {

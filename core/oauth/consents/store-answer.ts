@@ -1,7 +1,7 @@
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
-import { invalidRequest } from "#core/errors.ts";
+import { conflict, invalidRequest } from "#core/errors.ts";
 import { newId } from "#core/ids.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import type { ConsentRequest } from "./consent-request.ts";
@@ -96,18 +96,35 @@ async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fi
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
+/** The maximum number of a user's consents, revoked ones included. For each, the app's metadata document and its logo are kept (S143). */
+const CONSENTS_MAX = 1_000;
+
 /** There is one live consent per user and client: this replaces the previous one, and revokes Grants that exceed it. */
 async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
   const { userId, clientId } = owner;
-  await tx.$executeRaw`
+  const [stored] = await tx.$queryRaw<{ isNew: boolean }[]>`
     INSERT INTO oauth_consent (id, user_id, client_id, scopes, declined_scopes, org_ids, declined_org_ids, is_all_orgs,
       resources, client_fingerprint)
     VALUES (${newId()}, ${userId}, ${clientId}, ${choice.scopes}, ${choice.declinedScopes}, ${choice.orgIds},
       ${choice.declinedOrgIds}, ${choice.isAllOrgs}, ${choice.resources}, ${fingerprint})
     ON CONFLICT (user_id, client_id) WHERE revoked_at IS NULL DO UPDATE SET scopes = excluded.scopes,
       declined_scopes = excluded.declined_scopes, org_ids = excluded.org_ids, declined_org_ids = excluded.declined_org_ids,
-      is_all_orgs = excluded.is_all_orgs, resources = excluded.resources, client_fingerprint = excluded.client_fingerprint, updated_at = now()`;
+      is_all_orgs = excluded.is_all_orgs, resources = excluded.resources, client_fingerprint = excluded.client_fingerprint, updated_at = now()
+    RETURNING xmax = 0 AS "isNew"`;
+  if (stored?.isNew) await makeRoom(tx, userId);
   await revokeExcess(tx, owner);
+}
+
+/** Deletes the oldest revoked consents above the limit. @throws ServiceError `conflict` if the live ones exceed it */
+async function makeRoom(tx: Db, userId: string): Promise<void> {
+  const excess = (await tx.oAuthConsent.count({ where: { userId } })) - CONSENTS_MAX;
+  if (excess <= 0) return;
+  const deleted = await tx.$executeRaw`DELETE FROM oauth_consent WHERE id IN (SELECT id FROM oauth_consent
+    WHERE user_id = ${userId} AND revoked_at IS NOT NULL ORDER BY revoked_at LIMIT ${excess})`;
+  if (deleted < excess)
+    throw conflict(
+      `You have allowed ${CONSENTS_MAX.toLocaleString("en")} apps. Revoke the access of one that you no longer use first.`,
+    );
 }
 
 /**

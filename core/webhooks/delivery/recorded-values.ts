@@ -1,4 +1,5 @@
 import { newOrderedId } from "../../ids.ts";
+import { ATTEMPT_BYTES } from "../../storage/limits.ts";
 import { LATENCY_BUCKETS, latencyBucket } from "../latency-buckets.ts";
 import { targetHost } from "../target-host.ts";
 import type { Attempt, ClaimedDelivery, Decision, Done, EventLease } from "./delivery.ts";
@@ -139,12 +140,13 @@ function healthOf(attempted: readonly Attempted[]) {
   return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
 }
 
-/** Responses count as storage of the webhooks' owners, by the day of the attempt, with which they are deleted (core/storage). */
+/** Attempts count as storage of the webhooks' owners, by their day, with which they are deleted (core/storage). */
 function storedOf(attempted: readonly Attempted[]) {
   const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
   for (const { delivery, attempt } of attempted) {
-    const bytes = attempt.answer ? attempt.answer.body.byteLength + Buffer.byteLength(JSON.stringify(attempt.answer.headers)) : 0;
-    if (bytes === 0) continue;
+    const { answer, url } = attempt;
+    const ofAnswer = answer ? answer.body.byteLength + Buffer.byteLength(JSON.stringify(answer.headers)) : 0;
+    const bytes = ATTEMPT_BYTES + Buffer.byteLength(url ?? "") + ofAnswer;
     const day = attempt.startedAt.toISOString().slice(0, 10);
     const id = `${delivery.ownerId} ${day}`;
     const found = stored.get(id) ?? { id, owner_id: delivery.ownerId, day, bytes: 0 };

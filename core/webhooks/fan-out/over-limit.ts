@@ -7,7 +7,7 @@ export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(l
  * How many triggers over the limit are kept as deliveries in 24 hours. The others are only counted: otherwise each event of an account
  * would leave a row at each of its webhooks for a month, and no quota counts these rows (S137).
  */
-export const keptOverLimit = (limit: number): number => 5 * limit;
+export const keptOverLimit = (limit: number): number => limit;
 
 /** The counts of a webhook's triggers in 24 hours, including the new ones. */
 export type Triggers = { triggered: number; byOutsiders: number };

@@ -14,6 +14,12 @@ import { resolveWatched } from "./resolve-watched.ts";
 import { auditOrgId, targetInShort, type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts";
 import { readTarget, type TargetInput } from "./webhook-target.ts";
 
+/**
+ * The maximum number of webhooks that one user created, of all owners: anybody may create organizations, and no quota counts deliveries
+ * (S137).
+ */
+export const CREATED_MAX_PER_USER = 500;
+
 export type NewWebhook = TargetInput & {
   watched: readonly WatchedItemInput[];
   name?: string | null;
@@ -43,6 +49,7 @@ export async function createWebhook(
     const what = owner.kind === "organization" ? "Organization" : "Account";
     await requirePermission(actor, "webhook.manage", webhookNamespace(owner), { what, tx });
     await lockWebhooksOf(tx, owner);
+    await requireFewCreated(tx, actorId(actor));
     if ((await tx.webhook.count({ where: { ownerId: owner.id } })) >= WEBHOOKS_MAX_PER_OWNER) {
       throw new ServiceError("conflict", `There are already ${WEBHOOKS_MAX_PER_OWNER} webhooks. Delete one first.`);
     }
@@ -91,4 +98,15 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
       : await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${id} FOR KEY SHARE`;
   if (live.length === 0) throw notFound(kind === "organization" ? "Organization" : "Account");
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks ${id}`}, 0))`;
+}
+
+/** After the owner's lock, so that requests for several owners are counted one after another too. */
+async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
+  if (createdById === null) return;
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks by ${createdById}`}, 0))`;
+  if ((await tx.webhook.count({ where: { createdById } })) < CREATED_MAX_PER_USER) return;
+  throw new ServiceError(
+    "conflict",
+    `You have created ${CREATED_MAX_PER_USER} webhooks, for yourself and for organizations. Delete one first.`,
+  );
 }

@@ -33,7 +33,7 @@ import { createRun } from "../../jobs/runs/request-run.ts";
 import { deadlock } from "../../testing/as-owner.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { DELIVERY_CHANNEL } from "../vocabulary.ts";
-import { createWebhook } from "./create-webhook.ts";
+import { CREATED_MAX_PER_USER, createWebhook } from "./create-webhook.ts";
 import { deleteWebhook } from "./delete-webhook.ts";
 import { disableWebhook, enableWebhook, releaseForgotten } from "./enable-webhook.ts";
 import { findWebhook, listWebhooks } from "./find-webhook.ts";
@@ -225,6 +225,16 @@ describe("bounds", () => {
     });
     const making = Array.from({ length: 5 }, () => webhookOf(person, [item("user", person.username)]));
     expect(await outcomes(making)).toEqual(["conflict", "conflict", "conflict", "ok", "ok"]);
+    const others = Array.from({ length: CREATED_MAX_PER_USER - WEBHOOKS_MAX_PER_OWNER }, () => ({
+      ...{ id: newId(), ownerId: newId(), ownerKind: "organization", url, domains: ["repo"], createdById: person.id },
+    }));
+    const { id: orgId } = await organizationOf(person, []);
+    await db().webhook.createMany({ data: others });
+    const inOrganization = () => webhookOf(person, [item("user", person.username)], { kind: "organization", id: orgId });
+    await db().webhook.updateMany({ where: { ownerId: person.id }, data: { createdById: person.id } });
+    await expect(inOrganization()).rejects.toMatchObject({ code: "conflict" });
+    await db().webhook.delete({ where: { id: others[0]?.id ?? "" } });
+    await inOrganization();
     const items = Array.from({ length: WATCHED_MAX_PER_WEBHOOK + 1 }, (_, at) => item("model", `${person.username}/r${at}`));
     await expect(webhookOf(ada, items)).rejects.toMatchObject({ field: "watched" });
   });

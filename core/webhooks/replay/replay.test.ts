@@ -338,6 +338,15 @@ describe("a replay of many", () => {
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled" });
   });
 
+  it("S137 keeps no list of deliveries once it has ended", async () => {
+    const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
+    const ids = await failedDeliveries(webhookId, 3);
+    const { id } = await startReplay(ada.actor, webhookId, { deliveryIds: ids }, from);
+    await cancelReplay(ada.actor, webhookId, id);
+    await workOnce();
+    expect(await db().webhookReplay.findUniqueOrThrow({ where: { id } })).toMatchObject({ total: 3, deliveryIds: [] });
+  });
+
   it("S122 whose worker is killed halfway continues from there: no delivery is skipped or queued twice", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 5_000);

@@ -104,7 +104,10 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
   return rows[0]?.queued ?? 0;
 }
 
-/** Releases the claim: for good if nothing of the replay is left to send, otherwise until the next round. */
+/**
+ * Releases the claim: for good if nothing of the replay is left to send, otherwise until the next round. The list of an ended replay is
+ * deleted: cancelled replays of 1,000 deliveries each would fill the database (S137).
+ */
 async function end(
   { id }: ReplayRow,
   claimId: string,
@@ -112,7 +115,8 @@ async function end(
 ): Promise<void> {
   await pool().query(
     `UPDATE webhook_replay SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3),
-       finished_at = CASE WHEN $4 AND NOT EXISTS (SELECT FROM delivery_queue q WHERE q.replay_id = $1) THEN now() END
+       finished_at = CASE WHEN over.is_over THEN now() END, delivery_ids = CASE WHEN over.is_over THEN '{}' ELSE delivery_ids END
+     FROM (SELECT $4 AND NOT EXISTS (SELECT FROM delivery_queue q WHERE q.replay_id = $1) AS is_over) over
      WHERE id = $1 AND claim_id = $2`,
     [id, claimId, pauseSeconds, isAllQueued],
   );

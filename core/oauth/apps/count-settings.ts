@@ -1,0 +1,27 @@
+import type { Actor } from "../../access/actor.ts";
+import { partyOf } from "../../access/may.ts";
+import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+import type { AppSettings } from "./app-settings.ts";
+
+/** The bytes of settings that a user sets. No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
+const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
+
+/**
+ * Counts settings before they are stored; of a list, only what is new, so that something can always be removed.
+ * @param before the current settings
+ * @throws ServiceError `rate_limited`
+ */
+export async function countSettings(
+  actor: Actor,
+  given: Partial<AppSettings>,
+  logo: Uint8Array | null | undefined,
+  before: Partial<Record<string, unknown>> = {},
+): Promise<void> {
+  const party = partyOf(actor);
+  if (!party) return;
+  const isNew = (field: string) => (item: unknown) => !(before[field] as unknown[] | undefined)?.includes(item);
+  const added = Object.entries(given).map(([field, value]) => (Array.isArray(value) ? value.filter(isNew(field)) : [value]));
+  const key = throttleKey("app-settings", party);
+  await consumeBytes(key, added.flat().join(""), SET_BYTES);
+  if (logo) await consumeBytes(key, logo, SET_BYTES);
+}
