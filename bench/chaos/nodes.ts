@@ -82,13 +82,13 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
   // The first node migrates the database.
   await start(first);
-  await Promise.all(others.map(start));
   const file = join(directory, "haproxy.cfg");
   writeFileSync(file, proxySettings(port, nodes));
   proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: ["ignore", "pipe", "ignore"] });
   let failures = "";
   proxy.stdout?.on("data", (piece) => (failures += piece));
   output.push(() => failures);
+  await Promise.all(others.map(start));
 
   return {
     nodes,
@@ -196,7 +196,7 @@ defaults
   timeout connect 2s
   timeout client 1900s
   timeout server 1900s
-  timeout check 2s
+  timeout check 5s
   timeout http-keep-alive 60s
 listen keyhook
   bind 127.0.0.1:${port}
@@ -204,7 +204,7 @@ listen keyhook
   http-request set-header X-Forwarded-For %[src] unless { req.hdr(X-Forwarded-For) -m found }
   option httpchk GET /readyz
   option redispatch 1
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server inter 1s fall 3 rise 1 on-marked-down shutdown-sessions
 ${nodes
   .filter(({ kind }) => kind === "web")
   .map(({ name, settings }) => `  server ${name} 127.0.0.1:${settings.PORT} check`)

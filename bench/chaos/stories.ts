@@ -56,7 +56,10 @@ export async function runStories(words: string[]): Promise<number> {
 
 /** An attempt without a request that failed while a node died must pass. @returns the exit status */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): number {
-  const failed = failures.split("\n").filter(Boolean).map(readFailure);
+  const failed = failures
+    .split("\n")
+    .filter((line) => /^\d/.test(line))
+    .map(readFailure);
   const isInFlight = ({ from, to }: Failure) => kills.some((kill) => from <= kill.to && kill.from <= to);
   const isFault = (failure: Failure) => failure.isByService && !isInFlight(failure);
   let unexplained = 0;
