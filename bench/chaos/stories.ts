@@ -61,7 +61,8 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): number
     .filter((line) => /^\d/.test(line))
     .map(readFailure);
   const isInFlight = ({ from, to }: Failure) => kills.some((kill) => from <= kill.to && kill.from <= to);
-  const isFault = (failure: Failure) => failure.isByService && !isInFlight(failure);
+  const end = Math.max(...attempts.map(({ to }) => to));
+  const isFault = (failure: Failure) => failure.isByService && failure.to < end && !isInFlight(failure);
   let unexplained = 0;
   for (const { title, from, to, error } of attempts) {
     if (error === undefined) continue;
@@ -85,15 +86,18 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): number
 
 type Failure = { line: string; from: number; to: number; isByService: boolean };
 
-/** A line of the proxy's log (nodes.ts). Closed pages also end requests; then the state begins with C. */
+/**
+ * A line of the proxy's log (nodes.ts). If a page was closed, the state begins with C. A 5xx of the service itself has no state. Stories
+ * also stop Spaces, which ends their requests.
+ */
 function readFailure(line: string): Failure {
-  const [seconds = "", ms = "", , status = "", state = ""] = line.split(" ");
+  const [seconds = "", ms = "", , , state = "", , path = ""] = line.split(" ");
   const from = Number(seconds) * 1_000;
   return {
     line,
     from,
     to: from + Number(ms),
-    isByService: !state.startsWith("C") && (state.startsWith("S") || Number(status) >= 500),
+    isByService: /^[SD]/.test(state) && !path.startsWith("/spaces/"),
   };
 }
 
