@@ -204,6 +204,7 @@ listen keyhook
   http-request set-header X-Forwarded-For %[src] unless { req.hdr(X-Forwarded-For) -m found }
   option httpchk GET /readyz
   option redispatch 1
+  option abortonclose
   default-server inter 1s fall 3 rise 1 on-marked-down shutdown-sessions
 ${nodes
   .filter(({ kind }) => kind === "web")
