@@ -181,8 +181,11 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // the process ended meanwhile
 }
 
-/** A line for each request that failed: when it arrived, how long it took, the node, the status, how it ended, and what it was. */
-const FAILURE = "%Ts.%ms %Ta %s %ST %tsc %HM %HU";
+/**
+ * A line for each request that failed: since when the connection waited for it, how long from then to its end, how long the request itself
+ * took, the node, the status, how it ended, and what it was.
+ */
+const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
 
 /** The settings in docs/operations.md, with a log of failures. A client may name its address, as stories do. */
 const proxySettings = (port: number, nodes: ServiceNode[]): string => `

@@ -96,9 +96,9 @@ type Span = { from: number; to: number };
  * node was down. Stories stop Spaces, which ends their requests too.
  */
 function readFailure(line: string): Span & { line: string; isByService: boolean } {
-  const [seconds, ms, , , state = "", , path = ""] = line.split(" ");
-  const from = Number(seconds) * 1_000;
-  return { line, from, to: from + Number(ms), isByService: /^[SD]\S{3}$/.test(state) && !path.startsWith("/spaces/") };
+  const [seconds, total, active, , , state = "", , path = ""] = line.split(" ");
+  const to = Number(seconds) * 1_000 + Number(total);
+  return { line, from: to - Number(active), to, isByService: /^[SD]\S{3}$/.test(state) && !path.startsWith("/spaces/") };
 }
 
 type Attempt = Span & { title: string; error: string | undefined };
