@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { isDatabaseDown } from "./database-errors.ts";
 import { db, inPreparedTransaction, inTransaction, pool, withConnection } from "./db.ts";
 import { provideSettings } from "./env.ts";
@@ -42,6 +42,18 @@ test("work that a transaction started but did not await may use the pool once th
   });
   over.resolve();
   await expect(later).resolves.toBe(0);
+});
+
+test("what waits for a commit waits also if a Next page, with its own modules, asked for it", async () => {
+  await db().$transaction(async () => undefined);
+  vi.resetModules();
+  const { afterCommit } = await import("./db.ts");
+  const done: string[] = [];
+  await db().$transaction(async (tx) => {
+    afterCommit(tx, () => done.push("next"));
+    done.push("work");
+  });
+  expect(done).toEqual(["work", "next"]);
 });
 
 test("a transaction that waited too long for another one's lock may be tried again", async () => {

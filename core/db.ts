@@ -14,9 +14,15 @@ import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
  * bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
  */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
-const keeper = globalThis as typeof globalThis & { keyhookConnections?: { open?: Connections | undefined } };
-keeper.keyhookConnections ??= {};
+type Kept = {
+  open?: Connections | undefined;
+  /** The callbacks to run once each open transaction has committed. */
+  committed: WeakMap<Sql, (() => void)[]>;
+};
+const keeper = globalThis as typeof globalThis & { keyhookConnections?: Kept };
+keeper.keyhookConnections ??= { committed: new WeakMap() };
 const kept = keeper.keyhookConnections;
+const { committed } = kept;
 
 /** A single caller gets at most half of the connections (shared-pool.ts). */
 const POOL_SIZE = 16;
@@ -122,9 +128,6 @@ export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise
   requireNoneHeld();
   return withConnection(work, connections().direct);
 }
-
-/** The callbacks to run once each open transaction has committed. */
-const committed = new WeakMap<Sql, (() => void)[]>();
 
 /** Calls `next` once the transaction has been committed, and never if it fails; at once outside a transaction. */
 export function afterCommit(tx: Sql, next: () => void): void {

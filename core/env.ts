@@ -114,8 +114,6 @@ const fields = z.object({
     .url(["http:", "https:"], "must be an http or https URL, such as http://collector:4318")
     .optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** Set by the supervisor: the database is its own child process, not the operator's. */
-  KEYHOOK_EMBEDDED: kind.flag.default("0"),
 });
 
 const needsS3 = ["LFS_S3_BUCKET", "LFS_S3_ACCESS_KEY_ID", "LFS_S3_SECRET_ACCESS_KEY"] as const;

@@ -1,6 +1,8 @@
 import type { Page, Route } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
+import { enter } from "./support/enter.ts";
+import { makeRepo, makeToken } from "./support/git-repository.ts";
 
 /** Simulates that the service was rebuilt after the page was opened, so that it no longer knows the page's actions. */
 async function makeStale(page: Page): Promise<void> {
@@ -81,4 +83,22 @@ test.describe("a form from before an update", () => {
     await expect(page.locator("html")).toHaveCSS("color-scheme", "dark");
     await expectAccessible(page);
   });
+});
+
+test("a lost connection does not take away a secret that is shown once", async ({ page, demo, person }) => {
+  const name = await makeRepo(demo, await makeToken(demo, person));
+  await enter(page, person);
+  await page.goto("/settings/webhooks/new");
+  await page.getByRole("combobox", { name: "Watched" }).fill(`model:${name}`);
+  await page.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:9/hooks");
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  const secret = page.locator("code", { hasText: "whsec_" });
+  await expect(secret).toBeVisible();
+  await page.route("**/*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "The server did not respond" })).toBeVisible();
+  await expect(secret).toBeVisible();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page).toHaveURL(/delivery=/);
 });

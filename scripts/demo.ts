@@ -55,7 +55,9 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
   const notes = new Notes(env().DATA_DIR);
   await seedOperator(notes);
   const certificate = await makeSampleCertificate();
-  children.start("The service", ["supervisor.ts"], { NODE_EXTRA_CA_CERTS: certificate.trustedPath }, "inherit");
+  // `npm run chaos -- stories` has several nodes in place of the service.
+  const { KEYHOOK_SUPERVISOR: supervisor = "supervisor.ts" } = childEnvironment();
+  children.start("The service", [supervisor], { NODE_EXTRA_CA_CERTS: certificate.trustedPath }, "inherit");
   await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
   const sample = await seed(notes, ports);
   reportStep("The sample people, organizations and apps exist");

@@ -140,9 +140,14 @@ function keepInput(action: FormAction): FormAction {
     try {
       return await action(previous, data);
     } catch (error) {
-      unstable_rethrow(error);
-      const text = unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;
+      const text = failureOf(error);
       return { values: submittedValues(data), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
     }
   };
+}
+
+/** The message for an action that failed in the browser. Throws the error again if it is a redirect. */
+export function failureOf(error: unknown): string {
+  unstable_rethrow(error);
+  return unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;
 }

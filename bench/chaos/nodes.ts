@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { provideSettings } from "#core/env.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
+import { embeddedSettings } from "#core/instance/data-dir.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { type EmbeddedServer, startEmbedded } from "#core/postgres/embedded.ts";
 import { freePort } from "#core/postgres/free-port.ts";
@@ -22,34 +23,42 @@ export type Nodes = Awaited<ReturnType<typeof startNodes>>;
 const KINDS = { anna: "web", bela: "web", carl: "web", dora: "worker", elsa: "worker" } as const;
 const CONNECTIONS_MAX = 500;
 
+type Options = {
+  kinds?: Record<string, ServiceNode["kind"]>;
+  /** The number of connections of a PgBouncer in front of the database; without a number there is none. */
+  poolSize?: number | undefined;
+  /** The directory for the database, the repositories and the nodes. */
+  directory: string;
+  /** The port of HAProxy. */
+  port: number;
+  /** Further settings of all nodes. */
+  settings?: Record<string, string>;
+};
+
 /**
  * Starts web processes and workers, by default three and two, with HAProxy in front, which sends consecutive requests to different nodes.
  * They share a database, a bucket, and the folder of repositories, which stands for a shared file system. Each node has its own copy of
  * everything else in DATA_DIR.
- * @param poolSize the number of connections of a PgBouncer in front of the database; without a number there is none
  */
-export async function startNodes(kinds: Record<string, ServiceNode["kind"]> = KINDS, poolSize?: number) {
+export async function runNodes({ kinds = KINDS, poolSize, directory, port, settings }: Options) {
   const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
   execFileSync(process.execPath, ["scripts/setup.mjs", ...programs], { stdio: "inherit" });
-  const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
-  // PostgreSQL does not run as root.
-  chmodSync(directory, 0o755);
-  for (const name of ["database", "repositories"]) mkdirSync(join(directory, name));
-  const database = await startDatabase(join(directory, "database"));
+  const database = await startDatabase(directory);
   const pooler = poolSize ? await startPooler(database.url, poolSize) : undefined;
   const bucket = await startBucket();
-  const proxyPort = await freePort();
   const shared = {
-    ...{ DATABASE_URL: pooler?.url ?? database.url, ...(pooler && { DATABASE_DIRECT_URL: database.url }) },
-    ...{ DATABASE_OWNER_URL: database.ownerUrl, SECRET_KEY: "for the bench only ".repeat(2) },
-    ...{ ORIGIN: `http://localhost:${proxyPort}`, TRUST_PROXY: "127.0.0.1", ...bucket.settings },
-    ...{ OUTBOUND_ALLOW_CIDRS: "127.0.0.1", WEBHOOK_TRIGGERS_PER_DAY: "1000000", LOG_LEVEL: "error" },
+    ...embeddedSettings(directory, database),
+    ...(pooler && { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: database.url }),
+    ...{ ORIGIN: `http://localhost:${port}`, TRUST_PROXY: "127.0.0.1", ...bucket.settings },
+    ...{ OUTBOUND_ALLOW_CIDRS: "127.0.0.1", WEBHOOK_TRIGGERS_PER_DAY: "1000000", LOG_LEVEL: "error", ...settings },
   };
+  const repositories = join(directory, "repositories");
+  mkdirSync(repositories, { recursive: true });
   const nodes: ServiceNode[] = [];
   for (const [name, kind] of Object.entries(kinds)) {
     const DATA_DIR = join(directory, name);
     mkdirSync(DATA_DIR);
-    symlinkSync(join(directory, "repositories"), join(DATA_DIR, "repositories"));
+    symlinkSync(repositories, join(DATA_DIR, "repositories"));
     nodes.push({ name, kind, settings: { ...shared, DATA_DIR, PORT: String(await freePort()) } });
   }
   const output: (() => string)[] = [];
@@ -69,23 +78,50 @@ export async function startNodes(kinds: Record<string, ServiceNode["kind"]> = KI
     void pooler?.stop();
     killNow(database.pid, "SIGQUIT");
   });
-  for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
 
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
   // The first node migrates the database.
   await start(first);
-  for (const node of others) await start(node);
   const file = join(directory, "haproxy.cfg");
-  writeFileSync(file, proxySettings(proxyPort, nodes));
+  writeFileSync(file, proxySettings(port, nodes));
   proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: ["ignore", "pipe", "ignore"] });
-  let logged = "";
-  proxy.stdout?.on("data", (piece) => (logged += piece));
-  output.push(() => logged);
+  let failures = "";
+  proxy.stdout?.on("data", (piece) => (failures += piece));
+  output.push(() => failures);
+  await Promise.all(others.map(start));
 
-  provideSettings({ ...shared, DATA_DIR: first.settings.DATA_DIR ?? "" });
+  return {
+    nodes,
+    shared,
+    database,
+    start,
+    /** Kills a node, and returns once all its processes have ended, because until then the system accepts connections for the node. */
+    kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
+    output: () => output.map((each) => each()).join(""),
+    /** The proxy's log of the requests that failed. */
+    failures: () => failures,
+    async stop() {
+      await Promise.all(nodes.map(({ running }) => running && stopService(running)));
+      proxy?.kill();
+      await pooler?.stop();
+      await database.stop();
+      await bucket.stop();
+    },
+  };
+}
+
+/** Starts nodes, and connects this process to their database. */
+export async function startNodes(kinds?: Options["kinds"], poolSize?: number) {
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
+  // PostgreSQL does not run as root.
+  chmodSync(directory, 0o755);
+  for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
+  const cluster = await runNodes({ ...(kinds && { kinds }), poolSize, directory, port: await freePort() });
+  const { shared, nodes, database } = cluster;
+  provideSettings({ ...shared, DATA_DIR: directory });
   const instance = await openInstance();
   const service: ChaosService = {
-    running: { ...(first.running as RunningService), origin: shared.ORIGIN, output: () => output.map((each) => each()).join("") },
+    running: { ...(nodes[0]?.running as RunningService), origin: shared.ORIGIN, output: cluster.output },
     ownerId: await createOwner(),
     databaseUrl: () => database.url,
     nameServer: await startNameServer(),
@@ -93,21 +129,11 @@ export async function startNodes(kinds: Record<string, ServiceNode["kind"]> = KI
     async stop() {
       service.nameServer.stop();
       await instance.close();
-      await Promise.all(nodes.map(({ running }) => running && stopService(running)));
-      proxy?.kill();
-      await pooler?.stop();
-      await database.stop();
-      await bucket.stop();
+      await cluster.stop();
       rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-  return {
-    service,
-    nodes,
-    start,
-    /** Kills a node, and returns once all its processes have ended, because until then the system accepts connections for the node. */
-    kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
-  };
+  return { ...cluster, service };
 }
 
 /** PostgreSQL's default of 100 connections is not enough for so many processes. */
@@ -155,27 +181,34 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // the process ended meanwhile
 }
 
-/** The settings in docs/operations.md, with a log of failures. */
+/**
+ * A line for each request that failed: since when the connection waited for it, how long from then to its end, how long the request itself
+ * took, the node, the status, how it ended, and what it was.
+ */
+const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
+
+/** The settings in docs/operations.md, with a log of failures. A client may name its address, as stories do. */
 const proxySettings = (port: number, nodes: ServiceNode[]): string => `
 global
   log stdout format raw local0
 defaults
   log global
-  option httplog
+  log-format "${FAILURE}"
   option dontlog-normal
   mode http
   timeout connect 2s
   timeout client 1900s
   timeout server 1900s
-  timeout check 2s
+  timeout check 5s
   timeout http-keep-alive 60s
 listen keyhook
   bind 127.0.0.1:${port}
   balance roundrobin
-  http-request set-header X-Forwarded-For %[src]
+  http-request set-header X-Forwarded-For %[src] unless { req.hdr(X-Forwarded-For) -m found }
   option httpchk GET /readyz
   option redispatch 1
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+  option abortonclose
+  default-server inter 1s fall 3 rise 1 on-marked-down shutdown-sessions
 ${nodes
   .filter(({ kind }) => kind === "web")
   .map(({ name, settings }) => `  server ${name} 127.0.0.1:${settings.PORT} check`)

@@ -12,15 +12,16 @@ import * as kills from "./scenarios/kills.ts";
 import { nodeScenarios } from "./scenarios/nodes.ts";
 import * as others from "./scenarios/others.ts";
 import { startChaosService, versions } from "./service.ts";
+import { runStories } from "./stories.ts";
 import { runUpgrade } from "./upgrade.ts";
 
 /**
  * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and delivered
  * twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse` attacks a service
  * instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs the service on a cluster of PostgreSQL servers whose
- * primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- filesystem` has the
- * repositories on a distributed file system (filesystem/run.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older
- * version (upgrade.ts).
+ * primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts), and `npm run chaos -- stories` runs
+ * stories in a browser on such nodes (stories.ts). `npm run chaos -- filesystem` has the repositories on a distributed file system
+ * (filesystem/run.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older version (upgrade.ts).
  */
 const scenarios: Scenario[] = [
   kills.baseline,
@@ -42,6 +43,7 @@ const scenarios: Scenario[] = [
 const only = process.argv.slice(2);
 if (only[0] === "abuse") process.exit(await runAbuse(only.slice(1)));
 if (only[0] === "filesystem") process.exit(await runFilesystem(only.slice(1)));
+if (only[0] === "stories") process.exit(await runStories(only.slice(1)));
 if (only[0] === "upgrade") process.exit(await runUpgrade(only.slice(1)));
 const choose = (from: Scenario[], words: string[]): Scenario[] =>
   from.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));

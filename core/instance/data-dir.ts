@@ -26,7 +26,6 @@ export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrl
   return {
     DATABASE_URL: url,
     DATABASE_OWNER_URL: ownerUrl,
-    KEYHOOK_EMBEDDED: "1",
     SECRET_KEY: env().SECRET_KEY ?? keptSecret(keyFile(dataDir)),
     ...(!env().SECRET_KEY_PREVIOUS && existsSync(previous) && { SECRET_KEY_PREVIOUS: keptSecret(previous) }),
   };

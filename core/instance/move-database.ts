@@ -40,7 +40,7 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
     const auditHead = await verifySource();
     const { tables, rows } = await copyDatabase({ sourceUrl: source.url, targetUrl, ...(copied && { copied }) });
     await prepareSchema({ url: to, ownerUrl: toOwner });
-    provideSettings({ DATABASE_URL: to, DATABASE_OWNER_URL: toOwner ?? "", DATABASE_DIRECT_URL: "", KEYHOOK_EMBEDDED: "0" });
+    provideSettings({ DATABASE_URL: to, DATABASE_OWNER_URL: toOwner ?? "", DATABASE_DIRECT_URL: "" });
     const { flaw } = await verifyAuditChain(auditHead);
     await closeConnections();
     if (flaw)

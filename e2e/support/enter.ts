@@ -24,6 +24,7 @@ export async function enter({ request }: Pick<Page, "request">, { username, pass
 
 async function readForm(request: APIRequestContext): Promise<SignInForm> {
   const shown = await request.get("/login?switch=1");
+  expect(shown.status(), "the sign-in page").toBe(200);
   const [html = ""] = /<form.*?<\/form>/s.exec(await shown.text()) ?? [];
   const hidden = [...html.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?/g)];
   const fields = hidden.map(([, name = "", value = ""]) => [name, value.replaceAll("&quot;", '"').replaceAll("&amp;", "&")]);

@@ -33,7 +33,7 @@ Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
 
   // 2. Poll for the tokens until the user has decided. The library waits as long as the service says, and longer after
   // `slow_down`.
-  const tokens = await client.pollDeviceAuthorizationGrant(config, device);
+  const tokens = await poll(config, device);
 
   // 3. Use the tokens. To stay signed in, store them where no other user of this machine can read them.
   const user = await client.fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? client.skipSubjectCheck);
@@ -42,6 +42,17 @@ Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
   if (user.email) console.log(`E-mail: ${user.email}`);
   console.log(`Granted: ${tokens.scope ?? scope}`);
   console.log(`Organizations: ${organizations.map(({ name, roleInOrg }) => `${name} (${roleInOrg})`).join(", ") || "none"}`);
+}
+
+/** `fetch` throws a TypeError when the connection is lost. RFC 8628, section 3.5: then a device asks again, at half the pace. */
+async function poll(config: client.Configuration, device: client.DeviceAuthorizationResponse) {
+  for (let interval = device.interval ?? 5; ; interval *= 2) {
+    try {
+      return await client.pollDeviceAuthorizationGrant(config, { ...device, interval });
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
 }
 
 const { ISSUER = "http://localhost:3000", CLIENT_ID, SCOPE = "openid profile email read-repos" } = process.env;

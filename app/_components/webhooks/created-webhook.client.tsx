@@ -1,11 +1,11 @@
 "use client";
 
-import type { ReactNode } from "react";
-import { useFormState } from "../action-form.client.tsx";
+import { type ReactNode, useState } from "react";
+import { failureOf, useFormState } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
 import { buttonClass } from "../button-class.ts";
 import { SecretOnce } from "../copyable.tsx";
-import { Card } from "../page-layout.tsx";
+import { Card, FormMessage } from "../page-layout.tsx";
 
 type CreatedWebhookProps = Readonly<{
   title?: string;
@@ -17,6 +17,9 @@ type CreatedWebhookProps = Readonly<{
 /** Shows the fields of the form, and after the webhook was created its secret. */
 export function CreatedWebhook({ title = "Webhook created", sendTest, children }: CreatedWebhookProps) {
   const { secret, values } = useFormState();
+  const [failure, setFailure] = useState<string>();
+  // A lost connection must not replace the page, because the secret is shown only once.
+  const keepSecret = (data: FormData) => sendTest(data).catch((error) => setFailure(failureOf(error)));
   if (!secret) return children;
   return (
     <Card className="p-5">
@@ -28,9 +31,14 @@ export function CreatedWebhook({ title = "Webhook created", sendTest, children }
         <SecretOnce label={secret.label} value={secret.value}>
           Your server uses it to verify the signature of each delivery.
         </SecretOnce>
+        {failure && <FormMessage tone="bad">{failure}</FormMessage>}
         <input type="hidden" name="webhookId" value={text(values.webhookId)} />
         <div className="flex flex-wrap gap-3">
-          <button type="submit" formAction={sendTest} className={buttonClass({ variant: "primary" })}>
+          <button
+            type="submit"
+            formAction={typeof window === "undefined" ? sendTest : keepSecret}
+            className={buttonClass({ variant: "primary" })}
+          >
             Send a test
           </button>
           <ButtonLink href={text(values.page)}>View webhook</ButtonLink>

@@ -1,0 +1,122 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+
+/** Until `to`, when its last thread had ended, the system accepted connections for the killed node. */
+export type Kill = { name: string; from: number; to: number };
+/** What supervise-nodes.ts leaves when it ends. */
+export type Report = { kills: Kill[]; failures: string; output: string };
+export const KILL_FILE = "kill";
+export const REPORT_FILE = "report.json";
+
+/**
+ * A third of the stories: those in which a later request, often from another program, needs what an earlier one did, so that one process's
+ * memory could hide what the others do not know. Codes, questions, sessions and second steps go from request to request; live pages follow
+ * what another process did; pushes, jobs, Spaces and relays are seen by processes that did not take part. The others change and show rows
+ * of the database in the same ways, or test pages alone.
+ */
+const STORIES = [
+  ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
+  ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
+];
+
+/**
+ * `npm run chaos -- stories [kills] [NAME…]`: stories in a browser (e2e/), or those with one of these names, on several nodes. With `kills`, a
+ * web process is killed every 20 seconds, and a story that fails is repeated up to twice: requests in flight at the killed process fail.
+ */
+export async function runStories(words: string[]): Promise<number> {
+  execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
+  const records = mkdtempSync(join(tmpdir(), "keyhook-stories-"));
+  const results = join(records, "results.json");
+  const hasKills = words[0] === "kills";
+  const chosen = words.slice(hasKills ? 1 : 0);
+  const files = (chosen.length > 0 ? chosen : STORIES).map((name) => `e2e/${name}.spec.ts`);
+  const options = ["--config", "e2e/playwright.config.ts", "--reporter=list,json", `--retries=${hasKills ? 2 : 0}`];
+  const child = spawn(process.execPath, ["node_modules/@playwright/test/cli.js", "test", ...options, ...files], {
+    env: {
+      ...process.env,
+      ...{ KEYHOOK_SUPERVISOR: "bench/chaos/supervise-nodes.ts", CHAOS_STORIES: records, PLAYWRIGHT_JSON_OUTPUT_FILE: results },
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  child.stdout.on("data", (piece) => {
+    process.stdout.write(piece);
+    // The demo is complete.
+    if (hasKills && /^Running /m.test(String(piece))) writeFileSync(join(records, KILL_FILE), "");
+  });
+  await once(child, "exit");
+  const report: Report = JSON.parse(readFileSync(join(records, REPORT_FILE), "utf8"));
+  const { suites }: PlaywrightReport = JSON.parse(readFileSync(results, "utf8"));
+  rmSync(records, { recursive: true });
+  return judge(suites.flatMap(attemptsOf), report);
+}
+
+/**
+ * An attempt during which no node was killed must pass, and each story within three attempts. The service must not log errors. Why an attempt failed is for a person to read:
+ * HAProxy closes a connection without a line in its log if the node dies before it responds to a later request of that connection.
+ * @returns the exit status
+ */
+function judge(attempts: Attempt[], { kills, failures, output }: Report): number {
+  const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to && kill.from <= to);
+  const failed = attempts.filter(({ error }) => error !== undefined);
+  for (const attempt of failed)
+    console.log(`\n${attempt.title}${isKilledIn(attempt) ? "" : ", although no node died"}: ${attempt.error}`);
+  const end = Math.max(...attempts.map(({ to }) => to));
+  const ended = failures
+    .split("\n")
+    .map(readFailure)
+    .filter(({ isByService, to }) => isByService && to < end);
+  for (const each of ended)
+    console.log(`\nended by the service${isKilledIn(each) ? "" : ", although no node died"}: ${each.line}`);
+  const errors = output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+  for (const line of errors) console.log(`\nlogged: ${line}`);
+  const faults = [...failed, ...ended].filter((each) => !isKilledIn(each));
+  const stories = [...Map.groupBy(attempts, ({ title }) => title).values()];
+  const [first, second, third] = [1, 2, 3].map(
+    (tries) => stories.filter((all) => all.length === tries && !all.at(-1)?.error).length,
+  );
+  console.log(
+    `\n${kills.length} kills; ${stories.length} stories: ${first} passed at once, ${second} at the second attempt, ${third} at the third`,
+  );
+  console.log(
+    `${ended.length} requests ended by the service; ${faults.length} failures although no node died; ${errors.length} errors logged`,
+  );
+  const isPassed = faults.length + errors.length === 0 && stories.every((all) => !all.at(-1)?.error);
+  if (!isPassed) console.log(output.slice(-20_000));
+  return isPassed ? 0 : 1;
+}
+
+type Span = { from: number; to: number };
+
+/**
+ * A line of the proxy's log (nodes.ts). The state begins with S if the service ended the request, and with D if the proxy did so because the
+ * node was down. Stories stop Spaces, which ends their requests too.
+ */
+function readFailure(line: string): Span & { line: string; isByService: boolean } {
+  const [seconds, total, active, , , state = "", , path = ""] = line.split(" ");
+  const to = Number(seconds) * 1_000 + Number(total);
+  return { line, from: to - Number(active), to, isByService: /^[SD]\S{3}$/.test(state) && !path.startsWith("/spaces/") };
+}
+
+type Attempt = Span & { title: string; error: string | undefined };
+type Result = { status: string; startTime: string; duration: number; error?: { message?: string } };
+type Suite = { file: string; title: string; suites?: Suite[]; specs?: { title: string; tests: { results: Result[] }[] }[] };
+type PlaywrightReport = { suites: Suite[] };
+
+function attemptsOf({ title: above, suites = [], specs = [] }: Suite): Attempt[] {
+  const own = specs.flatMap(({ title, tests }) =>
+    tests.flatMap(({ results }) =>
+      results
+        .filter(({ status }) => status !== "skipped")
+        .map(({ status, startTime, duration, error }) => {
+          const from = Date.parse(startTime);
+          const message = stripVTControlCharacters(error?.message ?? status);
+          return { title: `${above} › ${title}`, from, to: from + duration, error: status === "passed" ? undefined : message };
+        }),
+    ),
+  );
+  return [...own, ...suites.flatMap(attemptsOf).map((each) => ({ ...each, title: `${above} › ${each.title}` }))];
+}
