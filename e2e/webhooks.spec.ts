@@ -227,6 +227,13 @@ test.describe("without JavaScript", () => {
     await expect(panel(page)).toContainText("Delivered after 2 attempts.");
     expect(receiver.received.map(({ id }) => id).filter((id) => id === told.id)).toHaveLength(2);
 
+    // Another receiver must not get the secret unasked. The error is seen, although the field for the secret was not shown before.
+    await page.goto(`${address}/edit`);
+    await page.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.2:9/other");
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText("Enter the current secret again or a new one, or remove the secret.")).toBeVisible();
+    await page.goto(address);
+
     await page.getByText("Delete", { exact: true }).click();
     await expect(page.getByText(`Delete the webhook ${receiver.url}?`)).toBeVisible();
     await page.getByRole("button", { name: "Delete webhook" }).click();
@@ -261,7 +268,7 @@ test("S114 the page says which webhooks and schedules stop when a token is revok
 
   await enter(page, person);
   await page.goto(`/settings/webhooks/${webhook.id}`);
-  await expect(page.getByText("Created with the token")).toBeVisible();
+  await expect(page.getByText("Created or last changed with the token")).toBeVisible();
   await page.goto("/settings/tokens");
   await page.getByText("Revoke", { exact: true }).click();
   const question = page.getByRole("listitem").filter({ hasText: "Revoking also stops what this token created" });
@@ -280,5 +287,5 @@ test("S114 the page says which webhooks and schedules stop when a token is revok
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await page.getByRole("button", { name: "Enable" }).click();
   await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
-  await expect(page.getByText("Created with the token")).toBeHidden();
+  await expect(page.getByText("Created or last changed with the token")).toBeHidden();
 });

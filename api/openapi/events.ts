@@ -8,13 +8,13 @@ const REFERENCE = "WebhookReference";
 /** What each kind of event is about, from a receiver's view. */
 const summaries: Record<TestKind, string> = {
   "repo.create": "A repository was created",
-  "repo.update": "A repository was changed",
+  "repo.update": "A platform reported a change of a repository that no other kind of event covers",
   "repo.delete": "A repository was deleted",
   "repo.move": "A repository was renamed or moved to another owner",
   "repo.content.update": "Commits were pushed, or branches, tags or pull requests changed",
   "repo.config.update": "Settings of a repository were changed",
   "discussion.create": "A discussion or a pull request was opened",
-  "discussion.update": "A discussion's or a pull request's title or status changed, or a pull request was merged",
+  "discussion.update": "The status, title, pin or lock of a discussion or a pull request changed, or a pull request was merged",
   "discussion.delete": "A discussion was deleted",
   "discussion.comment.create": "A comment was added",
   "discussion.comment.update": "A comment was edited or hidden",

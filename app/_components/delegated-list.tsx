@@ -19,7 +19,7 @@ export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated
   ];
   return (
     <div className="mt-3">
-      <p>Revoking also stops what this {of} created:</p>
+      <p>Revoking also stops what this {of} created or last changed:</p>
       <ul className="mt-1 list-disc pl-5">
         {lines.map((line) => (
           <li key={line} className="wrap-anywhere">

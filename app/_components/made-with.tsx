@@ -1,7 +1,7 @@
 import type { MadeWith as Made } from "#core/access/delegation.ts";
 
-/** Which app or token created something, and whether it still has access. Renders nothing for what a person created on the pages. */
-export function MadeWith({ madeWith, verb = "Created" }: Readonly<{ madeWith: Made | null; verb?: string }>) {
+/** Which app or token created or last changed something, and whether it still has access. Renders nothing for what a person created on the pages. */
+export function MadeWith({ madeWith, verb = "Created or last changed" }: Readonly<{ madeWith: Made | null; verb?: string }>) {
   if (!madeWith) return null;
   const { kind, name, clientId, isEnded } = madeWith;
   return (

@@ -282,6 +282,6 @@ export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: st
   // This app may not learn which app created the resource.
   throw new ServiceError(
     "forbidden",
-    `This app did not create this ${what}. The owner of the ${what} can change it in their settings.`,
+    `Another app or token created or last changed this ${what}. The owner of the ${what} can change it in their settings.`,
   );
 }

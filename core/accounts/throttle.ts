@@ -1,3 +1,4 @@
+import { waitInWords } from "../counted.ts";
 import { hashToken } from "../crypto/token.ts";
 import { type Db, pool, retryDeadlocks } from "../db.ts";
 import { isServiceError, ServiceError } from "../errors.ts";
@@ -46,7 +47,7 @@ export async function consumeBytes(
 function tooMany(key: string, seconds: number): ServiceError {
   log().info({ throttle: key.slice(0, key.indexOf(":")) }, "too many attempts");
   const retryAfterSeconds = Math.max(1, Math.ceil(seconds));
-  return new ServiceError("rate_limited", `Too many attempts. Try again in ${inWords(retryAfterSeconds)}.`, {
+  return new ServiceError("rate_limited", `Too many attempts. Try again in ${waitInWords(retryAfterSeconds)}.`, {
     retryAfterSeconds,
   });
 }
@@ -232,10 +233,4 @@ export async function clearThrottle(...keys: string[]): Promise<void> {
 /** The key of one kind of attempt by one subject. The subject (an address, a login) is hashed: it may be long, and is private. */
 export function throttleKey(kind: string, subject: string): string {
   return `${kind}:${hashToken(subject)}`;
-}
-
-function inWords(seconds: number): string {
-  if (seconds <= 90) return `${seconds} ${seconds === 1 ? "second" : "seconds"}`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes <= 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
 }

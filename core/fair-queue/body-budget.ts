@@ -33,13 +33,9 @@ export class BodyBudget {
   /** @throws ServiceError `unavailable` when the caller, or all callers together, hold too much */
   take(bytes: number, { key, isAnonymous }: Party = currentParty()): Release {
     if (!this.#all.admits(key, undefined, bytes) || (isAnonymous && !this.#anonymous.admits(key, undefined, bytes))) {
-      throw new ServiceError(
-        "unavailable",
-        "Too many large requests are in progress. Wait until some of yours finish, then try again.",
-        {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        },
-      );
+      throw new ServiceError("unavailable", "Too many large requests are in progress. Try again in a few seconds.", {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     }
     this.#all.take(key, undefined, bytes);
     if (isAnonymous) this.#anonymous.take(key, undefined, bytes);

@@ -11,7 +11,7 @@ const ENDED = Prisma.sql`id, owner_id AS "ownerId", owner_kind AS "ownerKind",
 const orgOf = ({ ownerId, ownerKind }: Ended): string | null => (ownerKind === "organization" ? ownerId : null);
 
 const SCHEDULE_MESSAGE =
-  "The app or token that created this schedule no longer has access. Resume it to run it with your own permissions.";
+  "The app or token that created, last changed or resumed this schedule no longer has access. Resume it to run it with your own permissions.";
 const RUN_MESSAGE = "Cancelled: the app or token that started it no longer has access.";
 
 /**
@@ -25,7 +25,10 @@ export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[],
     WHERE id IN (SELECT id FROM scheduled_job WHERE delegation_id = ANY (${[...delegationIds]}) AND NOT is_suspended LIMIT ${most})
     RETURNING ${ENDED}`;
   for (const schedule of schedules) {
-    const data = { scheduleId: schedule.id, reason: "the app or token that created it no longer has access" };
+    const data = {
+      scheduleId: schedule.id,
+      reason: "the app or token that created, last changed or resumed it no longer has access",
+    };
     await recordAuditEvent(tx, { type: "scheduled_job.suspend", orgId: orgOf(schedule), clientId: schedule.clientId, data });
   }
   const runs = await tx.$queryRaw<Ended[]>`

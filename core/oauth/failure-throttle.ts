@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { addressKey } from "#core/accounts/address-key.ts";
+import { waitInWords } from "#core/counted.ts";
 import { ProtocolError } from "./protocol-request.ts";
 
 /**
@@ -32,7 +33,7 @@ export function guardAgainstGuessing(res: ServerResponse, address: string, clien
   const waitMs = Math.max(...[...limits].map(([key, limit]) => waitOf(key, limit)));
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
-  throw new ProtocolError(429, "temporarily_unavailable", `too many failed requests; try again in ${seconds} seconds`, {
+  throw new ProtocolError(429, "temporarily_unavailable", `too many failed requests; try again in ${waitInWords(seconds)}`, {
     "Retry-After": String(seconds),
   });
 }

@@ -108,7 +108,7 @@ const backupVerify = command({
         database.unreadable === 0
           ? `SECRET_KEY decrypts all ${database.secrets} stored secrets.`
           : `${database.unreadable} of ${database.secrets} stored secrets cannot be decrypted. If the backup was made during a rotation, set SECRET_KEY_PREVIOUS too.`,
-        isFailure
+        missing.length > 0
           ? "The backup is not complete. Make a new one."
           : quick
             ? "Everything is there."

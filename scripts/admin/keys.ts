@@ -40,14 +40,14 @@ export const secretsRotate = command({
       };
     }
     const { resealed, unreadable } = await rotateSecretKey();
-    const place = isGenerated ? `Delete ${previousKeyFile(DATA_DIR)}` : "Remove SECRET_KEY_PREVIOUS from the settings";
+    const place = isGenerated ? `delete ${previousKeyFile(DATA_DIR)}` : "remove SECRET_KEY_PREVIOUS from the settings";
     return {
       json: { key: "rotated", encrypted: resealed, unreadable },
       text: [
         ...Object.entries(resealed).map(([purpose, count]) => `${purpose}\t${count}`),
         "All stored secrets are encrypted with the new key.",
         unreadable > 0 && `${unreadable} values could not be decrypted with either key, and stay as they are.`,
-        `${place} and restart when links signed with the previous key may end: docs/operations.md lists them (Keys).`,
+        `When the links that the previous key signed may stop working (docs/operations.md, Keys, lists them): ${place}, and restart.`,
       ]
         .filter(Boolean)
         .join("\n"),

@@ -21,7 +21,7 @@ const answered = {
     replayAnswerSchema,
   ),
   503: failure(
-    "Not sent within 20 seconds. The delivery stays in the queue. Repeat the request after `Retry-After`; it waits for the same attempt",
+    "Not sent within 20 seconds. The delivery stays in the queue. Read it to see the outcome: a repeated request could send it again",
   ),
 };
 const oneReplay = { 200: json("The replay", z.object({ replay: webhookReplaySchema })) };

@@ -27,14 +27,14 @@ const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, 
   repo: [
     ["repo.content.update", "Content pushed"],
     ["repo.create", "Repository created"],
-    ["repo.update", "Description or tags changed"],
+    ["repo.update", "Other change, reported by a platform"],
     ["repo.config.update", "Settings changed"],
     ["repo.move", "Renamed or moved"],
     ["repo.delete", "Repository deleted"],
   ],
   discussion: [
     ["discussion.create", "Discussion or pull request opened"],
-    ["discussion.update", "Closed, merged or retitled"],
+    ["discussion.update", "Status, title, pin or lock changed"],
     ["discussion.delete", "Discussion deleted"],
     ["discussion.comment.create", "Comment added"],
     ["discussion.comment.update", "Comment edited or hidden"],
@@ -219,7 +219,8 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           />
         )}
       </div>
-      <div className="hidden group-has-[input[value=own]:checked]/secret:block">
+      {/* The new target may need the secret again while another choice is selected: its error must be seen. */}
+      <div className="hidden has-[[aria-invalid=true]]:block group-has-[input[value=own]:checked]/secret:block">
         <Field
           name="secret"
           type="password"

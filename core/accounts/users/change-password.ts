@@ -65,7 +65,7 @@ export async function setPassword(actor: Person, input: { newPassword: string },
   const passwordHash = await hashPassword(password);
   await db().$transaction(async (tx) => {
     const { count } = await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: { passwordHash } });
-    if (count === 0) throw conflict("You already have a password. Change it with your current one.");
+    if (count === 0) throw conflict("You already have a password. To change it, enter your current password.");
     await queueMail(tx, { to: user.email, ...passwordSetEmail(user) });
     await recordAuditEvent(tx, { type: "user.set_password", actorId: userId, subjectId: userId, from });
   });

@@ -155,7 +155,10 @@ async function mergeCommit(
 ): Promise<string> {
   const merged = await mergeTree(path, baseSha, headSha, objectsOf(quarantine));
   if (merged.outcome === "conflicts") throw conflict(conflictSentence(merged.files));
-  if (merged.outcome === "unrelated") throw conflict("This pull request has no history in common with the base branch.");
+  if (merged.outcome === "unrelated")
+    throw conflict(
+      "This pull request has no history in common with the base branch. Open a new one from a branch that starts there.",
+    );
   const signature = await signatureOf(actor);
   const lines = [
     `tree ${merged.tree}`,

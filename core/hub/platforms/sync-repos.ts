@@ -91,7 +91,7 @@ async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirr
   const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
   if (count > SYNC_MAX_REPOS) {
     throw conflict(
-      `This list would delete ${count} repositories, but a request can delete at most ${SYNC_MAX_REPOS}. Report some of them with "repo delete" events first.`,
+      `This list would delete ${count} repositories, but a request can delete at most ${SYNC_MAX_REPOS}. Report some of them with \`repo.delete\` events first.`,
       "complete",
     );
   }

@@ -3,6 +3,7 @@ import { requirePermission } from "../../access/may.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { counted, waitInWords } from "../../counted.ts";
 import { db } from "../../db.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { InferenceAccount } from "./allowance.ts";
@@ -46,14 +47,14 @@ function parseRate(field: string, text: string): number {
 
 /** Counts a request for a user and for their app. @throws ServiceError `rate_limited` with the seconds to wait */
 export async function countRequest({ userId, clientId }: InferenceAccount, { perUser, perApp }: InferenceRates): Promise<void> {
-  await within(`inference-user:${userId}`, perUser, `You can make ${perUser} requests per minute.`);
-  if (clientId) await within(`inference-app:${clientId}`, perApp, `This app can make ${perApp} requests per minute.`);
+  await within(`inference-user:${userId}`, perUser, `You can make ${counted(perUser, "request")} per minute.`);
+  if (clientId) await within(`inference-app:${clientId}`, perApp, `This app can make ${counted(perApp, "request")} per minute.`);
 }
 
 async function within(subject: string, limit: number, sentence: string): Promise<void> {
   await consumeThrottle(throttleKey("inference", subject), { limit, windowSeconds: WINDOW_SECONDS }).catch((error: unknown) => {
     if (!isServiceError(error) || error.code !== "rate_limited") throw error;
     const { retryAfterSeconds = WINDOW_SECONDS } = error;
-    throw new ServiceError("rate_limited", `${sentence} Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds });
+    throw new ServiceError("rate_limited", `${sentence} Try again in ${waitInWords(retryAfterSeconds)}.`, { retryAfterSeconds });
   });
 }

@@ -1,3 +1,4 @@
+import { waitInWords } from "../../counted.ts";
 import { ServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
 import { isAllowedAddress, isAllowedOrOwnAddress } from "../../outbound/is-allowed-address.ts";
@@ -68,9 +69,13 @@ export function refusalOfUpstream(
   if (status === 429) {
     const seconds = /^\d{1,6}$/.test(headers["retry-after"] ?? "") ? Number(headers["retry-after"]) : RETRY_SECONDS;
     const retryAfterSeconds = Math.min(Math.max(seconds, 1), RETRY_MAX_SECONDS);
-    throw new ServiceError("rate_limited", `The provider of this model is busy. Try again in ${retryAfterSeconds} seconds.`, {
-      retryAfterSeconds,
-    });
+    throw new ServiceError(
+      "rate_limited",
+      `The provider of this model is busy. Try again in ${waitInWords(retryAfterSeconds)}.`,
+      {
+        retryAfterSeconds,
+      },
+    );
   }
   if (status === 408 || status === 504)
     throw new ServiceError("upstream_timeout", "The provider of this model did not respond in time. Try again later.");

@@ -81,7 +81,7 @@ async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
 
 async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise<void> {
   const message =
-    "The user or app that created or last changed this schedule no longer has permission to run it. Resume it to run it with your own permissions.";
+    "The user or app that created, last changed or resumed this schedule no longer has permission to run it. Resume it to run it with your own permissions.";
   await tx.scheduledJob.update({
     where: { id },
     data: { isSuspended: true, message, attempts: 0, claimId: null, claimedUntil: null },
@@ -89,7 +89,7 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   await recordAuditEvent(tx, {
     type: "scheduled_job.suspend",
     orgId: ownerKind === "organization" ? ownerId : null,
-    data: { scheduleId: id, reason: "whoever created or last changed it no longer has permission to run it" },
+    data: { scheduleId: id, reason: "whoever created, last changed or resumed it no longer has permission to run it" },
   });
 }
 

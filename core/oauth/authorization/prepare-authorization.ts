@@ -2,6 +2,7 @@ import { decodeJwt } from "jose";
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { addressKey } from "#core/accounts/address-key.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
+import { waitInWords } from "#core/counted.ts";
 import { isServiceError } from "#core/errors.ts";
 import { clientExtension } from "../clients/client-extension.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
@@ -149,7 +150,7 @@ export async function countOrRefuse(
     if (!isServiceError(error)) throw error;
     const { retryAfterSeconds } = error;
     ctx.set("Retry-After", String(retryAfterSeconds));
-    const description = `too many ${what}; try again in ${retryAfterSeconds} seconds`;
+    const description = `too many ${what}; try again in ${waitInWords(retryAfterSeconds ?? 1)}`;
     const refusal = new errors.CustomOIDCProviderError("temporarily_unavailable", description);
     throw Object.assign(refusal, { status: 429, statusCode: 429 });
   }

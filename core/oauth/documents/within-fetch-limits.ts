@@ -1,4 +1,5 @@
 import { addressKey } from "#core/accounts/address-key.ts";
+import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
 /**
@@ -91,7 +92,7 @@ function count(key: string, now: number): void {
 }
 
 function busy(retryAfterSeconds: number, isOwnFault: boolean): DocumentError {
-  const sentence = `Too many documents are being fetched. Try again in ${retryAfterSeconds} seconds.`;
+  const sentence = `Too many documents are being fetched. Try again in ${waitInWords(retryAfterSeconds)}.`;
   return new DocumentError("busy", sentence, { retryAfterSeconds, isOwnFault });
 }
 

@@ -91,7 +91,7 @@ test("a webhook with a secret can be pointed to this machine and back only with 
   const here = ["--forward-to", receiver.url, "--webhook", id, "--yes"];
   expect(await keyhook(["listen", ...here])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("Enter the secret again"),
+    stderr: expect.stringContaining("Enter the current secret again"),
   });
   const session = listen([...here, "--secret", "shared"]);
   await session.says(/Listening: /);

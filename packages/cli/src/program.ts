@@ -14,7 +14,7 @@ import type { Terminal } from "./terminal.ts";
 /** Creates the tree of commands. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("keyhook")
-    .description("Sign in to a Keyhook service; manage webhooks, jobs, apps and organizations there")
+    .description("Sign in to a Keyhook service; manage webhooks, jobs and apps there, and see organizations and their audit logs")
     .version(version, "-V, --version", "print the version")
     .enablePositionalOptions()
     .showHelpAfterError("(--help shows the usage)")

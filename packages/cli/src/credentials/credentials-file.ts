@@ -23,7 +23,7 @@ export async function readCredentialsFile(path: string): Promise<CredentialsByOr
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw new Refused(
-      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Make it readable only by you, or remove it.`,
+      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Give yourself permission to read it, or remove it.`,
     );
   }
   const read = parse(text);

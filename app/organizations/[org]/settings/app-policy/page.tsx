@@ -108,7 +108,10 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
           empty={<NoApps path={path} isSearched={search !== "" || state !== undefined} />}
         />
       </div>
-      <SectionCard title="Approval in advance" description="Before any member uses it. Ask its owner for the client ID.">
+      <SectionCard
+        title="Approval in advance"
+        description="Approve an app before any member uses it. Ask the app's owner for its client ID."
+      >
         <ActionForm action={decideAppAction.bind(null, name, "approved")} className="grid max-w-reading gap-5">
           <Field name="clientId" label="Client ID" isMono />
           <SubmitButton variant="secondary">Approve</SubmitButton>

@@ -72,9 +72,11 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   const divergence = `${counted(state.ahead, "commit")} of its own${behind}.`;
   if (state.merge === "conflicts" || state.merge === "unrelated") {
     return (
-      <StatusNote Icon={CircleAlert} tone="text-bad" title="Conflicts">
+      <StatusNote Icon={CircleAlert} tone="text-bad" title={state.merge === "unrelated" ? "No common history" : "Conflicts"}>
         {state.merge === "unrelated" ? (
-          <>This pull request has no history in common with {base}.</>
+          <>
+            This pull request has no history in common with {base}. Open a new one from a branch that starts at {base}.
+          </>
         ) : (
           <>
             This pull request has {divergence} These files were changed on both sides:
