@@ -103,7 +103,7 @@ test("the caller gets the provider's response under the requested model name, an
   expect(await lineOf(caller)).toEqual({
     clientId: "",
     orgName: null,
-    isOrganizations: false,
+    isPaidByOrganization: false,
     model: "tide/small",
     requests: 5,
     failures: 0,
