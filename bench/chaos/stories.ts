@@ -13,7 +13,7 @@ export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
 /**
- * A third of the stories: those in which a later request, often from another program, needs what an earlier one did, so that one process's
+ * A third of the files with stories: those in which a later request, often from another program, needs what an earlier one did, so that one process's
  * memory could hide what the others do not know. Codes, questions, sessions and second steps go from request to request; live pages follow
  * what another process did; pushes, jobs, Spaces and relays are seen by processes that did not take part. The others change and show rows
  * of the database in the same ways, or test pages alone.

@@ -25,14 +25,15 @@ const { nodes, kill, start, stop, output, failures } = await runNodes({ director
 
 const kills: Kill[] = [];
 const web = nodes.filter(({ kind }) => kind === "web");
+let restarted: Promise<void> | undefined;
 while (!stopping.signal.aborted) {
-  await delay(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+  await Promise.all([restarted, delay(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)]);
   const node = web[kills.length % web.length];
   if (stopping.signal.aborted || !node || !existsSync(join(records, KILL_FILE))) continue;
   const from = Date.now();
   await kill(node);
   kills.push({ name: node.name, from, to: Date.now() });
-  await start(node);
+  restarted = start(node);
 }
 await stop();
 lock?.release();
