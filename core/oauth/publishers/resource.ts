@@ -34,10 +34,10 @@ export async function findResource(target: CiRequest["target"]): Promise<Resourc
 export function auditedAs(resource: Resource): { orgId: string | null; subjectId: string | null; data: Record<string, string> } {
   if ("user" in resource) return { orgId: null, subjectId: resource.user.id, data: { username: resource.user.username } };
   const { ownerId, ownerKind, fullName, type } = resource.repo;
-  const isPaidByOrganization = ownerKind === "organization";
+  const isOrganizations = ownerKind === "organization";
   return {
-    orgId: isPaidByOrganization ? ownerId : null,
-    subjectId: isPaidByOrganization ? null : ownerId,
+    orgId: isOrganizations ? ownerId : null,
+    subjectId: isOrganizations ? null : ownerId,
     data: { repo: fullName, type },
   };
 }
