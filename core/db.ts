@@ -51,9 +51,12 @@ function connections(): Connections {
 
 /** Names of prepared statements by their texts (docs/decisions/105). A connection keeps a named statement until it ends. */
 const names = new Map<string, string>();
-/** A statement with a list has another text for each length of the list. Prepared, all of these would fill the memory of connections. */
-const MOST_PARAMETERS = 32;
-const MOST_NAMES = 1_000;
+/**
+ * A statement with a list has another text for each length of the list. Prepared, each takes about 60 KB of the server's memory for each
+ * connection.
+ */
+const MOST_PARAMETERS = 16;
+const MOST_NAMES = 300;
 
 /**
  * For Prisma's statements. Those with ORDER BY get no name: a plan for all values may read a whole table in that order, to find a few rows.

@@ -32,13 +32,13 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw tooMany(key, seconds);
 }
 
-/** Counts the bytes of data; `limit` is a number of bytes. @throws ServiceError `rate_limited` */
+/** Counts the bytes of data, or this number of bytes; `limit` is a number of bytes. @throws ServiceError `rate_limited` */
 export async function consumeBytes(
   key: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | number,
   { limit, windowSeconds }: ThrottleLimit,
 ): Promise<void> {
-  const attempts = Buffer.byteLength(data);
+  const attempts = typeof data === "number" ? data : Buffer.byteLength(data);
   if (attempts === 0) return;
   const { count, seconds } = await countAttempts({ key, attempts, windowSeconds });
   if (count > limit) throw tooMany(key, seconds);

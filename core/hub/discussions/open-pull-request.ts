@@ -21,10 +21,10 @@ type NewPullRequest = {
   /** Its base branch, without `refs/heads/`; by default the repository's default branch. */
   base?: string;
   /**
-   * What it proposes: a commit that is already in the repository's object store, reachable or not, or the tip of a branch. Without
-   * it the pull request is a draft that starts at its base, and its author pushes to it.
+   * What it proposes: a commit, which `store` puts into the repository unless it is there already, or the tip of a branch. Without it
+   * the pull request is a draft that starts at its base, and its author pushes to it.
    */
-  head?: { sha: string } | { branch: string };
+  head?: { sha: string; store?: () => Promise<void> } | { branch: string };
   /** Large files of its commits that are in its author's store of proposals. */
   largeFiles?: { storeId: string | undefined; pointers: readonly ProposedPointer[] };
 };
@@ -52,6 +52,7 @@ export async function openPullRequest(
   const proposedSha = await resolveHead(path, input.head, baseSha);
   await requireRoomForRef(path, { isPullRequest: true });
   await countContribution(actor, "open", description);
+  if (input.head && "sha" in input.head) await input.head.store?.();
   const opened = await db().$transaction(async (tx) => {
     const status = proposedSha ? "open" : "draft";
     const opened = await insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });

@@ -23,7 +23,10 @@ const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
  */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
-/** The maximum number of a user's requests, answered ones included, which are kept as long as the repository (S137). */
+/**
+ * The maximum number of a user's requests, answered ones included, which are kept as long as the repository (S137). Users whom an owner
+ * added unasked do not count: an owner could otherwise use up another user's requests.
+ */
 const REQUESTS_MAX = 1_000;
 const tooManyRequests = () =>
   conflict(`You have requested access to ${REQUESTS_MAX.toLocaleString("en")} repositories. Withdraw a request first.`);
@@ -66,7 +69,7 @@ export async function askForAccess(
     if (before) return before.status as AccessRequestStatus;
     if (await may(actor, "repo.read_content", repoResource(repo), tx))
       throw conflict("You already have access to this repository.");
-    if ((await tx.accessRequest.count({ where: { userId } })) >= REQUESTS_MAX) throw tooManyRequests();
+    if ((await tx.accessRequest.count({ where: { userId, hasAsked: true } })) >= REQUESTS_MAX) throw tooManyRequests();
     isNew = true;
     const status = repo.gated === "auto" ? "accepted" : "pending";
     const decidedAt = status === "accepted" ? new Date() : null;

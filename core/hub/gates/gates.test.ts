@@ -283,6 +283,9 @@ it("S137 a user has at most 1,000 requests; a new one is possible once one is wi
   const one = await db().accessRequest.findFirstOrThrow({ where: { userId: person.id } });
   await withdrawAccessRequest(person.actor, one.repoId, from);
   expect(await ask(person, repo)).toBe("pending");
+  // Owners add users unasked. Otherwise one owner could use up another user's requests.
+  await db().accessRequest.updateMany({ where: { userId: person.id }, data: { hasAsked: false } });
+  expect(await ask(person, await gatedRepo())).toBe("pending");
 });
 
 it("S56 changing a decision back and forth cannot fill a mailbox", async () => {

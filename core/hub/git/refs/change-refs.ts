@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
@@ -18,6 +19,7 @@ import { walks } from "../queues.ts";
 import { deadlineIn } from "../read/walk.ts";
 import { repositoryPath } from "../repository.ts";
 import { RanOutOfTime, runGit } from "../run-git.ts";
+import type { Quarantine } from "../write/quarantine.ts";
 import { updateRefs } from "./git-refs.ts";
 import { LOOSE_REFS_MAX } from "./loose-refs.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
@@ -206,25 +208,30 @@ type MoveTarget = {
   actorNow: ActorNow;
   /** The permission that this change requires besides the right to write. */
   ask?: PermissionCheck;
+  /** The new objects to which the refs will point. A refused change must leave none: no quota would count them (S137). */
+  quarantine?: Quarantine;
 };
 
 /**
- * Points refs to existing commits, all of them or none, as one event.
+ * Points refs to commits, all of them or none, as one event.
  * @throws ServiceError `conflict` when one of them is no longer at `oldSha`; `not_found` when the repository was deleted; `forbidden`
  * and the like when the actor may no longer write to it
  */
-export async function moveRefs({ repo, path, actorNow, ask }: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
+export async function moveRefs(target: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
+  const { repo, path, actorNow, ask, quarantine } = target;
   const actor = await recheckPermission(repo, actorNow, async (now, current) => {
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository" });
     requireChangeable(current);
     await ask?.(now, current);
   });
   let isOutdated = false;
-  const recorded = await changeRefs(repo, actor, changes, async () => {
+  const perform = async () => {
+    await quarantine?.release();
     const changed = await updateRefs(path, changes);
     isOutdated = changed.length === 0;
     return changed;
-  });
+  };
+  const recorded = await changeRefs(repo, actor, changes, perform, quarantine && join(quarantine.path, "objects"));
   if (recorded) return recorded;
   if (!isOutdated) throw notFound("Repository");
   throw conflict(`Another request has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}. Try again.`);

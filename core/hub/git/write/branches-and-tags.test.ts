@@ -10,6 +10,7 @@ import { ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { countObjects } from "../count-objects.ts";
 import { resolveRef } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -271,6 +272,22 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     await expect(createBranch(ada.actor, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
     expect(await at(repo, "refs/heads/two")).toBeNull();
     expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+  });
+
+  test("leave no objects of what is refused", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    const { loose } = await countObjects(await openRepository(repo));
+    await createBranch(ada.actor, nameOf(repo), { branch: "one" });
+    await pool().query("UPDATE throttle SET count = $2 WHERE key = $1", [throttleKey("repo-events", ada.id), 128 * 1024 * 1024]);
+    const refused = await outcomes([
+      createTag(ada.actor, nameOf(repo), { tag: "v1", message: "one" }),
+      createBranch(ada.actor, nameOf(repo), { branch: "two", isEmpty: true }),
+      superSquash(ada.actor, nameOf(repo), { branch: "main" }),
+    ]);
+    expect(refused).toEqual(["rate_limited", "rate_limited", "rate_limited"]);
+    expect((await countObjects(await openRepository(repo))).loose).toBe(loose);
   });
 
   test("of apps and CI jobs do not use up the limit of the person who trusted them", async () => {

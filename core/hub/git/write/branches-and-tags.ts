@@ -13,6 +13,7 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { runGit } from "../run-git.ts";
 import { commitMessage, type Signature, signatureOf, tagMessage } from "./build-commit.ts";
 import { findCommit, findRevision, openForChange, requireOpenPullRequest } from "./change-target.ts";
+import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 type NewBranch = {
   branch: string;
@@ -55,28 +56,40 @@ export async function createBranch(
     );
   };
   ask(actor, repo);
-  const { sha, others } = isEmpty
-    ? { sha: await firstCommit(actor, path), others: [] }
-    : await startAt(actor, repo, path, { ref, startingPoint: startingPoint ?? repo.defaultBranch });
-  if (sha === present) return { repo, sha };
-  const recorded = await moveRefs({ repo, path, actorNow, ask }, [...others, { ref, oldSha: present, newSha: sha }]);
-  return { repo: recorded.repo, sha };
+  return inQuarantine(path, async (quarantine) => {
+    const { sha, others } = isEmpty
+      ? { sha: await firstCommit(actor, quarantine), others: [] }
+      : await startAt(actor, repo, quarantine, { path, ref, startingPoint: startingPoint ?? repo.defaultBranch });
+    if (sha === present) return { repo, sha };
+    const changes = [...others, { ref, oldSha: present, newSha: sha }];
+    const recorded = await moveRefs({ repo, path, actorNow, ask, quarantine }, changes);
+    return { repo: recorded.repo, sha };
+  });
+}
+
+async function inQuarantine<T>(path: string, work: (quarantine: Quarantine) => Promise<T>): Promise<T> {
+  const quarantine = await openQuarantine(path);
+  try {
+    return await work(quarantine);
+  } finally {
+    await quarantine.discard();
+  }
 }
 
 async function startAt(
   actor: Actor,
   repo: Repo,
-  path: string,
-  { ref, startingPoint }: { ref: string; startingPoint: string },
+  quarantine: Quarantine,
+  { path, ref, startingPoint }: { path: string; ref: string; startingPoint: string },
 ): Promise<{ sha: string; others: RefChange[] }> {
   const revision = await findRevision(repo, path, startingPoint);
   if (revision.sha) return { sha: revision.sha, others: [] };
-  const sha = await firstCommit(actor, path);
+  const sha = await firstCommit(actor, quarantine);
   const unborn = `refs/heads/${repo.defaultBranch}`;
   return { sha, others: unborn === ref ? [] : [{ ref: unborn, oldSha: null, newSha: sha }] };
 }
 
-async function firstCommit(actor: Actor, path: string): Promise<string> {
+async function firstCommit(actor: Actor, { path }: Quarantine): Promise<string> {
   return writeRootCommit(path, { message: "initial commit\n", signature: await signatureOf(actor) });
 }
 
@@ -135,9 +148,12 @@ export async function createTag(
   const sha = await findCommit(repo, path, revision ?? repo.defaultBranch);
   const text = tagMessage(message);
   if (text) await requireRoom(repo.owner, Buffer.byteLength(text), "this tag's message");
-  const newSha = text ? await writeTag(path, { tag, commit: sha, message: text, signature: await signatureOf(actor) }) : sha;
-  const recorded = await moveRefs({ repo, path, actorNow }, [{ ref, oldSha: null, newSha }]);
-  return { repo: recorded.repo, sha };
+  return inQuarantine(path, async (quarantine) => {
+    const annotated = { tag, commit: sha, message: text, signature: await signatureOf(actor) };
+    const newSha = text ? await writeTag(quarantine.path, annotated) : sha;
+    const recorded = await moveRefs({ repo, path, actorNow, quarantine }, [{ ref, oldSha: null, newSha }]);
+    return { repo: recorded.repo, sha };
+  });
 }
 
 /**
@@ -193,9 +209,12 @@ export async function superSquash(
     // a history.
     if (message?.trim() || !(await hasHistory(path, oldSha)))
       await requireRoom(repo.owner, Buffer.byteLength(text), "this commit's message");
-    const sha = await writeRootCommit(path, { tree, message: text, signature: await signatureOf(actor) });
-    const recorded = await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: sha }]);
-    return { repo: recorded.repo, sha, ref };
+    const signature = await signatureOf(actor);
+    return inQuarantine(path, async (quarantine) => {
+      const sha = await writeRootCommit(quarantine.path, { tree, message: text, signature });
+      const recorded = await moveRefs({ repo, path, actorNow, ask, quarantine }, [{ ref, oldSha, newSha: sha }]);
+      return { repo: recorded.repo, sha, ref };
+    });
   });
 }
 

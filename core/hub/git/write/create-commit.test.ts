@@ -5,10 +5,12 @@ import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { anonymous } from "../../../access/actor.ts";
 import { organizationOf, outcomes, signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
-import { db } from "../../../db.ts";
+import { throttleCount, throttleKey } from "../../../accounts/throttle.ts";
+import { db, pool } from "../../../db.ts";
 import { newId } from "../../../ids.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { countObjects } from "../count-objects.ts";
 import { resolveRef } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -423,4 +425,38 @@ test("files of Git LFS are stored as pointers, and the commit adds the lines tha
     code: "invalid_request",
   });
   await fsck(repo);
+});
+
+describe("S137 commits without new content", () => {
+  test("exceed the quota by at most 256 MiB in a day", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commit(ada, repo, [file("a"), file("b"), file("c")]);
+    await db().storageQuota.create({ data: { ownerId: ada.id, bytes: 1n } });
+    const remove = (path: string) => commit(ada, repo, [{ type: "deletedFile", path }]);
+    await remove("a");
+    const key = throttleKey("storage-overdraft", ada.id);
+    const bytes = await throttleCount(key);
+    expect(bytes).toBeGreaterThan(0);
+    await pool().query("UPDATE throttle SET count = $2 WHERE key = $1", [key, 256 * 1024 * 1024]);
+    await expect(remove("b")).rejects.toMatchObject({ code: "storage_full" });
+    await expect(commit(ada, repo, [{ type: "copyFile", path: "d", from: { path: "b" } }])).rejects.toMatchObject({
+      code: "storage_full",
+    });
+    await db().storageQuota.deleteMany({ where: { ownerId: ada.id } });
+    await remove("b");
+  });
+
+  test("leave nothing if a pull request with them is refused", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commit(ada, repo, [file("a")]);
+    const propose = (path: string) =>
+      commit(ada, repo, [{ type: "copyFile", path, from: { path: "a" } }], { isPullRequest: true });
+    await propose("b");
+    const { loose, packs } = await countObjects(await openRepository(repo));
+    await pool().query("UPDATE throttle SET count = 1000 WHERE key = $1", [throttleKey("discussion-open", ada.id)]);
+    await expect(propose("c")).rejects.toMatchObject({ code: "rate_limited" });
+    expect(await countObjects(await openRepository(repo))).toMatchObject({ loose, packs });
+  });
 });

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { may, requirePermission } from "../../../access/may.ts";
+import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
 import { inTransaction } from "../../../db.ts";
-import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
+import { invalidRequest, isServiceError, notFound, ServiceError } from "../../../errors.ts";
 import { requestContext } from "../../../log.ts";
 import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { isAncestor } from "../../discussions/commits.ts";
@@ -57,6 +58,11 @@ export type Committed = {
 const ATTEMPTS_MAX = 10;
 /** The maximum that a commit without new content may add beyond the quota: a few folders. */
 const FREE_BYTES = 64 * 1024;
+/**
+ * What all commits without new content together may add beyond an owner's quota: one deletion writes its folder anew, which may have
+ * 16 MiB (S137).
+ */
+const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**
  * Creates a commit on a branch from operations, and one event. Contents are written as they arrive, into a quarantine. The branch moves at
@@ -180,22 +186,18 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   if (!current) throw notFound("Repository");
   await requireCopyable(actor, current, collected);
   const hold = await holdRoom(draft);
-  const proposal = async () => {
-    await quarantine.release();
-    // `lfsRemovedAt` as it was before the changes were collected: they refer to large files that the repository had then (change-refs.ts).
-    return openPullRequest(
-      actor,
-      { ...current, lfsRemovedAt: repo.lfsRemovedAt },
-      {
-        title: summary,
-        description: description ?? "",
-        base: ref.replace(/^refs\/heads\//, ""),
-        head: { sha: built.sha },
-        largeFiles: { storeId, pointers: collected.proposed },
-      },
-    );
-  };
-  const opened = await proposal()
+  // `lfsRemovedAt` as it was before the changes were collected: they refer to large files that the repository had then (change-refs.ts).
+  const opened = await openPullRequest(
+    actor,
+    { ...current, lfsRemovedAt: repo.lfsRemovedAt },
+    {
+      title: summary,
+      description: description ?? "",
+      base: ref.replace(/^refs\/heads\//, ""),
+      head: { sha: built.sha, store: quarantine.release },
+      largeFiles: { storeId, pointers: collected.proposed },
+    },
+  )
     .catch(async (error: unknown) => {
       // Its objects stay in the repository until git collects them, and count until then.
       await recountRepository(repo.id);
@@ -219,8 +221,12 @@ async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<
   const { bytes } = await countObjects(quarantine.path);
   if (!(await may(actor, "repo.write", repoResource(repo)))) return holdProposal(actor, repo, bytes, "this commit");
   const { changes, hasContent } = collected;
-  if ((bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete")) return undefined;
-  return holdStorage(repo.owner, bytes, "this commit");
+  const mayExceed = (bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete");
+  return holdStorage(repo.owner, bytes, "this commit").catch(async (error: unknown) => {
+    if (!mayExceed || !isServiceError(error) || error.code !== "storage_full") throw error;
+    await consumeBytes(throttleKey("storage-overdraft", repo.owner.id), bytes, OVERDRAFT).catch(() => Promise.reject(error));
+    return undefined;
+  });
 }
 
 async function build(
