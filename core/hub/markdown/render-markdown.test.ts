@@ -166,7 +166,7 @@ describe("Markdown", () => {
   });
 
   it("S137 costs the event loop less to render than its HTML costs to parse, even if it is large", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const costs: number[] = [];
     let html: string | undefined;

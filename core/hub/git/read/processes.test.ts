@@ -126,7 +126,8 @@ test("S137 the search for last commits takes less than ten times as long for fil
     const found = await findLastCommits(directory, sha, { folder: "", paths: ["old.txt"] });
     const { user } = process.cpuUsage(before);
     expect(found.get("old.txt")).toMatchObject({ author: { name: "first" } });
-    return user;
+    // The kernel may count in ticks of this length, and so miss a short time.
+    return Math.max(user, 4_000);
   };
   expect(await costOf("a/".repeat(2_000))).toBeLessThan(10 * (await costOf("aa".repeat(2_000))));
 });
