@@ -1,8 +1,5 @@
 -- What bounds each table: docs/security.md#what-bounds-each-table.
 
--- The webhooks that one user created are counted.
-CREATE INDEX "webhook_created_by_id_idx" ON "webhook"("created_by_id");
-
 -- How much a repository counts besides large files. Git's folder of an empty one takes 36 KiB on disk, and the row contains the card, which
 -- YAML can make much larger than its file. The same number is in core/storage/limits.ts. Repositories of other platforms and stores of
 -- proposals have no folder. The worker's recount corrects the sums of owners from before.
