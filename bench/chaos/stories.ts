@@ -55,9 +55,10 @@ export async function runStories(words: string[]): Promise<number> {
 }
 
 /**
- * An attempt during which no node was killed must pass, and each story within three attempts. The service must not log errors. Why an attempt failed is for a person to read:
- * HAProxy closes a connection without a line in its log if the node dies before it responds to a later request of that connection.
- * @returns the exit status
+ * An attempt during which no node was killed must pass, and each story within three attempts. The service must not log errors. Why an attempt
+ * failed is for a person to read: HAProxy closes a connection without a line in its log if the node dies before it responds to a later
+ * request of that connection.
+ * @returns whether all requirements are met
  */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): number {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to && kill.from <= to);
