@@ -13,10 +13,10 @@ export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
 /**
- * A third of the files with stories: those in which a later request, often from another program, needs what an earlier one did, so that one process's
- * memory could hide what the others do not know. Codes, questions, sessions and second steps go from request to request; live pages follow
- * what another process did; pushes, jobs, Spaces and relays are seen by processes that did not take part. The others change and show rows
- * of the database in the same ways, or test pages alone.
+ * A third of the files with stories: those in which a later request, often from another program, needs what an earlier one did, so that one
+ * process's memory could hide what the others do not know. Codes, questions, sessions and second steps go from request to request; live
+ * pages follow what another process did; pushes, jobs, Spaces and relays are seen by processes that did not take part. The others change
+ * and show rows of the database in the same ways, or test pages alone.
  */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
@@ -50,8 +50,10 @@ export async function runStories(words: string[]): Promise<number> {
   await once(child, "exit");
   const report: Report = JSON.parse(readFileSync(join(records, REPORT_FILE), "utf8"));
   const { suites }: PlaywrightReport = JSON.parse(readFileSync(results, "utf8"));
-  rmSync(records, { recursive: true });
-  return judge(suites.flatMap(attemptsOf), report);
+  const isPassed = judge(suites.flatMap(attemptsOf), report);
+  if (isPassed) rmSync(records, { recursive: true });
+  else console.log(`The logs of the nodes and the results are in ${records}.`);
+  return isPassed ? 0 : 1;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function runStories(words: string[]): Promise<number> {
  * request of that connection.
  * @returns whether all requirements are met
  */
-function judge(attempts: Attempt[], { kills, failures, output }: Report): number {
+function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to && kill.from <= to);
   const failed = attempts.filter(({ error }) => error !== undefined);
   for (const attempt of failed)
@@ -85,9 +87,7 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): number
   console.log(
     `${ended.length} requests ended by the service; ${faults.length} failures although no node died; ${errors.length} errors logged`,
   );
-  const isPassed = faults.length + errors.length === 0 && stories.every((all) => !all.at(-1)?.error);
-  if (!isPassed) console.log(output.slice(-20_000));
-  return isPassed ? 0 : 1;
+  return faults.length + errors.length === 0 && stories.every((all) => !all.at(-1)?.error);
 }
 
 type Span = { from: number; to: number };
