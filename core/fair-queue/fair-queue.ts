@@ -289,10 +289,7 @@ const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<strin
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;
 
-/**
- * The process's queue of this name, created on first use. Tests create their own queues, and server/spaces/pass-to-app.ts creates two for
- * each Space.
- */
+/** The process's queue of this name, created on first use. Tests and single Spaces (server/spaces/pass-to-app.ts) create their own. */
 export function fairQueue(options: FairQueueOptions): FairQueue {
   const queue = queues.get(options.name) ?? new FairQueue(options);
   queues.set(options.name, queue);

@@ -58,10 +58,7 @@ export type Committed = {
 const ATTEMPTS_MAX = 10;
 /** The maximum that a commit without new content may add beyond the quota: a few folders. */
 const FREE_BYTES = 64 * 1024;
-/**
- * What all commits without new content together may add beyond an owner's quota: one deletion writes its folder anew, which may have
- * 16 MiB (S137).
- */
+/** What all commits without new content may add beyond an owner's quota: a deletion writes its folder anew (S137). */
 const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**
