@@ -76,10 +76,10 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
             note="When this is full, the oldest output is deleted. If that is not enough, the oldest jobs are, too, large ones first."
           />
           <Records
-            label="Webhook responses"
+            label="Delivery attempts"
             used={bytes.attempts}
             limit={limits.attempts}
-            note="The attempts of deliveries. When this is full, the oldest responses are deleted first. Deliveries are not affected."
+            note="With the responses. When this is full, the oldest responses are deleted first, then the oldest attempts. Deliveries are not affected."
           />
         </div>
       </SectionCard>

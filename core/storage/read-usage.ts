@@ -45,9 +45,9 @@ export async function readStorageUsage(actor: Actor, owner: StorageOwner): Promi
     db().$queryRaw<StorageUsage["proposals"][]>`
       SELECT coalesce(sum(lfs_bytes), 0)::float8 AS bytes FROM repo WHERE owner_id = ${owner.id} AND proposed_to_id IS NOT NULL`,
     db().$queryRaw<LargeRepo[]>`
-      SELECT id, type, name, is_private AS "isPrivate", size_bytes::float8 AS "gitBytes", lfs_bytes::float8 AS "lfsBytes" FROM repo
-       WHERE owner_id = ${owner.id} AND platform_id IS NULL AND proposed_to_id IS NULL AND size_bytes + lfs_bytes > 0
-       ORDER BY size_bytes + lfs_bytes DESC, id LIMIT ${LARGEST_MAX}`,
+      SELECT id, type, name, is_private AS "isPrivate", repo_bytes(r)::float8 AS "gitBytes", lfs_bytes::float8 AS "lfsBytes" FROM repo r
+       WHERE owner_id = ${owner.id} AND platform_id IS NULL AND proposed_to_id IS NULL
+       ORDER BY repo_bytes(r) + lfs_bytes DESC, id LIMIT ${LARGEST_MAX}`,
   ]);
   const bytesOf = (kind: StorageKind) => Number(used.find((row) => row.kind === kind)?._sum.bytes ?? 0n);
   const bytes = Object.fromEntries(storageKinds.map((kind) => [kind, bytesOf(kind)])) as Record<StorageKind, number>;

@@ -58,6 +58,7 @@ describe("stored data that is counted", () => {
       [one.name, 5 * MB],
       [two.name, 5 * MB],
     ]);
+    expect(largest.reduce((sum, { gitBytes }) => sum + gitBytes, 0)).toBe(git);
     const organization = await organizationOf(bea, [[ada, "write"]]);
     await moveRepo(
       ada.actor,
