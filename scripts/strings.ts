@@ -29,7 +29,7 @@ const FOR_PROGRAMS = {
   properties:
     /^(operationId|className|class|href|path|url|authorization|userAgent|Vary|pattern|msg|sql|key|id|type|kind|event)$/i,
   calls:
-    /^(AssertionError|\w+\.query|\w*Raw\w*|debug|fatal|trace|cx|RegExp|setHeader|fetch|exec\w*|spawn\w*|includes|startsWith|split|join)$/,
+    /^(AssertionError|\w+\.query|\w*Raw\w*|debug|fatal|trace|cx|RegExp|setHeader|fetch|exec\w*|spawn\w*|includes|startsWith|split)$/,
 };
 const LABELS =
   /^(title|label|legend|hint|description|summary|placeholder|alt|aria-label|trigger|confirm|text|note|term|heading|verb|word|name)$/;
@@ -85,6 +85,8 @@ function stringsIn(node: Node, name?: string): string[] {
     const property = node.name.getText();
     return FOR_PROGRAMS.properties.test(property) ? [] : inside(property);
   }
+  // Joined lines are listed one by one, and what joins them is not.
+  if (ts.isCallExpression(node) && calledName(node.expression) === "join") return stringsIn(node.expression);
   if (ts.isCallExpression(node) || ts.isNewExpression(node))
     return FOR_PROGRAMS.calls.test(calledName(node.expression)) ? [] : inside();
   if (ts.isBinaryExpression(node) && /^[!=]==?$/.test(node.operatorToken.getText())) return [];
@@ -129,8 +131,8 @@ function placeholder(node: Node): string {
 const STATEMENT = [
   /\b(SELECT|INSERT|UPDATE|DELETE|ALTER|CREATE|JOIN|WHERE|COMMIT|NOT NULL)\b|now\(\)|\bis null\b|\w\.\w+ (IN|DESC|=|AS) |exists \(select/,
   /^(select|set local|insert into|delete from|update \w+ (s )?set|with \w+ as|begin;|lock table|(alter|create|drop) (table|role|database|index))\b/,
-  /^begin isolation|^copy .*(stdin|stdout)$|::(bigint|date|float8|int|name|regclass|text)\b|::1 |:x:/,
-  /=[a-z"]|\{"|\$\(|^(\/|---|:root|HTTP\/|#|event:|id:|retry:|import |const |npm )/,
+  /^begin isolation|^copy .*(stdin|stdout)$|::(bigint|date|float8|int|name|regclass|text)\b|::1 |:x:|^\w+ where id$|^commit refs/,
+  /="|^\S*=\S+$|; charset=|-c enable_|\[type=|filter=lfs|\{"|\$\(|^(\/|---|:root|HTTP\/|#|event:|id:|retry:|import |const |npm )/,
   /^--\S+( <|=)|^git (add|checkout|clone|fetch|merge|push|remote) /,
   /^use (client|server)$/,
 ];
