@@ -281,7 +281,7 @@ export function parseFullName(text: string, type: RepoType, ownHandle: string, f
 function refuseKind(kind: string): Route {
   return (api) => {
     api.on("ALL", [`/api/${kind}`, `/api/${kind}/*`], () => {
-      throw invalidRequest(`This service has no ${kind}. Use a model, a dataset or a space.`);
+      throw invalidRequest(`This service has no ${kind}. Use a model, a dataset or a Space.`);
     });
   };
 }

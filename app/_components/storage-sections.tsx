@@ -73,7 +73,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
             label="Job logs"
             used={bytes.logs}
             limit={limits.logs}
-            note="When this is full, the oldest output is deleted. If that is not enough, the oldest jobs are, too, large ones first."
+            note="When this is full, the oldest output is deleted. If that is not enough, jobs are deleted too: first the oldest large ones, then the oldest others."
           />
           <Records
             label="Delivery attempts"

@@ -17,7 +17,7 @@ export default async function SignOutPage() {
     <CardFrame>
       <div className="pb-5">
         <CardHeader title="Sign out?">
-          Apps have their own sessions: you may stay signed in to them, except where an app follows our sign-out notices.
+          Apps have their own sessions: you might stay signed in to an app unless it acts on our sign-out notices.
         </CardHeader>
       </div>
       <AccountLine user={session.user} />

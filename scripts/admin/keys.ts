@@ -45,9 +45,9 @@ export const secretsRotate = command({
       json: { key: "rotated", encrypted: resealed, unreadable },
       text: [
         ...Object.entries(resealed).map(([purpose, count]) => `${purpose}\t${count}`),
-        "All stored secrets are encrypted with the new key.",
-        unreadable > 0 && `${unreadable} values could not be decrypted with either key, and stay as they are.`,
-        `When the links that the previous key signed may stop working (docs/operations.md, Keys, lists them): ${place}, and restart.`,
+        "All stored secrets that could be decrypted are encrypted with the new key.",
+        unreadable > 0 && `Left unchanged, because neither key decrypts them: ${unreadable}.`,
+        `Once you no longer need the links that the previous key signed (docs/operations.md, Keys, lists them), ${place} and restart.`,
       ]
         .filter(Boolean)
         .join("\n"),

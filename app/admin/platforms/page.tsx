@@ -104,7 +104,7 @@ function PlatformRow({ platform }: Readonly<{ platform: ListedPlatform }>) {
           size="small"
         >
           <input type="hidden" name="platform" value={id} />
-          Its tokens are revoked immediately, and the {repos} that it reported are removed, including from collections.
+          Its tokens are revoked immediately. What it reported ({repos}) is removed, including from collections.
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -61,6 +61,6 @@ export function organizationDeletedEmail({ recipientName, organization, by }: De
   const { BRAND_NAME } = env();
   return composeEmail(`The organization ${organization} was deleted`, recipientName, [
     `${by ?? `The operator of ${BRAND_NAME}`} has deleted the organization ${organization}, with its repositories, collections and OAuth apps. This cannot be undone.`,
-    "You receive this e-mail because you were one of its administrators.",
+    "You are receiving this e-mail because you were one of its administrators.",
   ]);
 }

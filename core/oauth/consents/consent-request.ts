@@ -110,7 +110,8 @@ export async function readConsentRequest(params: Interaction["params"], session:
     readConsent(session.user.id, clientId),
   ]);
   const client = await provider.Client.find(clientId);
-  if (!client || !app) throw new ServiceError("gone", "This app was just removed.");
+  if (!client || !app)
+    throw new ServiceError("gone", "This app was deleted, so nobody can sign in to it. You can close this page.");
 
   const asked = String(params.scope ?? "").split(" ");
   const requested = [...new Set(asked.filter(isScope))];

@@ -123,7 +123,7 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
     WHERE user_id = ${userId} AND revoked_at IS NOT NULL ORDER BY revoked_at LIMIT ${excess})`;
   if (deleted < excess)
     throw conflict(
-      `You have allowed ${CONSENTS_MAX.toLocaleString("en")} apps. Revoke the access of one that you no longer use first.`,
+      `You have authorized ${CONSENTS_MAX.toLocaleString("en")} apps, which is the maximum. First revoke the access of one that you no longer use.`,
     );
 }
 

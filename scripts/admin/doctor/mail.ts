@@ -53,7 +53,7 @@ export async function checkMailQueue(): Promise<Finding[]> {
   }
   if (late > 0) {
     const advice = "Check that the worker runs and the server accepts e-mails.";
-    return [queue.warn(`${late} of ${total} have waited for over ${LATE_MINUTES} minutes`, advice)];
+    return [queue.warn(`waiting for over ${LATE_MINUTES} minutes: ${late} of ${total}`, advice)];
   }
   return [queue.ok(total === 0 ? "empty" : `${total} waiting`)];
 }

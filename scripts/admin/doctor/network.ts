@@ -37,7 +37,7 @@ export async function checkSpaces(): Promise<Finding[]> {
   );
   const [{ machines, hidden }] = rows as [{ machines: number; hidden: number }];
   if (machines < 2 || hidden === 0) return [];
-  const found = `${hidden} run at addresses that only their worker's machine can reach; the service runs on ${machines} machines`;
+  const found = `${hidden} at an address that only the worker's machine can reach; the service runs on ${machines} machines`;
   return [
     findings("Spaces").warn(found, "Set SPACES_LISTEN and SPACES_ADDRESS for each worker that other machines have to reach."),
   ];

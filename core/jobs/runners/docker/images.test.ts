@@ -169,6 +169,6 @@ it("a worker keeps the most recently used images up to a total size, and never r
   // If recently used images leave no room, the run says so, and no image is removed.
   push("library/five", "1", "five");
   provideSettings({ JOBS_IMAGE_MAX_MB: "7" });
-  await expect(choose("five:1")).rejects.toThrow("space for images of jobs is full");
+  await expect(choose("five:1")).rejects.toThrow("no disk space left for job images");
   expect(await choose("four:1")).toEqual(["four", []]);
 });

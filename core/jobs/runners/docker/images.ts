@@ -198,7 +198,7 @@ export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
     await remove(engine, id);
     over -= size;
   }
-  if (over > 0 && reserved > 0) throw new ImageRefused("The space for images of jobs is full. Try again in a few minutes.");
+  if (over > 0 && reserved > 0) throw new ImageRefused("There is no disk space left for job images. Try again in a few minutes.");
 }
 
 async function remove(engine: Docker, id: string): Promise<void> {

@@ -87,6 +87,7 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
                 </li>
               ))}
             </ul>
+            <p className="mt-2">Merge {base} into the pull request and resolve the conflicts, as shown below.</p>
           </>
         )}
         <MarkReady page={page} />
