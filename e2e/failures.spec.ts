@@ -27,7 +27,7 @@ test.describe("a form from before an update", () => {
       await page.getByLabel("Username or e-mail").fill("mara@example.test");
       await page.getByLabel("Password", { exact: true }).fill("a passphrase");
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
-      await expect(page.getByRole("heading", { level: 1, name: "This form is from before an update" })).toBeVisible();
+      await expect(page.getByRole("heading", { level: 1, name: "This form is out of date" })).toBeVisible();
       await expect(page.getByText("mara@example.test")).toBeVisible();
       await expect(page.getByText("a passphrase")).toHaveCount(0);
       await page.getByRole("link", { name: "Open the page again" }).click();
@@ -79,7 +79,7 @@ test.describe("a form from before an update", () => {
       document.body.append(element);
       element.submit();
     }, form);
-    await expect(page.getByRole("heading", { level: 1, name: "This form is from before an update" })).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1, name: "This form is out of date" })).toBeVisible();
     await expect(page.locator("html")).toHaveCSS("color-scheme", "dark");
     await expectAccessible(page);
   });

@@ -163,7 +163,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     const typed = { login: 'mara "<b>" of the north', password: "not for showing", next: "/settings" };
     const answered = await ask("/login?next=%2Fsettings", { method: "POST", body: signInForm(typed, { isStale: true }) });
     expect(answered.status).toBe(409);
-    expectPlainPage(answered, "This form is from before an update");
+    expectPlainPage(answered, "This form is out of date");
     expect(answered.body).toContain("Nothing was changed");
     expect(answered.body).toContain("mara &#34;&#60;b&#62;&#34; of the north");
     expect(answered.body).not.toContain("not for showing");
@@ -174,7 +174,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
   it("is answered on a page without scripts too", async () => {
     const answered = await ask("/interaction/x", { method: "POST", body: signInForm({}, { isStale: true }) });
     expect(answered.status).toBe(409);
-    expectPlainPage(answered, "This form is from before an update");
+    expectPlainPage(answered, "This form is out of date");
   });
 
   it("may name its action in either way", async () => {
@@ -183,7 +183,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     form.set("fullName", "Mara Lindqvist");
     const answered = await ask("/settings/profile", { method: "POST", body: form });
     expect(answered.status).toBe(409);
-    expectPlainPage(answered, "This form is from before an update");
+    expectPlainPage(answered, "This form is out of date");
     expect(answered.body).toContain("Mara Lindqvist");
   });
 
@@ -198,7 +198,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
   it("differs from a form of this build, which is processed", async () => {
     const { status, body } = await ask("/login", { method: "POST", body: signInForm({ login: "nobody", password: "wrong" }) });
     expect(status).toBeLessThan(500);
-    expect(body).not.toContain("from before an update");
+    expect(body).not.toContain("out of date");
     expect(body).toContain('value="nobody"');
   });
 });

@@ -19,7 +19,7 @@ const explanations = new Map(
       text: "The service cannot reach its database. Nothing was lost: try again in a few seconds.",
     },
     stale_form: {
-      title: "This form is from before an update",
+      title: "This form is out of date",
       text: "The service was updated while the page was open. Nothing was changed: open the page again and resubmit the form.",
     },
     unreadable_form: {

@@ -9,7 +9,11 @@ import { sendFailure } from "./send.ts";
 const missing: Failure = { status: 404, error: "not_found", description: "Page not found" };
 const fault: Failure = { status: 500, error: "server_error", description: "Something went wrong" };
 const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
-const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
+const stale: Failure = {
+  status: 409,
+  error: "stale_form",
+  description: "The form is out of date: the service was updated after it was opened",
+};
 
 /** The header of Next's response to a form or a call whose action this build does not have. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";

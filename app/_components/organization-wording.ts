@@ -41,8 +41,8 @@ export const planSentences: Record<OrganizationPlan | "free", string> = {
   free: "Everything except token exchange and the export of the audit log.",
   team: "Everything except token exchange.",
   enterprise: "Everything, including token exchange: the organization's apps can act for members without asking each of them.",
-  plus: "The same as Enterprise; apps see the plan's name.",
-  academia: "The same as Team; apps see the plan's name.",
+  plus: "The same as Enterprise, except for the name that apps see.",
+  academia: "The same as Team, except for the name that apps see.",
 };
 
 /** The meaning of each policy, and what happens when an organization chooses it. */

@@ -17,7 +17,7 @@ export default async function SignOutPage() {
     <CardFrame>
       <div className="pb-5">
         <CardHeader title="Sign out?">
-          Apps have their own sessions: you might stay signed in to an app unless it acts on our sign-out notices.
+          Apps have their own sessions. You may stay signed in to those that do not sign you out when you sign out here.
         </CardHeader>
       </div>
       <AccountLine user={session.user} />

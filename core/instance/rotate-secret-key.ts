@@ -49,7 +49,7 @@ type Rotation = {
 export async function rotateSecretKey(): Promise<Rotation> {
   if (!env().SECRET_KEY_PREVIOUS) {
     throw conflict(
-      "There is no previous key. Set SECRET_KEY_PREVIOUS to the current SECRET_KEY, SECRET_KEY to a new one, restart every process, and run this command again.",
+      "There is no previous key. Set SECRET_KEY_PREVIOUS to the current SECRET_KEY and SECRET_KEY to a new one, restart, and run this command again. With several processes, follow docs/operations.md (Keys).",
     );
   }
   if (keyIds().length === 1) {

@@ -62,7 +62,7 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
 }
 
 const THROUGH_POOLER =
-  "Migrations cannot run through a pooler, since they hold a lock of their session. Set DATABASE_DIRECT_URL, and DATABASE_OWNER_URL if " +
+  "Migrations cannot run through a pooler, because they hold a session-level lock. Set DATABASE_DIRECT_URL, and DATABASE_OWNER_URL if " +
   "you use it, to the database server itself (docs/operations.md).";
 
 /** Whether a connection leads to a pooler: poolers give their clients other process IDs than the server's. */

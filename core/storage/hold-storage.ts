@@ -129,7 +129,7 @@ function refusal(
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
   // A request for a single byte finds out whether there is any storage left.
-  const size = bytes > 1 ? `, which needs ${readableSize(bytes)}` : "";
+  const size = bytes > 1 ? ` (${readableSize(bytes)})` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;
   const isBeingRemoved = used + uploading + bytes <= most && removed > 0;

@@ -25,7 +25,7 @@ const identityProviderAdd = command({
     slug,
     kind: { value: "KIND", help: "oidc (the default), google or github", choices: providerKinds },
     name: { value: "NAME", help: "the name on the button; Google and GitHub have their own" },
-    issuer: { value: "URL", help: "for oidc; for github only that of your own server" },
+    issuer: { value: "URL", help: "required for oidc; for github, only if you have a GitHub server of your own" },
     "client-id": { value: "ID", help: "from the provider", isRequired: true, field: "clientId" },
     "client-secret": { value: "SECRET", help: "from the provider; - reads it from standard input", field: "clientSecret" },
     scopes: { value: '"SCOPE …"', help: "by default, the usual scopes for this kind of provider" },

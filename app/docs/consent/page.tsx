@@ -22,7 +22,7 @@ export default function ConsentHelpPage() {
         <SectionCard title="In short">
           <ul className="grid list-disc gap-2 pl-5">
             <li>The app never sees your password.</li>
-            <li>It can do only what is selected when you press Authorize.</li>
+            <li>It can do only what is selected when you press Authorize, and what the page lists as already granted.</li>
             <li>
               You can revoke access at any time under{" "}
               <Link prefetch={false} href="/settings/connected-applications" className="link">
@@ -65,8 +65,8 @@ export default function ConsentHelpPage() {
                 different network from yours. The device describes itself, which proves nothing.
               </p>
               <p>
-                Enter only a code that you see on a device that you are connecting yourself. If you enter a code that someone sent
-                you by e-mail, phone or link, they could use your account: press <strong>This is not me</strong>.
+                Enter only a code that you see on a device that you are connecting yourself. If someone sent you the code, or a
+                link with it, press <strong>This is not me</strong>: if you continue, they could use your account.
               </p>
             </div>
           </SectionCard>

@@ -16,7 +16,10 @@ export const unsandboxed: Runner = {
   name: "unsandboxed",
   async start(task) {
     if (task.command.length === 0) {
-      const exit: Exit = { kind: "failed", reason: "The job has no command, and this runner has no image that provides one." };
+      const exit: Exit = {
+        kind: "failed",
+        reason: "The job has no command, and this service does not use the image's own. Enter a command and run the job again.",
+      };
       return { exited: Promise.resolve(exit), kill: () => undefined };
     }
     task.onNote("The job is not isolated: it runs on the service's machine as the service's user.");

@@ -1,5 +1,6 @@
 import { Resolver } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
+import { counted } from "#core/counted.ts";
 import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { countAlive, SILENT_AFTER_SECONDS } from "#core/operations/heartbeat.ts";
@@ -37,7 +38,7 @@ export async function checkSpaces(): Promise<Finding[]> {
   );
   const [{ machines, hidden }] = rows as [{ machines: number; hidden: number }];
   if (machines < 2 || hidden === 0) return [];
-  const found = `${hidden} at an address that only the worker's machine can reach; the service runs on ${machines} machines`;
+  const found = `${counted(hidden, "Space")} at an address that only the worker's machine can reach; the service runs on ${machines} machines`;
   return [
     findings("Spaces").warn(found, "Set SPACES_LISTEN and SPACES_ADDRESS for each worker that other machines have to reach."),
   ];
@@ -93,7 +94,7 @@ async function checkResolver(): Promise<Finding> {
     return names.ok(`${host} is ${addresses[0]}`);
   } catch (error) {
     const cause = error instanceof AggregateError ? error.errors[0] : error;
-    const advice = "Check this machine's name servers: without them the service reaches no metadata document and no webhook.";
+    const advice = "Check this machine's name servers: without them, the service cannot reach metadata documents or webhooks.";
     return names.warn(`${host} was not found (${reason(cause)})`, advice);
   }
 }

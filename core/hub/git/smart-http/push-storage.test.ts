@@ -34,7 +34,7 @@ test("S137 packs that arrive at the same time cannot reserve more storage than i
   const refusals = await Promise.all(stop.map((each) => each()));
   expect(refusals.filter((refusal) => refusal)).toHaveLength(full.length);
   expect(refusals.find((refusal) => refusal)).toMatchObject({ reason: "no storage left" });
-  expect(refusals.flatMap((refusal) => refusal?.messages ?? []).join(" ")).toContain("no room for this push, which needs 501 kB");
+  expect(refusals.flatMap((refusal) => refusal?.messages ?? []).join(" ")).toContain("no room for this push (501 kB)");
   expect(await holds()).toBe(0);
 });
 

@@ -27,7 +27,10 @@ const RESERVED_BYTES = 1024 ** 3;
 export const bubblewrap: Runner = {
   name: "bubblewrap",
   async start(task) {
-    if (task.command.length === 0) return failed("The job has no command, and this runner has no image that provides one.");
+    if (task.command.length === 0)
+      return failed(
+        "The job has no command, and this service does not use the image's own. Enter a command and run the job again.",
+      );
     if (task.image !== undefined) {
       const substitute = await substituteFor(task.image);
       if ("refusal" in substitute) return failed(substitute.refusal);
