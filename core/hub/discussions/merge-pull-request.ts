@@ -107,7 +107,7 @@ export async function mergePullRequest(
 
 const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 
-/** The maximum that a merge may add beyond the quota: a few folders. It may delete files, which frees storage. */
+/** A merge may add this much beyond the quota, enough for a few folders, because a merge that deletes files can free storage. */
 const FREE_BYTES = 64 * 1024;
 
 /** Reserves storage: git writes in full each file that both sides changed. @throws ServiceError `storage_full` */

@@ -59,8 +59,8 @@ type NewDiscussion = {
 };
 
 /**
- * Inserts a discussion with its first comment, under the next number of its repository. Counting up locks the repository's row, so
- * that numbers are given once and in order, and a failed transaction leaves no gap.
+ * Inserts a discussion with its first comment, under the next number of its repository. Incrementing that number locks the repository's
+ * row, so that each number is used once and in order, and a failed transaction leaves no gap.
  */
 export async function insertDiscussion(
   tx: Db,

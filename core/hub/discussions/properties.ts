@@ -24,7 +24,7 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
 /**
  * Closes or reopens a discussion or a pull request, or marks a draft as ready, with an optional comment.
  * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (already in that
- * status, merged, or its branch is gone), `rate_limited`
+ * status, merged, full, or without its base branch or commits), `rate_limited`
  */
 export async function changeStatus(
   actor: Actor,

@@ -82,8 +82,8 @@ export async function askForAccess(
 }
 
 /**
- * Withdraws one's own request, or the access that was granted because of it. A rejected request stays:
- * otherwise, a user could withdraw it and request access again and again.
+ * Withdraws one's own request, or the access that was granted because of it. A rejected request stays: otherwise, a user could withdraw it
+ * and request access again and again.
  * @throws ServiceError `not_found` if there is no request of theirs, `conflict` for a rejected one
  */
 export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
@@ -106,7 +106,9 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
 /** The number of people who get an email; if there are more who decide, those who joined first get it. */
 const EMAILS_MAX = 20;
 
-/** Emails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
+/**
+ * Emails a new request to the owner, or in an organization to the administrators and the repository's creator, not to all who may decide.
+ */
 async function emailManagers(
   tx: Db,
   repo: Repo,
@@ -122,7 +124,6 @@ async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ usern
   const select = { username: true, email: true } as const;
   const isReachable = { disabledAt: null, emailVerifiedAt: { not: null } };
   if (owner.kind === "user") return tx.user.findMany({ where: { id: owner.id, ...isReachable }, select });
-  // Not every member who may decide: only the administrators and the repository's creator.
   return tx.$queryRaw`SELECT u.username, u.email FROM member_standing m
       JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
     WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}

@@ -12,7 +12,7 @@ export const requestMemory = fairQueue({ name: "git_request_memory", slots: 256 
 /** Requests of fetches that get no memory: they are stored on disk until they have been answered. */
 export const largeRequests = fairQueue({ name: "git_large_requests", slots: 16 });
 
-/** Clones and fetches. A client may take as long as it needs to read the response. */
+/** Clones and fetches. A slot is taken until the client has read the response, which must not be too slow (with-transfer.ts). */
 export const fetches = fairQueue({ name: "git_fetches", slots: Math.max(48, cores * 12), waitMaxMs: 30_000 });
 
 /**

@@ -169,7 +169,7 @@ describe("moveRepo", () => {
 });
 
 describe("deleteRepo", () => {
-  test("refuses a former name, which finds the repository only for reading", async () => {
+  test("refuses a former name of the repository", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const moved = await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "moon" }, from);

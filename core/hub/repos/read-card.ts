@@ -102,7 +102,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
   return card;
 }
 
-/** Checks the front matter of a README before it is committed. A card with errors would be ignored. */
+/** Checks the front matter of a README before it is committed. A card with invalid YAML would be ignored. */
 export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined)

@@ -35,12 +35,12 @@ type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 /**
  * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
- * repository, so that they never mistake the content of another repository, or of a deleted one with the same name, for its
- * content.
+ * repository, so that they never take an upload to another repository, or to a deleted one with the same name, for an upload to this
+ * one.
  */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
-/** The URL at which clients get and renew such a token. */
+/** The URL at which clients get and renew a token for Xet's API. */
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 

@@ -64,8 +64,8 @@ export type RefUpdateNote = {
  * ServiceError other than RanOutOfTime, it has changed no ref.
  * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
  * @returns undefined when nothing was changed.
- * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since the
- * caller read it, and may have seen that they were there; `rate_limited`; whatever `perform` throws
+ * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it after the
+ * caller read it; `unavailable` when the changes were made but could not be recorded in time; `rate_limited`; whatever `perform` throws
  */
 export async function changeRefs(
   repo: Repo,

@@ -23,7 +23,7 @@ export const REPOSITORY_REFS_MAX = 50_000;
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests. This one has ${total}. Delete some of them first.`;
 
-/** How many refs are reserved for branches and tags, because strangers may open any number of pull requests (S137). */
+/** How many refs are reserved for branches and tags, because strangers may open many pull requests (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
 /** @throws ServiceError `conflict` if a repository has the maximum number of refs already, or of pull requests with commits */
@@ -103,7 +103,7 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
   }
 }
 
-/** Far above what happens in one repository while the outcome of a change is unknown. */
+/** Far more events than one repository gets while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
 
 /** The changes of a repository's refs recorded since a point in time: by ref, in order. */

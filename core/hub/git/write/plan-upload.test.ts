@@ -40,7 +40,7 @@ function watchMatching() {
   return Object.assign(seen, { stop });
 }
 
-test("a plan says which files are ignored and which go to Git LFS, by the stored or the new settings", async () => {
+test("a plan says which files are ignored and which go to Git LFS, by the committed or the given patterns", async () => {
   const files = ["build/x", "a.csv", "b.csv/c.txt"].map((path) => ({ path, sizeBytes: 9 }));
   expect(await plan({ files })).toMatchObject([{ isIgnored: true }, { mode: "lfs", isIgnored: false }, { mode: "regular" }]);
   const other = { gitIgnore: "*.csv\n", gitAttributes: "*.txt filter=lfs\n" };
@@ -51,7 +51,7 @@ test("a plan says which files are ignored and which go to Git LFS, by the stored
   ]);
 });
 
-test("S137 folders that are too large together are asked for in several requests, as the refusal says", async () => {
+test("S137 paths whose folders are too large together are refused, with the advice to request fewer at once", async () => {
   const path = await openRepository(repo);
   const write = async (type: string, input: Buffer) =>
     (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString("latin1").trim();

@@ -91,7 +91,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Anybody with the URL can send this request any number of times, so it alone neither stores nor deletes anything (S137).
+  // Checked before the content is read, because anybody with the URL can send this request any number of times (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
