@@ -9,8 +9,9 @@ import { setStatus } from "./properties.ts";
 import { type ChangeToFollow, isBranch, openAt, type RefEffects, unchangedSince } from "./read-ref-effects.ts";
 
 /**
- * The most pull requests that one transaction updates: it locks the repository and has 15 seconds (core/db.ts). 200 took longer on a busy
- * machine, in every attempt. A push changes at most this many (refuse-commands.ts).
+ * The most pull requests that one transaction updates because of branches, and the most that it updates because of their own refs. The
+ * transaction has the repository locked, and must end within 15 seconds (core/db.ts). Updating 200 took longer on a busy machine, in every
+ * attempt. A push changes the refs of at most this many (refuse-commands.ts).
  */
 const PULL_REQUESTS_FOLLOWED = 50;
 

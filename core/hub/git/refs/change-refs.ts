@@ -29,8 +29,8 @@ import { type PermissionCheck, recheckPermission, requireChangeable } from "./re
 /** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /**
- * When the lease of a killed process ends, its locks are at least 20 seconds old, because it renewed the lease of 30 seconds every 10. Five
- * seconds less, because clocks of other machines may differ.
+ * When the lease of a killed process ends, its locks are at least 20 seconds old, because it renewed the lease of 30 seconds every 10. This
+ * is five seconds less, because the clocks of other machines may differ.
  */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
 /** How many cards are read in advance: a first push may create many branches, and the default branch is not known yet. */
