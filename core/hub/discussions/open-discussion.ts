@@ -12,8 +12,8 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
  * Opens a discussion.
- * @throws ServiceError `invalid_request` (title, description), `unauthorized`, `insufficient_scope`, `conflict` if discussions are
- * disabled, `rate_limited`
+ * @throws ServiceError `invalid_request` (title, description), `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`,
+ * `rate_limited`; `conflict` if discussions are disabled
  */
 export async function openDiscussion(
   actor: Actor,

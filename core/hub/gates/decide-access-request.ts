@@ -155,8 +155,8 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
 }
 
 /**
- * Serializes decisions about access to a repository, and reads the repository's row under the lock: while this caller waited, the gate or
- * the right to decide may have been removed (S135).
+ * Serializes requests and decisions about access to a repository, and reads the repository's row under the lock: while this caller waited,
+ * the gate or the right to decide may have been removed (S135).
  * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
  */
 export async function changeGate<T>(

@@ -117,7 +117,7 @@ const CPU_SECONDS = 600;
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
 /**
- * Starts git on a bare repository. Nothing else starts git. Arguments never pass through a shell.
+ * Starts git on a bare repository. The service starts git only by this function. Arguments never pass through a shell.
  * @throws ServiceError `unavailable` when this process has too many files open
  */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {

@@ -21,7 +21,8 @@ export const LIKES_PAGES_MAX = 100;
 /**
  * Likes a repository, or withdraws the like. Repeating a call changes nothing. Others can see a like as they see a comment, so it needs the
  * same right.
- * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited`; `conflict` for an account that likes too many
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`; `conflict` for an account that likes
+ * too many
  */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");

@@ -83,7 +83,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 }
 
 /**
- * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, or is not a mapping.
+ * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, is invalid, or is not a mapping.
  * @param within a resource, such as a repository: a caller's slots are shared fairly among such resources
  * @throws ServiceError `unavailable` if no slot was free in time
  */

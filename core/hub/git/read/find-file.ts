@@ -143,7 +143,7 @@ export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 102
  * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
  * or destroyed.
  * @param file found with `OPEN_FILE_LIMITS`, for somebody who may read content
- * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content
+ * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content; `unavailable`
  */
 export async function openFile(
   repo: Repo,

@@ -70,7 +70,8 @@ const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 *
  * @param actorNow resolves the actor again when everything has arrived, which takes as long as the sender likes (S114, S135)
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
  * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
- * `storage_full`; `unavailable` if no slot was free in time
+ * `conflict` if others change the branch or the large files meanwhile, or pull requests are disabled; `storage_full`; `rate_limited`;
+ * `unavailable` if no slot was free in time
  */
 export async function createCommit(
   actor: Actor,

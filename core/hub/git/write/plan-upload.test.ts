@@ -106,7 +106,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     ]);
   });
 
-  test("matching ends at a deadline, and is not started again", async () => {
+  test("matching ends at a deadline, and the next request does not start it again", async () => {
     const hostile = await someRepo(ada);
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];

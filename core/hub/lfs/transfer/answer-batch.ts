@@ -40,8 +40,9 @@ type ObjectError = { code: 404 | 410 | 422; message: string };
  * Answers, for each object, where to download or upload it (Git LFS batch API, version 1). Objects that this repository has need no upload;
  * those of other repositories do, because knowing a hash proves nothing. Uploads by people who may not write here are for
  * their pull requests (proposal-store.ts).
- * @throws ServiceError as `findRepo`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a repository that is
- * hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is useless
+ * @throws ServiceError as `findRepo` and `uploadTargetOf`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a
+ * repository that is hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is
+ * useless
  */
 export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const isUpload = batch.operation === "upload";
