@@ -233,7 +233,7 @@ describe("updateCollection", () => {
     expect(await findCollection(anonymous, collection.id)).toMatchObject({ title: "ebb and flow", description: null });
   });
 
-  test("changes its position among its owner's collections", async () => {
+  test("moves a collection among those of its owner", async () => {
     const ada = await signedInPerson();
     for (const title of ["a", "b", "c"]) await someCollection(ada, { title });
     const titles = async () => (await listCollections(ada.actor, { owners: [ada.username] })).items.map(({ title }) => title);
@@ -342,7 +342,7 @@ test("S137 thousands of private collections that contain a repository hide no pu
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });
 
-test("S137 an account changes collections at most a thousand times in an hour, and can still make private, remove and delete after that", async () => {
+test("S137 an account changes collections at most a thousand times in an hour, and can still make one private, remove items and delete collections after that", async () => {
   const ada = await signedInPerson();
   const collection = await someCollection(ada);
   const repos = [await someRepo(ada), await someRepo(ada)];

@@ -247,7 +247,7 @@ describe("a deleted comment", () => {
 });
 
 describe("S135 rights in discussions:", () => {
-  test("a stranger can open and comment in public, and change only their own", async () => {
+  test("in a public repository, a stranger can open discussions and comment, and change only their own discussions and comments", async () => {
     const { ada, bea, id, at } = await opened();
     const cy = await signedInPerson("cy");
     const own = await addComment(cy.actor, at, { comment: "Hm." });
@@ -270,7 +270,7 @@ describe("S135 rights in discussions:", () => {
     await expect(changeStatus(bea.actor, at, { status: "closed" })).resolves.toMatchObject({ status: "closed" });
   });
 
-  test("in an organization, the role write may do everything; outsiders do not see a private repository", async () => {
+  test("in an organization, members with the role write may do everything; outsiders do not see a private repository", async () => {
     const [ada, bea, cy, dan] = [
       await signedInPerson(),
       await signedInPerson("bea"),
@@ -338,7 +338,7 @@ describe("deleteDiscussion", () => {
     expect(row.num).toBe(2);
   });
 
-  test("during simultaneous comments: each is either written before, or refused because the discussion is gone", async () => {
+  test("during simultaneous comments: each comment is either written before, or refused because the discussion is gone", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const said = Array.from({ length: 8 }, (_, index) => addComment(bea.actor, at, { comment: `${index}` }));
     const ended = await outcomes([...said, deleteDiscussion(ada.actor, at, from)]);

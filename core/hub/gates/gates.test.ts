@@ -66,7 +66,7 @@ describe("a manual gate", () => {
     );
   });
 
-  it("notifies those who decide, and the requester, by email", async () => {
+  it("notifies the owner of the repository and the requester by email", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo, "Hello.\r\n-- \nYour service");
     const [asked] = await emailsTo(ada.email);

@@ -294,7 +294,7 @@ describe("listRefs", () => {
     expect((await listRefs(made)).pullRequests).toEqual([]);
   });
 
-  test("many branches leave the tags listed", async () => {
+  test("tags are listed even if there are more branches than a list has", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
@@ -308,7 +308,7 @@ describe("listRefs", () => {
     expect(refs.tags.map(({ name }) => name)).toEqual(["v1"]);
   });
 
-  test("tags with long messages are listed without them, one that is too large is left out", async () => {
+  test("tags with long messages are listed without the messages; a tag that is too large is left out", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
