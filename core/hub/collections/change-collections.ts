@@ -116,7 +116,7 @@ export async function updateCollection(
   };
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
   const { owner, isPrivate } = await findCollection(actor, slug, "collection.write");
-  // Only a counted change could make it public again (S144).
+  // Making a collection private is not counted: only a counted change can make it public again (S144).
   const isRemoval = !isPrivate && changes.isPrivate === true;
   if (!isRemoval) await countChange(actor);
   return db().$transaction(async (tx) => {
@@ -126,7 +126,7 @@ export async function updateCollection(
     if (Object.keys(data).length > 0) {
       await tx.collection.update({ where: { id: before.id }, data: { ...data, updatedAt: new Date() } });
     }
-    if (position !== undefined) await moveAmongOwners(tx, before, position);
+    if (position !== undefined) await moveAmongCollections(tx, before, position);
     if (data.isPrivate !== undefined && data.isPrivate !== before.isPrivate) {
       await recordAuditEvent(tx, {
         type: "collection.update",
@@ -149,8 +149,8 @@ async function requireFreeTitle(tx: Db, { id, owner }: Collection, title: string
   throw conflict(`${owner.handle} already has a collection with this title.`, "title");
 }
 
-/** Renumbers all collections of an owner, in one statement. */
-async function moveAmongOwners(tx: Db, { id, owner }: Collection, position: number): Promise<void> {
+/** Moves a collection among those of its owner, and renumbers these, in one statement. */
+async function moveAmongCollections(tx: Db, { id, owner }: Collection, position: number): Promise<void> {
   await tx.$executeRaw`
     WITH others AS (
       SELECT id, row_number() OVER (ORDER BY position, updated_at DESC, id) - 1 AS place

@@ -11,7 +11,7 @@ export const ITEM_NOTE_MAX_CHARACTERS = 500;
 export const ITEMS_MAX = 500;
 export const COLLECTIONS_MAX_PER_OWNER = 1_000;
 
-/** The color that a collection is drawn in. */
+/** The colors in which a collection can be drawn. */
 export const themes = ["orange", "blue", "green", "purple", "pink", "indigo"] as const;
 export type Theme = (typeof themes)[number];
 
@@ -65,7 +65,7 @@ export function slugOf(title: string): string {
   return slug || "collection";
 }
 
-/** `owner/slug-id`: its name for programs. */
+/** The name of a collection for programs: `owner/slug-id`. */
 export function collectionName({ owner, slug, id }: Pick<Collection, "owner" | "slug" | "id">): string {
   return `${owner.handle}/${slug}-${id}`;
 }

@@ -53,7 +53,7 @@ describe("createCollection", () => {
     expect(await db().collection.count({ where: { ownerId: id } })).toBe(0);
   });
 
-  test("an owner has one collection of a title, ignoring case, even if many are created at once", async () => {
+  test("an owner has one collection of a title, ignoring case, even if several are requested at once", async () => {
     const ada = await signedInPerson();
     const make = () => createCollection(ada.actor, { owner: ada.username, title: "Tides" }, from);
     const made = await Promise.all([make(), make(), make()]);
@@ -96,7 +96,7 @@ describe("createCollection", () => {
   });
 });
 
-describe("S136 what may not be seen", () => {
+describe("S136 visibility:", () => {
   test("a private collection looks nonexistent", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
     const collection = await someCollection(ada, { isPrivate: true });
@@ -110,7 +110,7 @@ describe("S136 what may not be seen", () => {
     expect(await findCollection(ada.actor, `any-words-${collection.id}`)).toMatchObject({ id: collection.id });
   });
 
-  test("repositories that a reader may not see leave no gap, no number and no way to find the collection by them", async () => {
+  test("repositories that a reader may not see leave no gap, are not counted, and do not lead to the collection in a search", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
     const collection = await someCollection(ada);
     const [open, hidden, last] = [
@@ -148,7 +148,7 @@ describe("S136 what may not be seen", () => {
 });
 
 describe("items", () => {
-  test("are added once, even by two simultaneous requests", async () => {
+  test("are added once, even by simultaneous requests", async () => {
     const ada = await signedInPerson();
     const [collection, repo] = [await someCollection(ada), await someRepo(ada)];
     expect(await outcomes([1, 2, 3].map(() => put(ada, collection, repo)))).toEqual(["conflict", "conflict", "ok"]);
@@ -157,7 +157,7 @@ describe("items", () => {
     expect((await readItemsOf(ada.actor, collection.id)).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  test("S137 twenty requests at once for missing ones take one connection each, and get responses", async () => {
+  test("S137 take one connection each while twenty requests add missing repositories, and each request gets a response", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada);
     const absent = { type: "model", owner: "nobody", name: "none" } as const;
@@ -233,7 +233,7 @@ describe("updateCollection", () => {
     expect(await findCollection(anonymous, collection.id)).toMatchObject({ title: "ebb and flow", description: null });
   });
 
-  test("changes its position among its owner's collections", async () => {
+  test("moves a collection among those of its owner", async () => {
     const ada = await signedInPerson();
     for (const title of ["a", "b", "c"]) await someCollection(ada, { title });
     const titles = async () => (await listCollections(ada.actor, { owners: [ada.username] })).items.map(({ title }) => title);
@@ -289,7 +289,7 @@ test("S137 a page of a list has at most thirty collections, and all are counted"
   expect((await listCollections(anonymous, { ...search, page: 2 })).items).toHaveLength(5);
 });
 
-test("S137 a list shows the latest changed collections, even if all of them are one account's", async () => {
+test("S137 a list shows the most recently changed collections, even if all of them are one account's", async () => {
   const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
   const repo = await someRepo(ada);
   const [before, secret] = [await someCollection(ada, { title: "Before" }), await someCollection(ada, { isPrivate: true })];
@@ -342,7 +342,7 @@ test("S137 thousands of private collections that contain a repository hide no pu
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });
 
-test("S137 an account changes collections at most a thousand times in an hour; what ends something is never refused", async () => {
+test("S137 an account changes collections at most a thousand times in an hour, and can still make one private, remove items and delete collections after that", async () => {
   const ada = await signedInPerson();
   const collection = await someCollection(ada);
   const repos = [await someRepo(ada), await someRepo(ada)];

@@ -52,8 +52,7 @@ const sourceOf = (from: Prisma.Sql): Prisma.Sql => Prisma.sql`${from}
   LEFT JOIN organization o ON c.owner_kind = 'organization' AND o.id = c.owner_id`;
 
 /**
- * Reads collections with their owners' names, without those of disabled users: only this function knows the columns. It checks no
- * permissions.
+ * Reads collections with their owners' names, except collections of disabled users. It checks no permissions.
  */
 export async function readCollections(
   where: Prisma.Sql,

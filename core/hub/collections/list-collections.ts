@@ -24,11 +24,11 @@ type CollectionSearch = PageRequest & {
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
-/** All items of the listed collections are counted, each with a permission check: 50,000 for a hundred collections (S137). */
+/** All items of the listed collections are counted, each with a permission check. A hundred collections may have 50,000 (S137). */
 const PAGE_MAX = 30;
 /**
- * A list without owners or repositories shows and counts at most this many public collections and as many private ones, the latest
- * changed. There may be hundreds of thousands, and counting them for every list took Postgres most of a second (S137).
+ * A list without owners or repositories shows and counts at most this many public collections and as many private ones, the most
+ * recently changed. There may be hundreds of thousands, and counting them for every list took Postgres most of a second (S137).
  */
 export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;
@@ -87,8 +87,9 @@ function latest(readable: ReadableOwners): Prisma.Sql {
 }
 
 /**
- * The collections that contain any of these repositories: public ones and the reader's own, most recent additions first. Each item has the
- * owner of its private collection, so that strangers' private collections neither crowd out others nor cost time (S137).
+ * The collections that contain any of these repositories: public ones, and private ones of owners whose private collections the reader may
+ * see. If there are very many, only those to which a repository was added last. An item of a private collection names the collection's
+ * owner (`private_of`), so that strangers' private collections neither crowd out others nor cost time (S137).
  */
 function collectionsContaining(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
   const most = Math.ceil(LISTED_MAX / Math.max(1, repoIds.length));

@@ -17,7 +17,7 @@ export type ToChange = {
   discussion: DiscussionRow;
 };
 
-/** Changes a discussion, in one transaction with the permission check and with its event. */
+/** Runs `change`, which checks the permission and records the event, in one transaction with the discussion's row locked. */
 export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, change: (to: ToChange) => Promise<T>): Promise<T> {
   return db().$transaction(async (tx) => {
     const repo = await findRepo(actor, name.repo, "repo.read", tx);
@@ -28,7 +28,10 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
 
 const what = "Discussion";
 
-/** Requires the permission to comment or react here. @throws ServiceError `forbidden` if it is locked, for all but moderators */
+/**
+ * Requires the permission to comment or react here, which only moderators have in a locked discussion.
+ * @throws ServiceError `unauthorized`, `insufficient_scope`, `forbidden`, `not_found`
+ */
 export async function requireWriting({ tx, actor, repo, discussion }: ToChange): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });
@@ -59,15 +62,15 @@ const CONTRIBUTIONS = {
 } as const;
 
 /**
- * The bytes of descriptions and comments, each of which is also in an event. No quota counts them, and they may be in a
+ * The limit for the bytes of descriptions and comments, each of which is also in an event. No quota counts them, and they may be in a
  * stranger's repository.
  */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
-/** Except for reactions. Each is up to two events of 5 KB for a month, which no quota counts. */
+/** The limit for all contributions but reactions. Each creates up to two events of 5 KB, kept for a month, which no quota counts. */
 const CONTRIBUTIONS_OF_DAY = { limit: 5_000, windowSeconds: 24 * HOUR };
 
-/** Counts what a person adds to discussions in all repositories. @throws ServiceError `rate_limited` */
+/** Counts what a caller adds to discussions in all repositories. @throws ServiceError `rate_limited` */
 export async function countContribution(actor: Actor, kind: keyof typeof CONTRIBUTIONS, text = ""): Promise<void> {
   const party = partyOf(actor);
   if (!party) return;

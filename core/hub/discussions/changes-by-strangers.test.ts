@@ -74,7 +74,7 @@ test("S127 pinning and locking count as contributions, even by moderators", asyn
 
 test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string) => Promise<unknown>]>([
   [
-    "opening",
+    "a new discussion",
     async (bea, { repo }, description) =>
       openDiscussion(bea.actor, await findRepo(bea.actor, repo, "repo.read"), { title: "More", description }),
   ],
@@ -86,7 +86,7 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
       return editComment(bea.actor, at, id, { content });
     },
   ],
-  ["closing", (bea, at, comment) => changeStatus(bea.actor, at, { status: "closed", comment })],
+  ["a comment that closes the discussion", (bea, at, comment) => changeStatus(bea.actor, at, { status: "closed", comment })],
 ])("S137 the text of %s counts towards what a user may write in a day", async (_, write) => {
   const { bea, at } = await opened();
   const key = throttleKey("discussion-text", bea.id);
@@ -110,7 +110,7 @@ test("S137 a user changes discussions at most 5,000 times in 24 hours, and can s
   await deleteComment(bea.actor, at, comment.id, from);
 });
 
-test("S137 pushes to pull requests show up to a number of commits a day; above it they are refused, and never recorded without them", async () => {
+test("S137 one user's pushes to pull requests show a limited number of commits a day; after that they are refused, not recorded without commits", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });

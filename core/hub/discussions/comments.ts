@@ -124,7 +124,8 @@ const canonical = (text: string): string => text.replaceAll("\u{fe0f}", "");
 const bySpelling = new Map(Object.keys(reactions).map((reaction) => [canonical(reaction), reaction]));
 
 /**
- * Adds a reaction to a comment, or removes it. Repeating it changes nothing. It creates no event: no payload has a field for it.
+ * Adds or removes the actor's reaction to a comment. Repeating a call changes nothing. Reactions create no events: no payload has a field
+ * for them.
  * @throws ServiceError `invalid_request` for an emoji that is not among `reactions`, `not_found`, `unauthorized`, `insufficient_scope`,
  * `forbidden` (locked), `conflict` (hidden), `rate_limited`
  */

@@ -16,8 +16,8 @@ import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
- * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, the
- * discussion still exists, and the caller can try again.
+ * Deletes a discussion with everything in it, including a pull request's commits. These are deleted first: if that fails, the discussion
+ * still exists, and the caller can try again.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (somebody is pushing to it)
  */

@@ -43,7 +43,7 @@ test("a user who can no longer see the repository opens no discussion", async ()
 });
 
 describe("a discussion", () => {
-  test("S137 has fewer events on a page if comments are long, and each event on one page", async () => {
+  test("S137 has fewer events on a page if comments are long, and each event on exactly one page", async () => {
     const { bea, id } = await opened();
     const createdAt = (each: number) => new Date(Date.now() + 1_000 * each);
     const long = Array.from({ length: 10 }, (_, each) => ({
@@ -221,7 +221,7 @@ describe("a discussion", () => {
 });
 
 describe("a deleted comment", () => {
-  test("leaves only its event, which does not repeat its text; and is deleted once", async () => {
+  test("leaves only an event without its text, and is deleted once", async () => {
     const { ada, bea, id, at, repo } = await opened();
     const cy = await signedInPerson("cy");
     const own = await addComment(cy.actor, at, { comment: "What I should not have said." });
@@ -246,8 +246,8 @@ describe("a deleted comment", () => {
   });
 });
 
-describe("S135 rights in discussions", () => {
-  test("a stranger can open and comment in public, and change only their own", async () => {
+describe("S135 rights in discussions:", () => {
+  test("in a public repository, a stranger can open discussions and comment, and change only their own discussions and comments", async () => {
     const { ada, bea, id, at } = await opened();
     const cy = await signedInPerson("cy");
     const own = await addComment(cy.actor, at, { comment: "Hm." });
@@ -270,7 +270,7 @@ describe("S135 rights in discussions", () => {
     await expect(changeStatus(bea.actor, at, { status: "closed" })).resolves.toMatchObject({ status: "closed" });
   });
 
-  test("in an organization, the role write may do everything; outsiders do not see a private repository", async () => {
+  test("in an organization, members with the role write may do everything; outsiders do not see a private repository", async () => {
     const [ada, bea, cy, dan] = [
       await signedInPerson(),
       await signedInPerson("bea"),
@@ -338,7 +338,7 @@ describe("deleteDiscussion", () => {
     expect(row.num).toBe(2);
   });
 
-  test("with simultaneous comments, each of which was written before or finds no discussion", async () => {
+  test("during simultaneous comments: each comment is either written before, or refused because the discussion is gone", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const said = Array.from({ length: 8 }, (_, index) => addComment(bea.actor, at, { comment: `${index}` }));
     const ended = await outcomes([...said, deleteDiscussion(ada.actor, at, from)]);

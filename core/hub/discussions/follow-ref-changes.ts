@@ -9,8 +9,9 @@ import { setStatus } from "./properties.ts";
 import { type ChangeToFollow, isBranch, openAt, type RefEffects, unchangedSince } from "./read-ref-effects.ts";
 
 /**
- * The most pull requests that one transaction updates: it locks the repository and has 15 seconds (core/db.ts). 200 took longer on a busy
- * machine, in every attempt. A push changes at most this many (refuse-commands.ts).
+ * The most pull requests that one transaction updates because of branches, and the most that it updates because of their own refs. The
+ * transaction has the repository locked, and must end within 15 seconds (core/db.ts). Updating 200 took longer on a busy machine, in every
+ * attempt. A push changes the refs of at most this many (refuse-commands.ts).
  */
 const PULL_REQUESTS_FOLLOWED = 50;
 
@@ -22,10 +23,10 @@ type Following = { actorId: string | null; effects: RefEffects; at: Date };
 
 /**
  * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository. A pull request shows
- * its new commits, is closed if its branch or base is gone, and is marked as merged if its base now contains its commits, no matter how
- * they got there.
- * @returns the changes that are not applied because git did not answer in time, somebody is pushing to a pull request, or there are too
- *   many
+ * its new commits, is closed if its own ref or its base is gone, and is marked as merged if its base now contains its commits, no matter
+ * how they got there.
+ * @returns the changes that are not applied because git did not answer in time, because somebody is pushing to a pull request, or because
+ *   there are too many pull requests
  */
 export async function followRefChanges(
   tx: Db,
@@ -91,7 +92,7 @@ export async function requireShowable(changes: readonly RefChange[], actorId: st
   await giveBack();
 }
 
-/** The push that reaches the limit is shown too. Only others that arrive at the same time are not. */
+/** The push that reaches the limit is shown in full; other pushes at the same moment may not be shown. */
 const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>
   isWithinThrottle(tx, key, { ...COMMITS_SHOWN, limit: COMMITS_SHOWN.limit + commits }, commits);
 
@@ -125,7 +126,7 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // The rest is updated later; finished pull requests are no longer open by then.
+  // The rest is updated later: the pull requests that were updated now are no longer open by then.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }
@@ -136,7 +137,7 @@ async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
-/** Locks pull requests, always in the same order. `isFull`: there may be more than one transaction updates. */
+/** Locks pull requests, always in the same order. `isFull`: there may be more pull requests than one transaction updates. */
 async function lockPullRequests(
   tx: Db,
   repoId: string,

@@ -257,7 +257,7 @@ describe("a question that git does not answer in time", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("about a push that is being checked has a slot for walks", async () => {
+  test("about a push that is being checked holds a slot for walks", async () => {
     const path = await openRepository(repo);
     const commands = [{ ref: "refs/heads/main", rawRef: "refs/heads/main", oldSha: head, newSha: tip }];
     await updateRefs(path, [{ ref: "refs/heads/main", oldSha: base, newSha: head }]);
@@ -334,7 +334,7 @@ describe("S137 strangers", () => {
     });
   }
 
-  test("do not get commits merged that they pushed after the change", async () => {
+  test("cannot get commits marked as merged that they pushed after the change", async () => {
     const own = await opened(bea, "Mine", { sha: head });
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -373,7 +373,7 @@ describe("S137 strangers", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("do not get later pushes merged because of a process whose clock is behind", async () => {
+  test("cannot get later pushes marked as merged because of a process whose clock is behind", async () => {
     const own = await opened(bea, "Mine", { sha: head });
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -386,7 +386,7 @@ describe("S137 strangers", () => {
     expect([await status(), await status(own), await status(after)]).toEqual(["merged", "open", "open"]);
   });
 
-  test("do not get a draft merged that was opened during the change", async () => {
+  test("cannot get a draft marked as merged that was opened during the change", async () => {
     const path = await openRepository(repo);
     const change = { ref: "refs/heads/main", oldSha: base, newSha: head };
     let draft = 0;

@@ -28,7 +28,7 @@ type MergeInput = {
   comment?: unknown;
   /** The head commit that the user has reviewed: no other is merged. */
   headSha?: string | undefined;
-  /** Moves the branch to the pull request's commits instead of creating a merge commit, if the branch has no commits of its own. */
+  /** Moves the base to the head commit instead of creating a merge commit. Refused if the base has commits that the pull request lacks. */
   isFastForward?: boolean | undefined;
 };
 
@@ -37,10 +37,11 @@ const ATTEMPTS = 4;
 /**
  * Merges a pull request into its base. This is one change of content, and `followRefChanges` marks the pull request as merged in the
  * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise
- * everything is tried again.
+ * everything is tried again, a few times.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @returns the commit that the base is at now
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `storage_full`, `conflict` with the reason
+ * @throws ServiceError `invalid_request` (the comment), `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`,
+ * `storage_full`, `unavailable`; `conflict` with the reason
  */
 export async function mergePullRequest(
   actor: Actor,
@@ -107,7 +108,7 @@ export async function mergePullRequest(
 
 const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 
-/** The maximum that a merge may add beyond the quota: a few folders. It may delete files, which frees storage. */
+/** A merge may add this much beyond the quota, enough for a few folders, because a merge that deletes files can free storage. */
 const FREE_BYTES = 64 * 1024;
 
 /** Reserves storage: git writes in full each file that both sides changed. @throws ServiceError `storage_full` */
@@ -124,7 +125,7 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** Adds the comment. If somebody closed the pull request or pushed to it at this very moment, still records that it is merged. */
+/** Adds the comment. If somebody closed the pull request or pushed to it at this very moment, this still records that it is merged. */
 async function finish(
   actor: Actor,
   name: DiscussionName,

@@ -47,7 +47,7 @@ test("S137 the preview of a merge that writes too much is stopped, and leaves no
   expect(await tryMerge(small, one, other)).toMatchObject({ outcome: "clean" });
 });
 
-test("S137 a merge requires room for everything that git writes, and leaves nothing behind without it", async () => {
+test("S137 a merge without room for everything that git writes is refused, and leaves nothing behind", async () => {
   const ada = await signedInPerson("ada");
   const repo = await someRepo(ada, { type: "model" });
   const path = await bothChange(3, 1_500, repo);

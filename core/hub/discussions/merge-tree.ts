@@ -26,10 +26,10 @@ const tries = walker<Merged>({ max: 200 });
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
 /**
- * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours, so it holds a slot for walks
- * meanwhile (S137).
+ * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours, so a merge holds a slot for
+ * walks (S137).
  * @param objects the folder in which git writes
- * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that, if no slot was free in time, or if it takes too long
+ * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that, if no slot was free in time, or if git takes too long
  * or writes too much
  */
 export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {

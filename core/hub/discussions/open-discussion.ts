@@ -12,8 +12,8 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
  * Opens a discussion.
- * @throws ServiceError `invalid_request` (title, description), `unauthorized`, `insufficient_scope`, `conflict` if discussions are
- * disabled, `rate_limited`
+ * @throws ServiceError `invalid_request` (title, description), `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`,
+ * `rate_limited`; `conflict` if discussions are disabled
  */
 export async function openDiscussion(
   actor: Actor,
@@ -59,8 +59,8 @@ type NewDiscussion = {
 };
 
 /**
- * Inserts a discussion with its first comment, under the next number of its repository. Counting up locks the repository's row, so
- * that numbers are given once and in order, and a failed transaction leaves no gap.
+ * Inserts a discussion with its first comment, under the next number of its repository. Incrementing that number locks the repository's
+ * row, so that each number is used once and in order, and a failed transaction leaves no gap.
  */
 export async function insertDiscussion(
   tx: Db,

@@ -14,7 +14,7 @@ import { openPullRequest } from "./open-pull-request.ts";
 const namesOf = (events: { scope: string; action: string }[]) => events.map(({ scope, action }) => `${scope} ${action}`);
 
 describe("openPullRequest", () => {
-  test("without a head is a draft that begins at its base; its new ref is a change of content", async () => {
+  test("without a head opens a draft that begins at its base; the new ref is a change of content", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -35,7 +35,7 @@ describe("openPullRequest", () => {
     await fsck(repo);
   });
 
-  test("S137 needs room for its ref, as a branch does", async () => {
+  test("S137 requires room for the new ref, as a new branch does", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -55,7 +55,7 @@ describe("openPullRequest", () => {
     await createTag(ada.actor, { type: repo.type, owner: ada.username, name: repo.name }, { tag: "v1" });
   });
 
-  test("of a branch proposes its commits, which are shown in order", async () => {
+  test("with a branch proposes the branch's commits, which are shown in order", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -97,7 +97,7 @@ test("twenty discussions and pull requests that are opened at once get the numbe
   expect(nums).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
 });
 
-test("discussions or pull requests that are switched off are refused, and nothing is written", async () => {
+test("where discussions are disabled, discussions and pull requests are refused, and nothing is written", async () => {
   const ada = await signedInPerson();
   const repo = { ...(await someRepo(ada)), hasDiscussions: false };
   expect(

@@ -34,7 +34,7 @@ type NewPullRequest = {
  * `repo.content` event. The row comes first: a process killed in between leaves a pull request without commits, to which its author can
  * push, and never a ref that belongs to nobody.
  * @throws ServiceError `invalid_request`, `not_found` (Revision: base or head), `unauthorized`, `insufficient_scope`, `forbidden`
- * (read-only), `conflict` (disabled, nothing to propose, too many refs), `rate_limited`
+ * (read-only), `conflict` (disabled, nothing to propose, too many refs), `rate_limited`, `unavailable`
  */
 export async function openPullRequest(
   actor: Actor,

@@ -24,7 +24,7 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
 /**
  * Closes or reopens a discussion or a pull request, or marks a draft as ready, with an optional comment.
  * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (already in that
- * status, merged, or its branch is gone), `rate_limited`
+ * status, merged, full, or without its base branch or commits), `rate_limited`
  */
 export async function changeStatus(
   actor: Actor,
@@ -69,7 +69,10 @@ async function missingRefReason(actor: Actor, name: DiscussionName): Promise<str
 /** The pull request's last commit and its base before the merge; once merged, its diff is read from these two. */
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
-/** Changes the status of a discussion whose row the caller locked, shows it in the timeline and records it. @returns the timeline event */
+/**
+ * Changes the status of a discussion whose row the caller locked, shows it in the timeline and records it.
+ * @returns its new row and the timeline event
+ */
 export async function setStatus(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
@@ -85,8 +88,8 @@ export async function setStatus(
 }
 
 /**
- * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (same
- * title), `rate_limited`
+ * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (same title, or full),
+ * `rate_limited`
  */
 export async function changeTitle(actor: Actor, name: DiscussionName, input: { title: unknown }): Promise<TimelineEvent> {
   const title = parseTitle(input.title);
@@ -105,7 +108,7 @@ export async function changeTitle(actor: Actor, name: DiscussionName, input: { t
 
 /**
  * Pins a discussion above all others, or unpins it.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (full), `rate_limited`
  */
 export async function setPinned(actor: Actor, name: DiscussionName, isPinned: boolean): Promise<void> {
   await countContribution(actor, "comment");
@@ -121,7 +124,7 @@ export async function setPinned(actor: Actor, name: DiscussionName, isPinned: bo
 
 /**
  * Locks a discussion for all but moderators, or unlocks it.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (full), `rate_limited`
  */
 export async function setLocked(actor: Actor, name: DiscussionName, isLocked: boolean, from: RequestOrigin): Promise<void> {
   await countContribution(actor, "comment");

@@ -90,7 +90,7 @@ describe("mergePullRequest", () => {
     await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("fast-forwards the branch on request if possible, and says so if not", async () => {
+  test("fast-forwards the branch on request, and fails if that is not possible", async () => {
     const { ada, repo, head, at } = await proposed();
     expect(await mergePullRequest(ada.actor, at, { isFastForward: true })).toBe(head);
     expect(await headOf(repo)).toBe(head);
@@ -178,7 +178,7 @@ describe("mergePullRequest", () => {
   });
 });
 
-describe("the effects of a push on pull requests", () => {
+describe("the effects of a push on pull requests:", () => {
   test("a pull request is merged when its commits reach its base, whoever pushed; an empty draft is not", async () => {
     const { ada, repo, head, status } = await proposed();
     const draft = await openPullRequest(ada.actor, repo, { title: "Empty" });
@@ -188,7 +188,7 @@ describe("the effects of a push on pull requests", () => {
     expect(discussion.status).toBe("draft");
   });
 
-  test("S137 a full pull request accepts commits without showing them, and is merged without a comment", async () => {
+  test("S137 a full pull request accepts commits without showing them, and can be merged, but not with a comment", async () => {
     const { ada, repo, base, at, row, status } = await proposed();
     await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
       SELECT left(md5(random()::text), 24), ${row.id}, 'comment', 'x', now() - make_interval(secs => n) FROM generate_series(1, 9998) n`;
@@ -206,7 +206,7 @@ describe("the effects of a push on pull requests", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("a pull request without its branch or base is closed, and can be reopened only when it is back", async () => {
+  test("a pull request whose ref or base is deleted is closed, and can be reopened only when that is back", async () => {
     const { ada, repo, head, at, status } = await proposed();
     await setRef(repo, ada, "refs/pr/1", null);
     expect(await status()).toBe("closed");
@@ -246,7 +246,7 @@ test("S137 the author of a pull request and users who may write can push to it u
   expect([await may(ada), await may(bea)]).toEqual([false, false]);
 });
 
-test("S135 an app that may only discuss pushes to pull requests of its user, and to nobody else's", async () => {
+test("S135 an app with only the scope for discussions can push to pull requests of its user, but to nobody else's", async () => {
   const { ada, bea, repo, head } = await proposed();
   const commit = async (person: typeof ada, ...scopes: Scope[]) => {
     const files = [{ type: "file", path: `${person.username}.txt`, content: Buffer.from(scopes.join()) } as const];
@@ -259,7 +259,7 @@ test("S135 an app that may only discuss pushes to pull requests of its user, and
   await commit(ada, "write-repos");
 });
 
-test("only maintainers push to a locked pull request: a push shows text in it", async () => {
+test("only maintainers can push to a locked pull request, because a push shows text in it", async () => {
   const { ada, bea, repo, at } = await proposed();
   await setLocked(ada.actor, at, true, from);
   expect(await pullRequestPushRefusal(bea.actor, repo, 1)).toMatch(/locked/);

@@ -14,7 +14,7 @@ export type PullRequestState = {
   headSha: string | null;
   /** Null when the branch is gone or has no commit yet. */
   baseSha: string | null;
-  /** How many of its commits the base lacks, and the reverse. */
+  /** How many commits only the pull request has, and how many only its base has. */
   ahead: number;
   behind: number;
   /**

@@ -11,7 +11,7 @@ import type { Repo } from "../repos/repo.ts";
 import { addedCommits, type Commit, listNewCommits } from "./commits.ts";
 import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 
-/** A larger push shows its latest commits. */
+/** A push shows at most this many commits: its latest. */
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
 /** A change of a ref, with the data that is needed until git has answered. */
@@ -79,8 +79,8 @@ export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
 /**
- * Pull requests whose head has not changed since then. Otherwise a pull request to which somebody has pushed the base's new commits since
- * would look merged.
+ * Pull requests whose head has not changed since this time. Otherwise a pull request to which somebody has pushed the base's new commits
+ * since would look merged.
  */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;

@@ -80,8 +80,8 @@ export async function listAccessRequests(
 }
 
 /**
- * The gated repositories of an organization that have pending access requests, with the number of requests, the longest waiting first; for
- * those who manage the organization.
+ * The gated repositories of an organization that have pending access requests, with the number of requests, the longest waiting first, at
+ * most ten. For those who manage the organization.
  * @throws ServiceError `forbidden`
  */
 export async function listReposWithRequests(actor: Actor, orgId: string): Promise<{ repo: Repo; waiting: number }[]> {
@@ -118,7 +118,7 @@ export type OwnAccessRequest = {
   askedAt: Date;
 };
 
-/** A user's request for one repository; undefined if they have not asked. */
+/** A user's request for one repository, if there is one. */
 export async function findOwnAccessRequest(
   { userId }: Person,
   { id: repoId }: Pick<Repo, "id">,

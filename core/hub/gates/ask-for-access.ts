@@ -32,11 +32,11 @@ const tooManyRequests = () =>
   conflict(`You have requested access to ${REQUESTS_MAX.toLocaleString("en")} repositories. Withdraw a request first.`);
 
 /**
- * Requests access to a gated repository. Those who decide see the username and the email address. The gate `auto` accepts at once; with
- * `manual` those who decide get an email. Asking twice changes nothing.
+ * Requests access to a gated repository. Those who decide see the user's username and email address. The gate `auto` accepts at once; with
+ * `manual` the managers get an email (`emailManagers`). Asking twice changes nothing.
  * @returns the current state of the request
- * @throws ServiceError `not_found`, `unauthorized`; `conflict` for users who may read it anyway; `forbidden` after a rejection;
- * `invalid_request`, `rate_limited`
+ * @throws ServiceError `not_found`, `unauthorized`; `conflict` for users who may read it anyway, or who have too many requests; `forbidden`
+ * after a rejection; `invalid_request`, `rate_limited`
  */
 export async function askForAccess(
   actor: Actor,
@@ -82,9 +82,9 @@ export async function askForAccess(
 }
 
 /**
- * Withdraws one's own request, or the access that was granted because of it. A rejected request stays:
- * otherwise, a user could withdraw it and request access again and again.
- * @throws ServiceError `not_found` if there is no request of theirs, `conflict` for a rejected one
+ * Withdraws one's own request, or the access that was granted because of it. A rejected request stays: otherwise, a user could withdraw it
+ * and request access again and again.
+ * @throws ServiceError `not_found` if the actor has made no request, `conflict` for a rejected one
  */
 export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
   const userId = actorId(actor);
@@ -103,10 +103,12 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   });
 }
 
-/** The number of people who get an email; if there are more who decide, those who joined first get it. */
+/** How many managers get an email: those who joined first. */
 const EMAILS_MAX = 20;
 
-/** Emails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
+/**
+ * Emails a new request to the owner, or in an organization to the administrators and the repository's creator, not to all who may decide.
+ */
 async function emailManagers(
   tx: Db,
   repo: Repo,
@@ -122,7 +124,6 @@ async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ usern
   const select = { username: true, email: true } as const;
   const isReachable = { disabledAt: null, emailVerifiedAt: { not: null } };
   if (owner.kind === "user") return tx.user.findMany({ where: { id: owner.id, ...isReachable }, select });
-  // Not every member who may decide: only the administrators and the repository's creator.
   return tx.$queryRaw`SELECT u.username, u.email FROM member_standing m
       JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
     WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}
@@ -137,7 +138,7 @@ type Asked = {
   message: string | null;
 };
 
-/** To those who decide about access to a repository. */
+/** The email to a manager of a repository. */
 function accessRequestEmail({ recipientName, asker, repo, message }: Asked): EmailContent {
   return composeEmail(`${asker.username} requests access to ${repo.fullName}`, recipientName, [
     `${asker.username} (${asker.email}) requests access to the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,

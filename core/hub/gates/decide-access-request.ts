@@ -20,7 +20,7 @@ const actionOf = { accepted: "accept", rejected: "reject", pending: "reopen" } a
 
 /**
  * Answers an access request, or changes the answer: an accepted user gets access at once, and loses it at once when the acceptance is
- * revoked. The user gets an email with the answer.
+ * revoked. The user gets an email when the request is accepted or rejected.
  * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (the request already has this status),
  *   `forbidden`, `invalid_request`, `rate_limited`
  */
@@ -97,7 +97,8 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
- * Limits the emails about access that one account grants: recipients have not requested them, and they quote names that the sender chose.
+ * Limits the emails about access that one account grants unasked: they contain names that the sender chose, and the recipients have not
+ * requested them.
  */
 export const GRANTS: ThrottleLimit = { limit: 200, windowSeconds: 24 * 60 * 60 };
 
@@ -154,8 +155,8 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
 }
 
 /**
- * Serializes decisions about access to a repository, and reads the repository's row under the lock: while this caller waited, the gate or
- * the right to decide may have been removed (S135).
+ * Serializes requests and decisions about access to a repository, and reads the repository's row under the lock: while this caller waited,
+ * the gate or the right to decide may have been removed (S135).
  * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
  */
 export async function changeGate<T>(

@@ -66,7 +66,7 @@ describe("a manual gate", () => {
     );
   });
 
-  it("notifies those who decide, and the requester, by email", async () => {
+  it("notifies the owner of the repository and the requester by email", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo, "Hello.\r\n-- \nYour service");
     const [asked] = await emailsTo(ada.email);
@@ -101,7 +101,7 @@ describe("a manual gate", () => {
     await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("is requested once, however many callers ask at the same time", async () => {
+  it("gets one request and one email, even if a user asks several times at once", async () => {
     const repo = await gatedRepo();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(grace, repo)));
     expect(answers).toEqual(Array(8).fill("pending"));
@@ -110,7 +110,7 @@ describe("a manual gate", () => {
     expect(messages).toHaveLength(1);
   });
 
-  it("is decided once: of equal decisions, all but the first get an error", async () => {
+  it("gets one decision: of equal decisions, all but the first get an error", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     expect(await outcomes(Array.from({ length: 5 }, () => decide(repo, "accepted")))).toEqual([
@@ -119,7 +119,7 @@ describe("a manual gate", () => {
     ]);
   });
 
-  it("stays closed to rejected users, even if they would ask again", async () => {
+  it("stays closed to rejected users, even if they ask again", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     await decide(repo, "rejected");
@@ -144,7 +144,7 @@ describe("an automatic gate", () => {
 });
 
 describe("access", () => {
-  it("can be granted without a request; the address of a user who did not request it is not shared", async () => {
+  it("can be granted without a request; the email address of a user who did not request it is not shared", async () => {
     const repo = await gatedRepo();
     await grantAccess(ada.actor, nameOf(repo), { user: grace.username.toUpperCase() }, from);
     expect(await reads(grace, repo)).toBe(true);
@@ -175,7 +175,7 @@ describe("access", () => {
     await expect(withdrawAccessRequest(grace.actor, "../x", from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("S135 is decided only by those who manage the repository", async () => {
+  it("S135 is given only by those who manage the repository", async () => {
     const [reader, writer] = await Promise.all([signedInPerson("reader"), signedInPerson("writer")]);
     const organization = await organizationOf(ada, [
       [reader, "read"],
@@ -240,7 +240,7 @@ describe("access", () => {
     expect((await listOwnAccessRequests(alan.actor)).total).toBe(1);
   });
 
-  it("S138 refuses invalid input", async () => {
+  it("S138 cannot be requested or decided with invalid input", async () => {
     const repo = await gatedRepo();
     for (const message of ["a\0b", "\ud800", "x".repeat(1_001)]) {
       await expect(ask(grace, repo, message)).rejects.toMatchObject({ code: "invalid_request", field: "message" });
@@ -254,7 +254,7 @@ describe("access", () => {
   });
 });
 
-it("S137 access requests without an email are not counted, and each takes one connection", async () => {
+it("S137 repeated requests and decisions, which send no email, are not counted, and each takes one connection", async () => {
   const [repo, late] = [await gatedRepo(), await signedInPerson("late")];
   for (let round = 0; round < 3; round++) {
     const asked = Array.from({ length: 20 }, () => ask(late, repo));

@@ -44,7 +44,7 @@ const SCHED_IDLE = 5;
 const policyOf = (pid: number | undefined) => statOf(pid, 41);
 const coresOf = (pid: number | undefined) => coresAllowedTo(pid as number).length;
 
-test("git is a child of the launcher, and yields once it has used some processor time, or at once if it will take long; anonymous fetches get the lowest priority, on half of the cores", async () => {
+test("git is a child of the launcher, and gets a lower priority once it has used some processor time, or at once if it is long; `idle` git gets the lowest, on half of the cores", async () => {
   const [idle, busy, last, long] = await Promise.all([
     spawnGit(path, ["cat-file", "--batch"], { niceness: 7 }),
     spawnGit(path, ["hash-object", "--stdin"], { niceness: 7 }),
@@ -77,7 +77,7 @@ test("git is a child of the launcher, and yields once it has used some processor
   expect(idle).toMatchObject({ exitCode: 0, signalCode: null });
 });
 
-test("S137 even without a priority of its own, git yields once it has used some processor time", async () => {
+test("S137 even without a niceness of its own, git gets a lower priority once it has used some processor time", async () => {
   const busy = await spawnGit(path, ["hash-object", "--stdin"]);
   const feeding = new AbortController();
   const endless = new Readable({ read: () => endless.push(Buffer.alloc(64 * 1024)) });
@@ -173,7 +173,7 @@ test("a connection that nobody waits for is closed", async () => {
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 
-test("a hook can ask on its fourth stream, wait for the answer, and notices when this process closes it", async () => {
+test("a hook can ask on its fourth stream, wait for the answer, and notice when this process closes the stream", async () => {
   const alias = 'alias.ask=!echo question >&3; read -r answer <&3; echo "$answer"; read -r more <&3 || echo closed';
   const child = await spawnGit(path, ["ask"], { config: [alias], hasChannel: true });
   expect(parentOf(child.pid)).not.toBe(process.pid);

@@ -54,7 +54,7 @@ export class GitLauncher {
   readonly #waiting = new Map<string, GitCommand>();
   #heardAt = Date.now();
 
-  /** @param onEnd is called when its process has ended; `launch` rejects from then on */
+  /** @param onEnd is called when the launcher's process has ended; `launch` rejects from then on */
   static async start(onEnd: (error: Error) => void): Promise<GitLauncher> {
     const launcher = new GitLauncher(onEnd);
     try {

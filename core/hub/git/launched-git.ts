@@ -99,7 +99,9 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /** The launcher is gone, so nobody reports git's exit. A caller may rely on it: git must change no ref after that. */
+  /**
+   * The launcher is gone, so nobody reports git's exit. Git is killed first, because callers rely on git changing no ref after its exit.
+   */
   launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();

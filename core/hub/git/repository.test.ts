@@ -24,7 +24,7 @@ test("a repository with content whose folder is not on this machine is unavailab
 
 test("a repository whose folder cannot be created on this machine is unavailable", async () => {
   const before = env().DATA_DIR;
-  // A file as DATA_DIR, because root could create a folder in one that belongs to another user.
+  // A file as DATA_DIR, because root could create a folder in any directory.
   provideSettings({ DATA_DIR: import.meta.filename });
   try {
     const repo = { id: newId(), defaultBranch: "main", platformId: null, sizeBytes: 1 };

@@ -14,7 +14,7 @@ export function repositoryPath(repoId: string): string {
 /**
  * The bare repository of a repo, created if it does not exist: if a process is killed after creating the row and before the folder, nothing
  * needs to be repaired.
- * @throws ServiceError `conflict` for one that another platform hosts; `unavailable` if it had content, which is not on this machine's disk
+ * @throws ServiceError `conflict` for one that another platform hosts; `unavailable` if it has content that is not on this machine's disk
  */
 export async function openRepository({
   id,

@@ -38,7 +38,7 @@ export class TooMuchOutput extends GitFailed {
   }
 }
 
-/** Git had not ended by its deadline, or ran out of memory. */
+/** Git reached a limit of time or memory. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
     super("unavailable", "This would take git too much time or memory. Try again later, or clone the repository.", {
@@ -65,7 +65,7 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeco
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-/** Options for the few commands that must run while a row is locked. They take milliseconds in every repository. */
+/** Options for the few commands that must run while a row is locked. They usually take milliseconds. */
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
@@ -93,13 +93,13 @@ export type SpawnOptions = {
   signal?: AbortSignal;
   /** Limits time and memory, for commands that read untrusted data. */
   isLimited?: boolean;
-  /** The limit of its address space, if it is limited. */
+  /** The limit of the address space, if `isLimited`. */
   memoryMiB?: number;
-  /** The limit of processor time for each of its processes, if it is limited. */
+  /** The limit of processor time for each process, if `isLimited`. */
   cpuSeconds?: number;
-  /** Its niceness. Under a launcher, the default is 5, and applies only after git has used some processor time. */
+  /** Git's niceness. A launcher sets it, by default 5, once git has used some processor time. */
   niceness?: Niceness;
-  /** Whether it is expected to take long: then the launcher lowers its priority at once. */
+  /** Whether git is expected to take long: then the launcher lowers its priority at once. */
   isLong?: boolean;
   /** A fourth stream (launched-git.ts). */
   hasChannel?: boolean;
@@ -117,7 +117,7 @@ const CPU_SECONDS = 600;
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
 /**
- * Starts git on a bare repository. Nothing else starts git. Arguments never pass through a shell.
+ * Starts git on a bare repository. The service starts git only by this function. Arguments never pass through a shell.
  * @throws ServiceError `unavailable` when this process has too many files open
  */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {

@@ -9,7 +9,7 @@ const POINTER_MIN_BYTES = 100;
 /** The number of objects for one run of git, which prints some 2 MB for them. */
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
-/** As for the push (receive-pack.ts). The hook has examined each object within 20 seconds of processor time. */
+/** The priority is that of the push (receive-pack.ts). The hook has examined each object within 20 seconds of processor time. */
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
 /** The search ends after this many missing pointers, or after more proposed ones than a user may have. */

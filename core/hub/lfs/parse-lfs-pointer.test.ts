@@ -28,14 +28,14 @@ describe("a pointer", () => {
     ["a hash in capitals", `${version}oid sha256:${oid.toUpperCase()}\nsize 1\n`],
     ["no size", `${version}oid sha256:${oid}\n`],
     ["a negative size", `${version}oid sha256:${oid}\nsize -1\n`],
-    ["a size past all sizes", `${version}oid sha256:${oid}\nsize 99999999999999999999\n`],
+    ["a size that is too large", `${version}oid sha256:${oid}\nsize 99999999999999999999\n`],
     ["keys out of order", `${version}size 1\noid sha256:${oid}\n`],
     ["a key twice", `${version}oid sha256:${oid}\noid sha256:${oid}\nsize 1\n`],
     ["version not first", `oid sha256:${oid}\nsize 1\n${version}`],
-    ["text behind it", `${version}oid sha256:${oid}\nsize 1\n\nand more\n`],
+    ["text after it", `${version}oid sha256:${oid}\nsize 1\n\nand more\n`],
     ["carriage returns", `${version}oid sha256:${oid}\nsize 1\n`.replaceAll("\n", "\r\n")],
     ["a file that is larger than pointers are", `${version}oid sha256:${oid}\nsize 1\n${"x-y z\n".repeat(200)}`],
-  ])("is not %s", (_, text) => {
+  ])("is not recognized: %s", (_, text) => {
     expect(parseLfsPointer(text)).toBeUndefined();
   });
 });

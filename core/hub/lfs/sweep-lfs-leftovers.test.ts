@@ -32,7 +32,7 @@ async function storedIn(...repos: { id: string }[]): Promise<LfsObjectId> {
 const fileOf = ({ oid }: LfsObjectId) => join(env().DATA_DIR, "lfs/objects", oid.slice(0, 2), oid.slice(2, 4), oid);
 const leftovers = () => db().lfsLeftover.count();
 
-test("an upload that deadlocks with the deletion of its repository gets a 404", async () => {
+test("an upload that deadlocks with the deletion of its repository fails with not_found", async () => {
   const [repo, other] = [await someRepo(ada), await someRepo(ada)];
   await storedIn(repo, other);
   // As when an account is deleted: the deletion of each repository locks its owner's usage, and an upload has locked the next repository.

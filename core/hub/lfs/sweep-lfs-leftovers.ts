@@ -12,7 +12,7 @@ export const LFS_LEFTOVER_HOURS = 48;
 const BATCH = 200;
 
 /**
- * Deletes unreferenced content from storage: objects of deleted repositories, and unfinished uploads.
+ * Deletes content from storage to which nothing refers, such as objects of deleted repositories and unfinished uploads.
  * @param stopping ends it between two deletions
  * @returns the number of deletions
  */

@@ -52,7 +52,7 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
 /**
  * Highlights code, as HTML with classes.
  * @param language one of the common ones of `lowlight`
- * @returns undefined if it takes too long: then show it without colors
+ * @returns undefined if it takes too long or is too large: then show it without colors
  */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);

@@ -18,8 +18,8 @@ const CHARACTERS_MAX = 4 * 1024 * 1024;
 const HIGHLIGHTED_MAX_CHARACTERS = 50_000;
 
 /**
- * Parses Markdown (GFM, with raw HTML) into a tree that is safe to show. The steps after the sanitizer only resolve links, give headings ids,
- * lower their level and highlight code. A hostile text can take very long: render-markdown.ts limits the time.
+ * Parses Markdown (GFM, with raw HTML) into a tree that is safe to show. The steps after the sanitizer only resolve URLs, give headings
+ * ids, lower their level and highlight code. A hostile text can take very long: render-markdown.ts limits the time.
  * @throws Error if the tree is too large or too deep
  */
 export function toSafeTree(text: string, context: MarkdownContext): Root {

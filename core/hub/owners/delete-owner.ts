@@ -86,8 +86,8 @@ async function forget(tx: Db, userId: string): Promise<void> {
 
 /**
  * Deletes an organization with everything it owns here: collections, webhooks, and repositories, with an event for each. The data on disk
- * is removed a little later, as for every deleted repository. Most of a large organization is deleted before that, in portions, as with
- * `deleteAccount`.
+ * is removed a little later, as for every deleted repository. Most of a large organization is deleted in portions, before the organization
+ * itself, as with `deleteAccount`.
  * @throws ServiceError as `removeOrganization`: before anything is deleted, unless the reason arises meanwhile
  */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {

@@ -19,7 +19,7 @@ const sha = z
   .nullable()
   .transform((text) => (text === null || /^0+$/.test(text) ? null : text));
 
-/** Identifies the repository: by its id here, by the platform's id, or by type and name. Other properties are ignored: we know them. */
+/** Identifies the repository: by its id here, by the platform's id, or by type and name. Other properties but `headSha` are ignored. */
 const repo = z
   .object({
     id: z

@@ -11,7 +11,7 @@ type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } 
 /** What a payload is built from, besides the sent data. */
 export type PayloadContext = {
   platform: Platform;
-  /** Its state after the event; for a move or a deletion, before it. */
+  /** The repository after the event; for a move or a deletion, before it. */
   repo: Mirrored;
   /** The new name after a move. */
   movedTo?: { name: string; owner: { id: string } };

@@ -19,7 +19,7 @@ import {
 /**
  * Registers a platform, which reports on repositories that it hosts. The token is shown only once; its hash and last four characters are
  * stored (S55).
- * @throws ServiceError `invalid_request`, `conflict` (another platform has this name or source), `forbidden`,
+ * @throws ServiceError `invalid_request`, `conflict` (another platform has this name or source, or too many), `forbidden`,
  * `reauthentication_required`
  */
 export async function createPlatform(
@@ -39,7 +39,11 @@ export async function createPlatform(
   return { id, name, source, token };
 }
 
-/** No two platforms may use the same source: an event of one could be mistaken for a duplicate of the other's. */
+/**
+ * Requires a new name, and a source that overlaps with no other one, also of a revoked platform: an event of one could be mistaken for a
+ * duplicate of the other's.
+ * @throws ServiceError `conflict`, also if there are too many platforms
+ */
 async function requireFree(tx: Db, name: string, source: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('platforms', 0))`;
   const others = await tx.platform.findMany({ select: { name: true, source: true, revokedAt: true } });

@@ -115,7 +115,7 @@ const findByHash = batched<string, Row | undefined>(
   LOOKUPS_AT_ONCE,
 );
 
-/** If another request has locked the row, the next one updates it. */
+/** If another request has locked the row, a later request updates it. */
 async function noteUsed(id: string): Promise<void> {
   await pool().query(
     `UPDATE platform SET last_used_at = now()

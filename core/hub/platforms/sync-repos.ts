@@ -28,7 +28,8 @@ export type SyncResult = { id: string | null; status: SyncStatus; refusal?: Serv
  * Brings the stored repositories of a platform in line with what the platform sends. Sending the same again changes nothing, and a refused
  * repository does not stop the others. It takes a few statements, however many repositories there are.
  * @returns the outcome of each, in the order of the call, then the deleted ones
- * @throws ServiceError `payload_too_large`, `unavailable`, `conflict` if it would delete too many, or if somebody took a name meanwhile
+ * @throws ServiceError `payload_too_large`, `unavailable`; `unauthorized` if the platform was revoked; `conflict` if it would delete too
+ * many, or if somebody took a name meanwhile
  */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {

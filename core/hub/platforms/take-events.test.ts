@@ -55,13 +55,13 @@ test("requests of different platforms share a transaction, and none waits for a 
   expect(await transactionsOf(free)).toEqual([1]);
 });
 
-test("a transaction that one request delays, or makes fail, is repeated for each platform", async () => {
+test("a shared transaction that one request delays, or makes fail, is repeated for each platform alone", async () => {
   const all = await Promise.all(Array.from({ length: 3 }, somePlatform));
   const [first] = all as [PresentedPlatform];
   const event = pushed(first);
   const other = await pool().connect();
   try {
-    // Another platform, whose source begins with the same address, is recording an event with the same id.
+    // Another transaction is recording an event with the same source and id.
     await other.query("begin");
     await other.query(
       `insert into event (id, scope, action, repo_id, repo_type, owner_id, is_private, payload, source, source_id)
@@ -80,7 +80,7 @@ test("a transaction that one request delays, or makes fail, is repeated for each
   }
 });
 
-test("S112 a token that is revoked or expired after it was presented is refused at once, without the other requests of the transaction", async () => {
+test("S112 a token that is revoked or expired after it was presented is refused at once, and the other requests of the transaction succeed", async () => {
   const [valid, revoked, replaced] = (await Promise.all(Array.from({ length: 3 }, somePlatform))) as [
     PresentedPlatform,
     PresentedPlatform,
@@ -104,7 +104,7 @@ test("S112 a token that is revoked or expired after it was presented is refused 
   ]);
 });
 
-test("the time of a repository's last change advances at most once a second; its commit always", async () => {
+test("the time of a repository's last change advances at most once a second, but its commit with each push", async () => {
   const platform = await somePlatform();
   const repo = () =>
     db().repo.findFirstOrThrow({ where: { platformId: platform.id }, select: { headSha: true, updatedAt: true } });

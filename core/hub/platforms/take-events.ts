@@ -23,9 +23,9 @@ export type Taken = { source: string | null; id: string | null } & (
 );
 
 /**
- * Records the events of a platform, in order: each once, by `source` and `id`, and applied to its repository in the same transaction (S122).
- * A refused event does not stop the others, and may be sent again when it is corrected. The number of statements does not grow with the
- * number of events: requests that come together share a transaction, whichever platforms they are from.
+ * Records the events of a platform, in order: each once, by `source` and `id`, and applied to its repository in the same transaction
+ * (S122). A refused event does not stop the others, and may be sent again when it is corrected. The number of statements does not grow with
+ * the number of pushes: requests that come together share a transaction, whichever platforms they are from.
  * @throws ServiceError `payload_too_large`, `unavailable`; `unauthorized` if the platform's token is no longer valid
  */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {

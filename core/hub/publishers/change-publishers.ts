@@ -22,9 +22,8 @@ export const PUBLISHERS_MAX = 20;
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
 /**
- * Trusts CI jobs to write a repository, or to read as a user
- * (docs/specification/organizations-and-tokens.md#trusted-publishers). If the user named the issuer, its keys are fetched first, so that a
- * mistake shows here and not in a job.
+ * Trusts CI jobs to write a repository, or to read as a user (docs/specification/organizations-and-tokens.md#trusted-publishers). If the
+ * user entered the issuer, its keys are fetched first, so that a mistake shows here and not in a job.
  * @throws ServiceError `invalid_request` with the preset's field, `conflict` (already trusted, too many), `not_found`, `forbidden`,
  * `reauthentication_required`, `rate_limited`
  */

@@ -57,7 +57,8 @@ export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: strin
 /**
  * Serializes changes of a repository. The repository may have been moved, made private or deleted while this caller waited, so its row is
  * read and the permission checked again under the lock (S135).
- * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` for a repository that a platform hosts
+ * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` for a repository that a platform
+ * hosts, except for the operator's command
  */
 export async function changeRepo<T>(
   actor: Actor,

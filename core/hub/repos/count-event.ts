@@ -3,7 +3,7 @@ import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 
-/** The size of the events of one account's changes. No quota counts them, and they are kept for a month (S137). */
+/** The limit for the bytes of one account's events. No quota counts events, and they are kept for a month (S137). */
 const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**

@@ -107,7 +107,8 @@ const LICENSE_MAX_CHARACTERS = 100;
 /**
  * Creates a repository with its first commit, because clients of the public hub tag the repository, propose changes to it or name the
  * commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
- * `files`. A given file replaces the generated one with the same path. Everything is checked before anything is created.
+ * `files`. A given file replaces the generated one with the same path. Paths, permission and storage are checked before anything is
+ * created.
  *
  * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository
  * @throws ServiceError as createRepo and createCommit

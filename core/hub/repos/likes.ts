@@ -19,8 +19,10 @@ export const LIKES_PAGE = 100;
 export const LIKES_PAGES_MAX = 100;
 
 /**
- * Likes a repository, or withdraws the like. Repeating it changes nothing. A like is public, like a comment, and needs the same right.
- * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited`; `conflict` for an account that likes too many
+ * Likes a repository, or withdraws the like. Repeating a call changes nothing. Others can see a like as they see a comment, so it needs the
+ * same right.
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`; `conflict` for an account that likes
+ * too many
  */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");
@@ -61,7 +63,7 @@ export async function listLikesOfUser(userId: string, page: number, pageSize = L
      ORDER BY l.created_at DESC, l.repo_id LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`;
 }
 
-/** How many entries the list has, on pages of this size. */
+/** How many likes `listLikesOfUser` lists on pages of this size. */
 export async function countLikesOfUser(userId: string, pageSize: number): Promise<number> {
   const [counted] = await db().$queryRaw<{ total: number }[]>`
     SELECT count(*)::int AS total FROM (SELECT 1 ${likesOf(userId)} LIMIT ${listedMax(pageSize)}) listed`;
@@ -89,7 +91,7 @@ export async function listLikers(actor: Actor, name: RepoName, page: number): Pr
   return likes.map(({ user, createdAt }) => ({ ...user, likedAt: createdAt }));
 }
 
-/** How many entries the list has. The caller has found the repository for this actor. */
+/** How many users `listLikers` lists. The caller has found the repository for this actor. */
 export const countLikers = (repoId: string): Promise<number> =>
   db().repoLike.count({ where: likersOf(repoId), take: listedMax(LIKES_PAGE) });
 

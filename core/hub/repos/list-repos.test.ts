@@ -91,7 +91,7 @@ describe("listRepos", () => {
     expect(await names(anonymous, { ...query, cursor: nextCursor ?? "" })).toEqual([`${word}-2`, `${word}-3`]);
   });
 
-  test("finds by part of the name, by its beginning where that is short, by owner and by tag", async () => {
+  test("finds by a part of the name, or by the beginning of the name if the word is short, by owner and by tag", async () => {
     const ada = await signedInPerson();
     for (const name of ["Tide-Tables", "low_tide", "moon", "___sun", "a___b"]) await someRepo(ada, { name });
     await db().repo.updateMany({ where: { ownerId: ada.id, name: "moon" }, data: { tags: ["sea", "night"] } });

@@ -15,7 +15,7 @@ const DEFAULT_LIMIT = 30;
 const SEARCH_MAX_CHARACTERS = 200;
 const WORDS_MAX = 5;
 const TAGS_MAX = 10;
-/** A page also ends here, after at least one repository: a thousand cards of the largest size would be 64 MB for one small request (S137). */
+/** A page ends before its cards have more bytes, but has at least one repository: a thousand large cards would be 64 MB (S137). */
 const CARDS_MAX_BYTES = 1024 * 1024;
 /** The index has trigrams of letters and digits. Other words are searched only at the beginning of names. */
 const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.test(word);

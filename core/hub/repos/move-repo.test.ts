@@ -12,7 +12,7 @@ import type { Repo } from "./repo.ts";
 const nameOf = ({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName => ({ type, owner: owner.handle, name });
 
 describe("moveRepo", () => {
-  test("to another name: the old one redirects until it is reused", async () => {
+  test("to another name: the old name leads to the repository until another repository takes it", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "tide" });
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -169,7 +169,7 @@ describe("moveRepo", () => {
 });
 
 describe("deleteRepo", () => {
-  test("refuses a former name, which finds the repository only for reading", async () => {
+  test("refuses a former name of the repository", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const moved = await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "moon" }, from);
@@ -181,7 +181,7 @@ describe("deleteRepo", () => {
     expect(await db().repo.count({ where: { id: repo.id } })).toBe(0);
   });
 
-  test("deletes everything that depends on it, and is recorded once", async () => {
+  test("deletes the repository once, with one event, and frees its name", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });

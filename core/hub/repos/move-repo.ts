@@ -20,9 +20,9 @@ import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 const UNIQUE_VIOLATION = "P2002";
 
 /**
- * Gives a repository another name, another owner, or both. The actor must be allowed to manage it, and to create repositories of the new
- * owner. The former name leads to it until a new repository takes that name. Its data on disk does not move. With another owner, its trusted
- * publishers are removed, together with the tokens of their jobs.
+ * Gives a repository another name, another owner, or both. The actor must be allowed to manage it, and to create repositories under the new
+ * owner. The former name leads to it until a new repository takes that name. Its data on disk does not move. With another owner, its
+ * trusted publishers are removed, together with the tokens of their jobs.
  * @param to `owner` is a handle
  * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (the new owner's), `rate_limited`, and as
  * `changeRepo`

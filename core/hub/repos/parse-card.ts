@@ -50,7 +50,7 @@ const ESCAPE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const storable = (found: string): string => (found === "\\\\" ? found : found === "\\u0000" ? "" : "\ufffd");
 
-/** Checks front matter. A card with errors would be ignored. */
+/** Checks the YAML of front matter and, if that is valid, its values. A card with invalid YAML would be ignored. */
 export function checkYaml(yaml: string, type: RepoType): CardCheck {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { ...yamlOptions, lineCounter: lines });

@@ -83,7 +83,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 }
 
 /**
- * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, or is not a mapping.
+ * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, is invalid, or is not a mapping.
  * @param within a resource, such as a repository: a caller's slots are shared fairly among such resources
  * @throws ServiceError `unavailable` if no slot was free in time
  */
@@ -102,7 +102,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
   return card;
 }
 
-/** Checks the front matter of a README before it is committed. A card with errors would be ignored. */
+/** Checks the front matter of a README before it is committed. A card with invalid YAML would be ignored. */
 export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined)

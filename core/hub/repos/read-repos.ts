@@ -29,8 +29,7 @@ type Reading = {
 };
 
 /**
- * Reads repositories with their owners' names, by default without those of disabled users: only this module knows the columns. It checks
- * no permissions.
+ * Reads repositories with their owners' names, by default except repositories of disabled users. It checks no permissions.
  */
 export async function readRepos(
   where: Prisma.Sql,

@@ -66,7 +66,7 @@ export function ownerColumns({ kind, id }: { kind: "user" | "organization"; id: 
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
-/** The absolute URL of its page. */
+/** The absolute URL of a repository's page. */
 export function repoWebUrl({ type, fullName, externalUrl }: Pick<Repo, "type" | "fullName" | "externalUrl">): string {
   return externalUrl ?? env().ORIGIN + repoPath(type, fullName);
 }

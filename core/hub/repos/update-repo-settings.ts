@@ -21,7 +21,7 @@ import { changedSettings, type RepoSettings, settingsToWire } from "./repo-setti
  * Changes settings of a repository; absent ones stay unchanged. All changes are one event, which names each changed setting with its new
  * value (docs/specification/webhooks.md#payload). Without a change there is no event.
  * @param wanted unchecked values; `gated` may be `false`
- * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, `rate_limited`, and as `changeRepo`
+ * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, `rate_limited`, `unavailable`, and as `changeRepo`
  */
 export async function updateRepoSettings(
   actor: Actor,

@@ -50,7 +50,7 @@ export async function commitTo(
   return newSha;
 }
 
-/** A few objects that expand to ten billion paths. */
+/** A repository whose few objects expand to ten billion paths. */
 export async function unfoldingRepo(person: TestPerson): Promise<Repo> {
   const repo = await someRepo(person);
   const path = await openRepository(repo);

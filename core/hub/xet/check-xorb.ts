@@ -65,7 +65,7 @@ export function entryOf(hash: Buffer, packedEnd: number, dataEnd: number): Buffe
   return entry;
 }
 
-/** Clients may add a footer, which repeats the data of the chunks. It is not used here. */
+/** Clients may add a footer, which describes the chunks again. It is not used here. */
 function requireFooter(footer: Buffer, hash: string): void {
   const isComplete = footer.length > 48 && footer.subarray(0, FOOTER_START.length).equals(FOOTER_START);
   if (!isComplete) throw refuse("The xorb ends in the middle of a chunk.");

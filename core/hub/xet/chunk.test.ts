@@ -24,16 +24,13 @@ describe("a chunk", () => {
     ["of an unknown version", Buffer.concat([Buffer.from([1]), packedChunk(text).subarray(1)])],
     ["compressed with an unknown method", Buffer.from([0, 1, 0, 0, 3, 1, 0, 0, 7])],
     ["of no bytes", packedChunk(text, "none", { bytes: 0 })],
-    ["larger than a chunk", packedChunk(Buffer.alloc(CHUNK_MAX_BYTES + 1), "lz4")],
-    ["of two sizes", packedChunk(text, "none", { bytes: text.length - 1 })],
+    ["larger than allowed", packedChunk(Buffer.alloc(CHUNK_MAX_BYTES + 1), "lz4")],
+    ["with two different sizes", packedChunk(text, "none", { bytes: text.length - 1 })],
     ["that becomes shorter than it says", packedChunk(text, "lz4", { bytes: text.length + 1 })],
     ["that becomes longer than it says", packedChunk(text, "lz4", { bytes: text.length - 1 })],
     ["that is not LZ4", packedChunk(text, "lz4", { packed: randomBytes(100) })],
     ["that ends too early", packedChunk(text, "lz4", { packed: compressFrameSync(text).subarray(0, -5) })],
-    [
-      "with something behind it",
-      packedChunk(text, "lz4", { packed: Buffer.concat([compressFrameSync(text), Buffer.from("x")]) }),
-    ],
+    ["with something after it", packedChunk(text, "lz4", { packed: Buffer.concat([compressFrameSync(text), Buffer.from("x")]) })],
     ["of two frames", packedChunk(text, "lz4", { packed: Buffer.concat([compressFrameSync(text), compressFrameSync(text)]) })],
   ])("is refused: %s", (_, chunk) => {
     expect(() => unpack(chunk)).toThrow(expect.objectContaining({ code: "invalid_request" }));

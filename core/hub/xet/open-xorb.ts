@@ -23,7 +23,7 @@ export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange
   return Readable.from(withHeaders(content, lengths), { objectMode: false });
 }
 
-/** The part of the file that consists of these chunks, and their lengths. */
+/** The part of the file with the chunks in a range of the xorb, and the lengths of these chunks. @throws ServiceError `gone` */
 export async function dataOf(repoId: string, { hash, startsAt }: XorbPlace, range: ByteRange) {
   const row = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!row) throw lostContent();

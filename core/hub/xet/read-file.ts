@@ -67,7 +67,8 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
 }
 
 /**
- * The chunks of a whole file as stored, or their positions in a file. Each piece is valid until the next one is requested.
+ * The chunks of a whole file as stored or, if the storage has them in a file on disk, their positions there. Each piece is valid until the
+ * next one is requested.
  * @param turn lets others have their turn between two terms, when nothing is open
  * @throws ServiceError `gone`; the errors of `turn`, and the reason of its signal
  */

@@ -17,7 +17,7 @@ function referenceBytes(count: number): Buffer {
   return bytes;
 }
 
-/** Where its chunker splits them (xet-core, `test_correctness_1mb_random_data`). */
+/** Where the reference implementation splits these bytes (xet-core, `test_correctness_1mb_random_data`). */
 const BOUNDARIES = [
   ...[84493, 134421, 144853, 243318, 271793, 336457, 467529, 494581, 582000, 596735, 616815, 653164, 678202],
   ...[724510, 815591, 827760, 958832, 991092, 1000000],
@@ -48,7 +48,7 @@ test("no chunk but the last is shorter than 8 KiB, although the hash of a single
   expect(chunks.slice(0, -1).filter(({ length }) => length < 8_192)).toEqual([]);
 });
 
-test("equal bytes have no boundary, so that their chunks have the largest size; no bytes have no chunk", () => {
+test("equal bytes have no boundary, so that their chunks have the largest size; empty content has no chunks", () => {
   expect(endsOf(split(Buffer.alloc(300_000, "x"), 50_000))).toEqual([131_072, 262_144, 300_000]);
   expect(split(Buffer.alloc(0), 1)).toEqual([]);
 });

@@ -35,12 +35,12 @@ type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 /**
  * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
- * repository, so that they never mistake the content of another repository, or of a deleted one with the same name, for its
- * content.
+ * repository, so that they never take an upload to another repository, or to a deleted one with the same name, for an upload to this
+ * one.
  */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
-/** The URL at which clients get and renew such a token. */
+/** The URL at which clients get and renew a token for Xet's API. */
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
@@ -48,7 +48,8 @@ export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): st
  * A token for a revision of a repository. A read token is for a caller who may read its content; a write token is for one who may upload to
  * it, or upload for a pull request (proposal-store.ts).
  * @param isPullRequest for a pull request that is about to be opened and has no revision yet
- * @throws ServiceError as `findRepo`; `not_found` (RevisionNotFound); `forbidden` for a read-only repository
+ * @throws ServiceError as `findRepo` and `uploadTargetOf`; `not_found` (RevisionNotFound, or Xet is turned off); `forbidden` for a
+ * read-only repository; `conflict` for one that another platform hosts
  */
 export async function createXetToken(
   actor: Actor,
@@ -84,8 +85,8 @@ type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
  * The repository that a token is for. Each call checks again whether its holder still has the right (S135): their own token may have been
  * revoked, or they may have left.
  * @param asked the repository in the URL, and the action
- * @throws ServiceError `unauthorized` for an invalid or expired token; `forbidden` for a token of another repository or without the right;
- * as `findRepo`
+ * @throws ServiceError `unauthorized` for an invalid, expired or revoked token; `forbidden` for a token of another repository or without
+ * the right; `not_found` if the repository was deleted or Xet is turned off; as `requireUpload`
  */
 export async function requireXetToken(
   authorization: string | undefined,
@@ -121,7 +122,7 @@ async function requireHolder(
 
 export const isXetEnabled = (): boolean => env().XET === "1";
 
-/** Throws if the operator has turned Xet off: no tokens are issued then, and existing ones are invalid. */
+/** No tokens are issued while the operator has turned Xet off, and existing ones are invalid. @throws ServiceError `not_found` */
 function requireXet(): void {
   if (!isXetEnabled()) throw notFound("Xet");
 }

@@ -221,7 +221,7 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
 /** For deferred work, such as reading a card. */
 const SOON_SECONDS = 30;
 
-/** Schedules maintenance soon, and again if it is running now: it may have passed the requested step already. */
+/** Schedules maintenance soon, also while a run is in progress: that run may have passed the requested step already. */
 export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))

@@ -41,7 +41,7 @@ test("the objects of many commits are combined into one pack, and nothing is los
   expect(await tidy(path)).toBe("collected");
   expect(await countObjects(path)).toMatchObject({ loose: 0, packs: 1 });
   for (let each = 0; each < 9; each++) await commitTo(repo, ada, { [`g${each}.txt`]: "x".repeat(each * 100) });
-  // fast-import leaves few objects loose, or makes a pack each time.
+  // fast-import either leaves a few objects loose or makes a pack each time.
   const before = await countObjects(path);
   expect(before.packs + before.loose).toBeGreaterThan(8);
   const done = await tidy(path);
@@ -87,7 +87,7 @@ test("a repository to which something was sent is maintained by one worker, once
   expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
 });
 
-test("S137 a push is recorded at once while cards are busy, and its card is read later", async () => {
+test("S137 a push is recorded at once while all slots for cards are taken, and its card is read later", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const readme = (license: string) => ({ "README.md": `---\nlicense: ${license}\n---\n` });
@@ -144,7 +144,7 @@ test("maintenance of a deleted repository does nothing, and a failure is retried
   expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 30 * 60_000);
 });
 
-test("S137 a repository that git takes too long to repack is counted, and retried a day later", async () => {
+test("S137 if git takes too long to repack a repository, its size is counted, and the repacking is retried a day later", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
@@ -262,7 +262,7 @@ test("S137 no transaction is open while the files of a deleted repository are re
   expect(open).toBe(0);
 });
 
-test("S137 one owner's other repositories wait after a long visit, and others come first", async () => {
+test("S137 after a long visit, the other repositories of the same owner wait, and those of other owners come first", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repos = [await someRepo(ada), await someRepo(ada), await someRepo(bea)];
   await db().repoMaintenance.deleteMany();
@@ -283,7 +283,7 @@ test("S137 one owner's other repositories wait after a long visit, and others co
   await expect.poll(async () => (await claim()).row?.id).toBe(repos[1]?.id);
 });
 
-test("S137 the repositories that one user created in any organization wait too", async () => {
+test("S137 after a long visit, the repositories that the same user created in any organization wait too", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const owned = async () => someRepo(ada, { owner: (await organizationOf(ada)).name });
   const repos = [await owned(), await owned(), await someRepo(bea)];

@@ -84,7 +84,7 @@ const OWN_ADDRESS = /^([0-9a-f]{24})\+[^@]*@users\.noreply\.(.+)$/;
 
 /**
  * Finds the accounts behind addresses in commits, by address. Only our own addresses lead to an account: who owns any other address is
- * confidential (S115). As everywhere in git, the creator of a commit chooses the author's name.
+ * confidential (S115). As everywhere in git, the creator of a commit chooses its author.
  */
 export async function findAuthors(addresses: Iterable<string>): Promise<Map<string, Author>> {
   const { hostname } = new URL(env().ORIGIN);

@@ -27,13 +27,13 @@ export function contentTypeOf(name: string, start?: Buffer): ContentType {
   return { type: isDangerous ? "application/octet-stream" : byName, kind: "other" };
 }
 
-/** Whether bytes are UTF-8 text: as git decides, with no NUL near the beginning. */
+/** Whether the beginning of a file is UTF-8 text without a NUL, by which git recognizes binary files. */
 export function isText(bytes: Buffer): boolean {
   const start = bytes.subarray(0, SNIFFED_BYTES);
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));
 }
 
-/** The bytes without a character that was cut in half. */
+/** The bytes; if they are cut, without the last character, which may be incomplete. */
 function wholeCharacters(bytes: Buffer, isCut: boolean): Buffer {
   if (!isCut) return bytes;
   let end = bytes.length;

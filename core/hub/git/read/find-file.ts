@@ -84,8 +84,8 @@ const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
 const READ_GRACE_MS = 5 * 60_000;
 
 /**
- * Streams the bytes of a blob; ending the stream ends git and releases its slot. A reader who is too slow is ended too, sooner while
- * others wait (S137): a download can be resumed with a range.
+ * Streams the bytes of a blob; ending the stream ends git and releases its slot. A stream that is read too slowly is ended, sooner while
+ * others wait (S137): the client can resume the download with a range.
  * @param oid of an entry that was found here
  * @throws ServiceError `unavailable`
  */
@@ -143,7 +143,7 @@ export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 102
  * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
  * or destroyed.
  * @param file found with `OPEN_FILE_LIMITS`, for somebody who may read content
- * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content
+ * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content; `unavailable`
  */
 export async function openFile(
   repo: Repo,

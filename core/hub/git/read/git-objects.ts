@@ -18,7 +18,7 @@ export const TAG_MAX_BYTES = 1024 * 1024;
 const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
 /** How many tags may point to one another. */
 const NESTED_TAGS_MAX = 5;
-/** The cost of the smallest tree: two answers from git, and the memory for the result. */
+/** What each tree costs besides its bytes: two answers from git, and the memory for the result. */
 const TREE_COST_BYTES = 256;
 
 /**
@@ -123,7 +123,7 @@ export class GitObjects {
   }
 }
 
-/** An object larger than its reader allows. */
+/** An object is larger than the caller allows. */
 export class ObjectTooLarge extends Error {
   override name = "ObjectTooLarge";
   readonly info: ObjectInfo;

@@ -61,7 +61,7 @@ describe("listCommits", () => {
     expect((await readCommit(made, "main")).commit.message).toBe(message);
   });
 
-  test("pages through the history, newest first, with its length; also through that of a path, even a deleted one", async () => {
+  test("pages through the history of a revision or of a path, latest first, with its length", async () => {
     const made = await someRepo(ada);
     await expect(listCommits(made, { revision: "main" })).resolves.toMatchObject({ commits: [], total: 0 });
     const shas: string[] = [];
@@ -184,7 +184,7 @@ describe("readCommit", () => {
     expect((await readCommit(repo, first)).diff.files.every(({ status }) => status === "added")).toBe(true);
   });
 
-  test("a huge difference is truncated and says so: lines of a file, lines in total, files, and files too large to be read", async () => {
+  test("a huge difference is truncated: lines of a file, lines in total, and files; a file that is too large is shown as binary", async () => {
     const lines = (count: number, word: string) => ({
       content: `${Array.from({ length: count }, (_, at) => `${word} ${at}`).join("\n")}\n`,
     });
@@ -255,7 +255,7 @@ describe("compareRevisions", () => {
     expect(stat).toBe("1\t1\ta\n1\t0\tb\n");
     const huge = await commitFiles([base], { a: { content: `${"x".repeat(100)}\n`.repeat(60_000) } });
     expect(await readPatch(path, base, huge)).toBeNull();
-    // S137: within a request, it takes a slot until the request has been answered.
+    // S137: within a request, a patch takes a slot until the request has been answered.
     const closing: (() => void)[] = [];
     const whenClosed = (listener: () => void) => {
       closing.push(listener);
@@ -294,7 +294,7 @@ describe("listRefs", () => {
     expect((await listRefs(made)).pullRequests).toEqual([]);
   });
 
-  test("many branches leave the tags listed", async () => {
+  test("tags are listed even if there are more branches than a list has", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
@@ -308,7 +308,7 @@ describe("listRefs", () => {
     expect(refs.tags.map(({ name }) => name)).toEqual(["v1"]);
   });
 
-  test("tags with long messages are listed without them, one that is too large is left out", async () => {
+  test("tags with long messages are listed without the messages; a tag that is too large is left out", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
@@ -329,7 +329,7 @@ describe("listRefs", () => {
   });
 });
 
-test("S137 git does not limit the length of names: a longer one is cut in differences, and last commits are found beyond it", async () => {
+test("S137 a name of megabytes, which git allows, is cut in differences, and last commits are found beside it", async () => {
   const directory = await openRepository(repo);
   const old = { "old.txt": { content: "" } };
   const first = await commitFiles([], old, "first");

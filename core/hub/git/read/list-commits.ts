@@ -60,7 +60,7 @@ export async function countCommits(directory: string, sha: string, path = "", wa
   return countOnce({ directory, of: [sha, path], walk, waitMaxMs });
 }
 
-/** @param range arguments that select commits, the revision last */
+/** @param range arguments that select commits: options, then revisions */
 export async function logCommits(directory: string, range: readonly string[], path = ""): Promise<Commit[]> {
   try {
     return parseCommits(await runWalk(directory, ["log", "-z", COMMIT_FORMAT, ...range, ...onlyAt(path)], literal));

@@ -345,7 +345,7 @@ describe("S137 a path whose folders are all large", () => {
     expect(Math.min(...costs.map(({ found }) => found))).toBeLessThan(Math.min(...costs.map(({ all }) => all)));
   });
 
-  test("one request reads a limited amount of them, and its error says so", async () => {
+  test("one request reads only some of the folders, and its error says so", async () => {
     const path = `${"z/".repeat(deep)}z`;
     const refusal = { code: "invalid_request", message: expect.stringMatching(/clone the repository/) };
     const read = () => findFile(repo, { revision: "wide", path }).catch((error) => expect(error).toMatchObject(refusal));

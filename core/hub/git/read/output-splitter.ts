@@ -1,6 +1,6 @@
 import { PATH_MAX_BYTES } from "./tree-entries.ts";
 
-/** More than is shown of any path, line or part of a commit. */
+/** More than the callers use of any path, line or part of a commit. */
 export const TEXT_MAX_BYTES = 2 * PATH_MAX_BYTES;
 
 /**

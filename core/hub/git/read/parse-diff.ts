@@ -14,7 +14,7 @@ const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
 /**
- * Parses the output of `git diff-tree --raw -z`, with or without `--numstat`, before any patch: names unchanged, whatever bytes they have.
+ * Parses the output of `git diff-tree --raw -z`, with or without `--numstat`, before any patch. Because of `-z`, git does not quote names.
  * Call `push` with each text between NULs; it returns true when this part of the output is over.
  */
 export class RawDiff {

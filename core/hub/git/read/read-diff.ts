@@ -31,7 +31,7 @@ type DiffOptions = {
 
 /**
  * The difference from one commit, or the empty tree, to another: all its files up to a limit, and as many of their lines as fit on
- * a page. One git process, which is ended when enough has arrived. If it runs out of time, the part that has arrived is returned; the next
+ * a page. The git process is ended when enough has arrived. If it runs out of time, the part that has arrived is returned; the next
  * caller gets the names of the files.
  * @throws ServiceError `not_found` (RevisionNotFound) when a commit does not exist
  */

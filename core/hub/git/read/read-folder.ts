@@ -29,8 +29,8 @@ type FolderQuery = {
 };
 
 /**
- * A page of a folder with everything shown on it; the first one includes the readme. Starts three git processes; later requests for the
- * same commit start one.
+ * A page of a folder with everything shown on it; the first one includes the readme. It usually takes three git processes, and one or none
+ * when the same commit is requested again.
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
  */
 export async function readFolder(repo: Repo, { revision, path, cursor, mayReadContent }: FolderQuery): Promise<Folder> {

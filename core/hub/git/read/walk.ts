@@ -113,7 +113,10 @@ function resultOf<T>({ outcome }: Known<T>): T {
 
 const outputs = walker<Buffer>({ max: EXHAUSTED_MAX, keepsWhole: false });
 
-/** Runs git for a walk and returns its output. @throws RanOutOfTime, also if the same walk did so recently; GitFailed */
+/**
+ * Runs git for a walk and returns its output.
+ * @throws RanOutOfTime, also if the same walk did so recently; GitFailed; ServiceError `unavailable`
+ */
 export function runWalk(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const walk = async () => ({ value: await runWalkGit(directory, args, options), isWhole: true });
   return outputs({ directory, of: args, walk });

@@ -29,8 +29,8 @@ import { type PermissionCheck, recheckPermission, requireChangeable } from "./re
 /** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /**
- * When the lease of a killed process ends, its locks are at least 20 seconds old, because it renewed the lease of 30 seconds every 10. Five
- * seconds less, because clocks of other machines may differ.
+ * When the lease of a killed process ends, its locks are at least 20 seconds old, because it renewed the lease of 30 seconds every 10. This
+ * is five seconds less, because the clocks of other machines may differ.
  */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
 /** How many cards are read in advance: a first push may create many branches, and the default branch is not known yet. */
@@ -64,8 +64,8 @@ export type RefUpdateNote = {
  * ServiceError other than RanOutOfTime, it has changed no ref.
  * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
  * @returns undefined when nothing was changed.
- * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since the
- * caller read it, and may have seen that they were there; `rate_limited`; whatever `perform` throws
+ * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it after the
+ * caller read it; `unavailable` when the changes were made but could not be recorded in time; `rate_limited`; whatever `perform` throws
  */
 export async function changeRefs(
   repo: Repo,

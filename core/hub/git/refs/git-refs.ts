@@ -23,10 +23,10 @@ export const REPOSITORY_REFS_MAX = 50_000;
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests. This one has ${total}. Delete some of them first.`;
 
-/** How many refs are reserved for branches and tags, because strangers may open any number of pull requests (S137). */
+/** How many refs are reserved for branches and tags, because strangers may open many pull requests (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
-/** @throws ServiceError `conflict` if a repository has the maximum number of refs already, or of pull requests with commits */
+/** @throws ServiceError `conflict` if a repository has the maximum number of refs or, for a pull request, of pull requests with commits */
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {
   const { total, pullRequests } = await findRefs(path, new Set());
   if (total >= REPOSITORY_REFS_MAX) throw conflict(tooManyRefs(total));
@@ -75,7 +75,7 @@ const CLASH = /'([^']+)' exists; cannot create/;
 
 /**
  * Changes refs, all of them or none, each only if it still is at `oldSha`; to be called within `changeRefs`.
- * @returns the changes, or nothing when one of the refs has changed
+ * @returns the changes; none if one of the refs has changed, or somebody else is changing it
  * @throws ServiceError `conflict` when two names cannot coexist (`a` and `a/b`)
  */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
@@ -103,7 +103,7 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
   }
 }
 
-/** Far above what happens in one repository while the outcome of a change is unknown. */
+/** Far more events than one repository gets while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
 
 /** The changes of a repository's refs recorded since a point in time: by ref, in order. */

@@ -2,7 +2,7 @@ import type { Dir } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** With more, git is asked to pack them into one file. */
+/** If a repository has more loose refs, git packs them into one file. */
 export const LOOSE_REFS_MAX = 500;
 /** `heads`, and a name of 400 bytes, of which half are slashes (ref-name.ts). */
 const DEPTH_MAX = 201;
@@ -40,8 +40,8 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
 }
 
 /**
- * The bytes that refs take on the disk, which must count towards the quota (S137): each one that git has not packed is a file, in
- * folders of its own. If a slow disk has too many of them, the result includes only those that were counted in time.
+ * The bytes that refs take on the disk, which must count towards the quota (S137): each ref that git has not packed is a file, and may have
+ * folders of its own. If there are too many for a slow disk, the result includes only those that were counted in time.
  */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;

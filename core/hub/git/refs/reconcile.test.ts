@@ -138,7 +138,7 @@ test("reconciliation waits while a live process is changing the same ref", async
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("a change that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
+test("a change that failed halfway is reconciled, and a process that was wrongly presumed dead records nothing twice", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
     throw new Error("killed");

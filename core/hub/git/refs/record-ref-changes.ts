@@ -22,7 +22,7 @@ export type Recorded = { repo: Repo; changed: readonly RefChange[] };
 export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * Records that refs were changed: updates the repository's row, creates one event for all refs (several if their names are very long), and
+ * Records that refs were changed: updates the repository's row, creates one event for all refs (several if they are too long for one), and
  * deletes the note in `ref_update`. Nothing is recorded for a repository that was deleted meanwhile. If git refused every ref, the pushed
  * objects are still on the disk and are counted: otherwise refused pushes would fill the disk without ever reaching the quota.
  *

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../errors.ts";
 
-/** Git stores a ref in a file of its name, and its lock beside it as the name with `.lock`: file names have at most 255 bytes. */
+/** Git stores a ref in a file of the same name, and its lock in `<name>.lock`. File names have at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
 /** All but the last are folders, which take up disk space too: a name of 400 bytes could otherwise create 199 of them (S137). */
@@ -21,7 +21,7 @@ export function tagRef(tag: string): string {
   return `refs/tags/${tag}`;
 }
 
-/** Whether a text can be the short name of a branch or a tag (git-check-ref-format, and without names that could mean something else). */
+/** Whether a text can be the short name of a branch or a tag: git-check-ref-format accepts it, and it cannot mean anything else. */
 export function isRefName(name: string): boolean {
   if (name === "" || Buffer.byteLength(name) > NAME_MAX_BYTES || !name.isWellFormed()) return false;
   if (CONTROL.test(name) || FORBIDDEN.test(name) || name.startsWith("-")) return false;

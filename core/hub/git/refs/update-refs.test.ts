@@ -40,7 +40,7 @@ test.each([
   ),
   ["x".repeat(251), false],
   [`${"y".repeat(200)}/${"y".repeat(200)}`, false],
-] as const)("S137 %j as a branch: %s", (name, isOne) => {
+] as const)("S137 %j can be the name of a branch: %s", (name, isOne) => {
   expect(isRefName(name)).toBe(isOne);
 });
 

@@ -126,7 +126,7 @@ describe("S137 the memory of requests that do not end", () => {
     expect((used() - before) / 90_000).toBeLessThan(50);
   });
 
-  test("is shared: one caller in one repository gets a third of the slots, then of those on disk; small requests need none", async () => {
+  test("is shared: one caller in one repository gets a third of the slots, then a third of those on disk; small requests need no slot", async () => {
     const origin = await spooling(10_000_000, 60_000);
     const body = "x".repeat(5_000);
     await Promise.all(Array.from({ length: 130 }, () => begin(origin, `${body.length.toString(16)}\r\n${body}\r\n`)));
@@ -136,7 +136,7 @@ describe("S137 the memory of requests that do not end", () => {
   });
 });
 
-/** Trees with modes that git warns about. */
+/** A pack of trees with modes that git warns about. */
 function packOfOddTrees(trees: number): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32BE(trees + 1);
@@ -220,7 +220,9 @@ describe("S137 a push", () => {
     await once(socket, "close");
   });
 
-  test("whose client reads no warnings keeps few of them, and is answered", { timeout: 120_000 }, async () => {
+  test("whose client does not read git's warnings keeps few of them in memory, and gets a response", {
+    timeout: 120_000,
+  }, async () => {
     const unread: number[] = [];
     const server = createServer((req, res) => {
       const timer = setInterval(() => unread.push(res.writableLength), 5);

@@ -37,7 +37,9 @@ function parseLength(header: Uint8Array): number {
   return length;
 }
 
-/** Reads packets from the start of a stream. `rest` has the bytes that were taken and belong to no packet; they come before the others. */
+/**
+ * Reads packets from the start of a stream. `rest` has the bytes after the last packet that were read too; the stream continues after them.
+ */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);

@@ -38,7 +38,7 @@ test("S137 packs that arrive at the same time cannot reserve more storage than i
   expect(await holds()).toBe(0);
 });
 
-test("S137 a pack of a user who may only propose changes takes no storage from the owner, and is small", async () => {
+test("S137 a pack of a user who may only propose changes reserves no storage while it arrives, and must be small", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(ada);
   await setStorageQuota(operatorCommand, ada.username, "80 MB", from);

@@ -72,7 +72,7 @@ export function holdArriving(
   };
 }
 
-/** A push may add this many refs more than it deletes, although no storage is left. */
+/** A push may add this many refs more than it deletes, even if no storage is left. */
 const FREE_REFS = 16;
 
 /** Whether the owner has storage for the objects in the quarantine and for new refs; if so, it is reserved until they are counted. */

@@ -249,7 +249,10 @@ function endWhenSlow({
 
 type CheckedPush = { commands: readonly Command[]; isAtomic: boolean };
 
-/** Whether a push that has arrived may proceed; if so, storage is reserved for it. Git waits for the answer, so a failure refuses it too. */
+/**
+ * Whether a push that has arrived may proceed; if so, storage is reserved for it. Git waits for the answer, so a failed check refuses the
+ * push too.
+ */
 async function checkPush(
   actorNow: ActorNow,
   repo: Repo,

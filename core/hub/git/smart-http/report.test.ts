@@ -8,10 +8,10 @@ const gone: Command = { ref: "refs/heads/old", rawRef: "refs/heads/old", oldSha:
 const report = bandPackets(1, Buffer.concat([pktLine("unpack ok\n"), pktLine("ok refs/heads/old\n"), FLUSH]));
 
 test.each([
-  ["in the middle of what git says of an object", `warning: object 1: badTagName: invalid 'tag' name: ${WARNING}`, false],
-  ["alone, before refs change: git's output arrives in pieces", WARNING, false],
+  ["in a message about an object that quotes it", `warning: object 1: badTagName: invalid 'tag' name: ${WARNING}`, false],
+  ["alone in a piece of git's output, before refs change", WARNING, false],
   ["while refs change", WARNING, true],
-])("S137 git's warning that a branch was gone already counts only from git itself: %s", (_, text, isGone) => {
+])("S137 git's warning that a branch was already deleted counts only while refs change: %s", (_, text, isGone) => {
   const output = new ReceivedOutput(() => undefined);
   if (isGone) output.refChangesBegin();
   output.push(bandPackets(2, Buffer.from(text)));

@@ -18,9 +18,9 @@ const ARRIVAL_MAX_MS = 300_000;
 
 type Spooled = {
   stream: Readable;
-  /** Whether others wait for its place on disk. */
+  /** Whether others wait for its slot. */
   yields(): boolean;
-  /** Deletes it; always call it. */
+  /** Deletes the stored request; must always be called. */
   close(): Promise<void>;
 };
 
@@ -118,7 +118,7 @@ class Store {
     return true;
   }
 
-  /** Call it again only when it has finished. */
+  /** Must not be called again before its promise has settled. */
   write(chunk: Buffer): Promise<void> {
     this.#writing = this.#write(chunk);
     return this.#writing;

@@ -74,7 +74,8 @@ export function requireTransferHead(req: IncomingMessage, service: GitService, m
 }
 
 /**
- * The decompressed body of a git request; clients compress it. It ends after `maxBytes` decompressed bytes (S137). The rest is dropped.
+ * The decompressed body of a git request, which clients may compress. It ends after `maxBytes` decompressed bytes (S137). The rest is
+ * dropped.
  * @param source where its bytes come from
  */
 export function transferBody({ headers }: IncomingMessage, source: Readable, maxBytes: number): TransferBody {

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 /** How large a push may be when unpacked, as a multiple of the limit for its pack. */
 const UNPACKED_TIMES = 8;
 
-/** The maximum duration of a transfer. After it, the transfer is ended in any case. */
+/** The maximum duration of a transfer. */
 export const TRANSFER_MAX_MS = 6 * 60 * 60 * 1000;
 
 /** The request of a fetch is lines: the commits that it wants and those that it has. */
@@ -16,7 +16,7 @@ export const fileMaxBytes = (): number => env().GIT_MAX_FILE_MB * MIB;
 export const pushMaxBytes = (): number => env().GIT_MAX_PUSH_MB * MIB;
 export const unpackedMaxBytes = (): number => pushMaxBytes() * UNPACKED_TIMES;
 
-/** There are only branches, tags and pull requests; refs that a later version stores elsewhere are hidden from this one (S137). */
+/** Clients see only branches, tags and pull requests. All other refs are hidden, also those that a later version may store (S137). */
 const visibleRefs = [
   "transfer.hideRefs=refs",
   "transfer.hideRefs=!refs/heads",

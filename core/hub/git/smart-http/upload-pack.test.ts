@@ -18,7 +18,7 @@ import { FetchMemory, uploadPack } from "./upload-pack.ts";
 
 const MIB = 1024 * 1024;
 const OBJECTS = 15_000;
-/** Each fetch in these tests takes more than 5 MiB. */
+/** Each fetch in these tests takes more than 5 MiB of memory. */
 const MAX_BYTES = 32 * MIB;
 const FETCHES_MAX = 12;
 
@@ -133,8 +133,8 @@ describe("S137 a long clone", () => {
   });
 
   test.each([
-    ["comes whole after its turns", stranger, 1],
-    ["waits for nobody when an account asked for it", { key: "account ada", isAnonymous: false }, HOUR],
+    ["arrives completely after its turns", stranger, 1],
+    ["does not wait for turns if an account requested it", { key: "account ada", isAnonymous: false }, HOUR],
   ])("%s", async (_, party, waitMs) => {
     let turns = 0;
     const res = await clone(party, () => (++turns % 20 === 0 ? waitMs : 0));
@@ -146,13 +146,13 @@ describe("S137 a long clone", () => {
   });
 });
 
-describe("S137 fetches that hold too much memory together end, and nobody else's do", () => {
+describe("S137 while all fetches together hold too much memory, those are ended that come from", () => {
   const grace = { key: "account grace", isAnonymous: false };
 
   test.each([
     ["one account", () => ({ key: "account ada", isAnonymous: false })],
     ["many addresses", (at: number) => ({ key: `address 192.0.2.${at}`, isAnonymous: true })],
-  ])("of %s", async (_, partyOf) => {
+  ])("%s", async (_, partyOf) => {
     const memory = new FetchMemory(MAX_BYTES);
     const honest = await hold(grace, memory);
     const held: Held[] = [];

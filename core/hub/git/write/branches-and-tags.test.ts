@@ -256,8 +256,8 @@ test("S137 a repository with as many refs as it may have gets no more branches a
   await expect(createBranch(ada.actor, name, { branch: "side" })).resolves.toMatchObject({ sha });
 });
 
-describe("S137 the events of changes of refs, which no quota counts", () => {
-  test("have a limit for each account and day, above which nothing changes", async () => {
+describe("S137 events of changes of refs, which no quota counts:", () => {
+  test("each account has a daily limit, above which nothing changes", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const name = nameOf(repo);
@@ -274,7 +274,7 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("leave no objects of what is refused", async () => {
+  test("a change that the limit refuses leaves no objects", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -290,7 +290,7 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     expect((await countObjects(await openRepository(repo))).loose).toBe(loose);
   });
 
-  test("of apps and CI jobs do not use up the limit of the person who trusted them", async () => {
+  test("apps and CI jobs do not use up the limit of the person who trusted them", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const name = nameOf(repo);
@@ -304,7 +304,7 @@ describe("S137 the events of changes of refs, which no quota counts", () => {
     await expect(createBranch(job, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("do not repeat more than a few kilobytes of tags", async () => {
+  test("an event repeats at most a few kilobytes of tags", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const tags = Array.from({ length: 100 }, (_, at) => `${at} ${"海".repeat(90)}`);

@@ -179,7 +179,7 @@ export type Signature = string;
 
 /**
  * The signature of the actor. Its email address receives no messages: a person's own address is private, and everybody who may ever read
- * the repository sees the commit. It begins with the account's id, so that it identifies the person even after a rename.
+ * the repository sees the commit. The address begins with the account's id, so that it identifies the person even after a rename.
  */
 export async function signatureOf(actor: Actor): Promise<Signature> {
   if (actor.kind === "publisher") return signatureOfJob(actor);

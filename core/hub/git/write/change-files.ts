@@ -126,7 +126,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   });
 }
 
-/** Stores each file in git or in Git LFS, by .gitattributes and its size, as clients do. */
+/** The operations of the commit. Content that belongs in Git LFS (`planUpload`) is uploaded there first, as clients do. */
 async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
   const { branch, isPullRequest = false } = input;
   const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);

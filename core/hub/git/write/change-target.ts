@@ -42,7 +42,8 @@ export async function findCommit(repo: Repo, path: string, revision: string): Pr
 /**
  * The ref that a commit is for, requested as `main` or `refs/pr/3`; for a commit that opens a pull request, the branch that it proposes
  * to change. The caller has checked that the actor may see the repository.
- * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `not_found` (RevisionNotFound) for anything but a branch
+ * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` if pull requests are disabled; `not_found`
+ * (RevisionNotFound) for anything else
  */
 export async function resolveCommitTarget(
   actor: Actor,

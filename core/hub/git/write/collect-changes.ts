@@ -127,7 +127,7 @@ function requireSmall(path: string, content: Content): void {
   );
 }
 
-/** A .gitattributes that git reads completely. */
+/** The content of a .gitattributes. @throws ServiceError `invalid_request` if git would not read all of it */
 async function parseAttributes(path: string, content: Content): Promise<Uint8Array> {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   const bytes =

@@ -185,7 +185,7 @@ test("a repository that becomes read-only, or whose committer loses the right, d
   expect(await resolveRef(await openRepository(repo), "refs/heads/main")).toBeNull();
 });
 
-describe("concurrent commits", () => {
+describe("concurrent commits:", () => {
   test("of 20 commits on the same parent exactly one is created, with one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -200,7 +200,7 @@ describe("concurrent commits", () => {
     await fsck(repo);
   });
 
-  test("20 commits without a parent are all created, one on top of another", async () => {
+  test("20 commits that require no parent are all created, one on top of another", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const asked = Array.from({ length: 20 }, (_, index) => commit(ada, repo, [file(`${index}.txt`)]));
@@ -237,7 +237,7 @@ describe("concurrent commits", () => {
   });
 });
 
-describe("a refusal changes nothing, and names the path if it has one", () => {
+describe("a commit is refused, and changes nothing,", () => {
   const bad: [string, Operation[], string][] = [
     ["a way out", [file("../x")], "invalid_request"],
     ["a way out within", [file("a/../../x")], "invalid_request"],
@@ -275,7 +275,7 @@ describe("a refusal changes nothing, and names the path if it has one", () => {
     ["a large file", [file("large.txt", "x".repeat(11 * 1024 * 1024))], "payload_too_large"],
   ];
 
-  test("S137 for an invalid path or operation", async () => {
+  test("S137 for an invalid path or operation, which the error names", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt"), file("folder/b.txt")]);
@@ -332,8 +332,8 @@ test("a path in decomposed letters (NFD) names the same file as in composed ones
   expect(await filesOf(repo)).toEqual(["é.txt".normalize("NFC")]);
 });
 
-describe("S135 who may commit", () => {
-  test("writers of the owner, not those who only read, and nobody if the repository is read-only", async () => {
+describe("S135 who may commit:", () => {
+  test("members who may write, not those who may only read, and nobody if the repository is read-only", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "write"],

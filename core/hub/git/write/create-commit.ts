@@ -34,9 +34,9 @@ export type NewCommit = {
   summary: string;
   description?: string | undefined;
   /**
-   * The commit that this one builds on, in full or its first digits (five or more): if the branch has another latest commit by now, this
-   * one is refused. Null: it is refused if the branch has any commit. Without it, the commit goes on top of the latest one. For a pull
-   * request, the commit to start at.
+   * The SHA of the commit that this one builds on, or its first digits (five or more): if the branch has another latest commit by now, this
+   * one is refused. If this is null, it is refused if the branch has any commit. If absent, it goes on top of the latest commit. With
+   * `isPullRequest`, the commit at which the pull request starts.
    */
   parentCommit?: string | null | undefined;
   /** Opens a pull request with the commit instead of adding it to the branch. */
@@ -56,9 +56,9 @@ export type Committed = {
 
 /** In this process, commits to a branch wait for each other. Only pushes, merges and other processes can get ahead of one. */
 const ATTEMPTS_MAX = 10;
-/** The maximum that a commit without new content may add beyond the quota: a few folders. */
+/** A commit without new content may add this much beyond the quota, enough for a few folders. One that only deletes may add more. */
 const FREE_BYTES = 64 * 1024;
-/** What all commits without new content may add beyond an owner's quota: a deletion writes its folder anew (S137). */
+/** What all such commits may add beyond an owner's quota in a day: each deletion writes its folder anew (S137). */
 const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**
@@ -70,7 +70,8 @@ const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 *
  * @param actorNow resolves the actor again when everything has arrived, which takes as long as the sender likes (S114, S135)
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
  * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
- * `storage_full`; `unavailable` if no slot was free in time
+ * `conflict` if others change the branch or the large files meanwhile, or pull requests are disabled; `storage_full`; `rate_limited`;
+ * `unavailable` if no slot was free in time
  */
 export async function createCommit(
   actor: Actor,
@@ -211,8 +212,9 @@ async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected)
 }
 
 /**
- * Reserves storage for the objects that a commit has written. Actors who may write can always delete files, which may free storage, and refer
- * to files that are in Git LFS already. For others, folders count too: a small request for a copy or a deletion may write a large folder.
+ * Reserves storage for the objects that a commit has written. Without storage, actors who may write can still delete files, which may free
+ * some, and refer to files that are in Git LFS already, up to OVERDRAFT. For others, folders count too: a small request for a copy or a
+ * deletion may write a large folder.
  */
 async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
   const { bytes } = await countObjects(quarantine.path);

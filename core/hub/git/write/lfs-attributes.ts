@@ -14,10 +14,10 @@ const LINES_AT_ONCE = 1_000;
 
 /**
  * The changes of a commit. If it puts Git LFS files at paths that no .gitattributes assigns to Git LFS, the result has a .gitattributes
- * that assigns them. Otherwise a clone would have the pointers instead of the files.
+ * that assigns them, except by lines that git would not read. Otherwise a clone would have the pointers instead of the files.
  * @param within the repository's path
- * @throws ServiceError `payload_too_large` for too many folders; `unavailable` when no slot for a walk was free in time, or its patterns
- *   take too long
+ * @throws ServiceError `payload_too_large` for too many folders; `unavailable` when no slot for a walk was free in time, or git takes
+ *   too long to match the patterns
  */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,

@@ -33,7 +33,7 @@ test("S137 while many operations are read, others get their turn", async () => {
   expect(turns).toBeGreaterThan(20);
 });
 
-test("S138 copied files count like written ones", async () => {
+test("S138 the source paths of copies count towards the limit too", async () => {
   const operations: Operation[] = Array.from({ length: 6_000 }, (_, at) => ({
     type: "copyFile",
     path: `${at}`,

@@ -40,7 +40,7 @@ function watchMatching() {
   return Object.assign(seen, { stop });
 }
 
-test("a plan says which files are ignored and which go to Git LFS, by the stored or the new settings", async () => {
+test("a plan says which files are ignored and which go to Git LFS, by the committed or the given patterns", async () => {
   const files = ["build/x", "a.csv", "b.csv/c.txt"].map((path) => ({ path, sizeBytes: 9 }));
   expect(await plan({ files })).toMatchObject([{ isIgnored: true }, { mode: "lfs", isIgnored: false }, { mode: "regular" }]);
   const other = { gitIgnore: "*.csv\n", gitAttributes: "*.txt filter=lfs\n" };
@@ -51,7 +51,7 @@ test("a plan says which files are ignored and which go to Git LFS, by the stored
   ]);
 });
 
-test("S137 folders that are too large together are asked for in several requests, as the refusal says", async () => {
+test("S137 paths whose folders are too large together are refused, with the advice to request fewer at once", async () => {
   const path = await openRepository(repo);
   const write = async (type: string, input: Buffer) =>
     (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString("latin1").trim();
@@ -106,7 +106,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     ]);
   });
 
-  test("matching ends at a deadline, and is not started again", async () => {
+  test("matching ends at a deadline, and the next request does not start it again", async () => {
     const hostile = await someRepo(ada);
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];

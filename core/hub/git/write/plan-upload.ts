@@ -88,7 +88,7 @@ type Matched = { filters: ReadonlyMap<string, Filter>; ignored: ReadonlySet<stri
 
 const matching = walker<Matched>({ max: 1_000, keepsWhole: false });
 
-/** Runs in a slot for walks, and is refused at once if it ran out of time recently (S137). */
+/** Runs in a slot for walks, and fails at once if the same match ran out of time recently (S137). */
 async function matchOnce(directory: string, patterns: Patterns): Promise<Matched> {
   const walk = async () => ({ value: await match(directory, patterns), isWhole: true });
   try {

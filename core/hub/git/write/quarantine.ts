@@ -61,7 +61,7 @@ async function moveObjects(from: string, to: string): Promise<void> {
   }
 }
 
-/** Maintenance removes folders that it finds empty, at any time: git's own writers create them again too. */
+/** Moves a file into a folder. Maintenance may remove an empty folder at any time; then this creates it again, as git's own writers do. */
 async function moveInto(folder: string, from: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

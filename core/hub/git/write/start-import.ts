@@ -25,7 +25,7 @@ const SIGXCPU = "SIGXCPU";
 
 /**
  * Starts `git fast-import` on a repository: one process that writes blobs, trees and commits, and answers questions about them meanwhile.
- * @throws GitFailed from every pending and later call once git has failed
+ * @throws GitFailed or RanOutOfTime from every pending and later call once git has failed
  */
 export async function startImport(path: string): Promise<Import> {
   const child = await spawnGit(path, ARGS, LIMITS);

@@ -7,10 +7,10 @@ import { xorbsOf } from "./xorbs-of-files.ts";
 
 /**
  * Adds files that one repository, the source, has in Git LFS or Xet to another one, the target. Both then refer to the same content in
- * storage. No lock is needed. If the source is deleted meanwhile, the sweep keeps the content for two more days, and then finds that the
+ * storage. The source needs no lock: if it is deleted meanwhile, the sweep keeps the content for two more days, and then finds that the
  * target refers to it (decision 038). The caller has checked that the actor may read the content of the source, and write to the target.
  * @param mayStill checks this again after the waits (S114, S135)
- * @param isHeld whether the caller has reserved storage for them
+ * @param isHeld whether the caller has reserved storage for the files
  * @throws ServiceError `not_found`, `forbidden` for a read-only repository, `storage_full`, `unavailable`; whatever `mayStill` throws
  */
 export async function copyLfsObjects(

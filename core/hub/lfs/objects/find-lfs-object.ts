@@ -5,8 +5,8 @@ import { isLfsOid, type LfsObjectId } from "../lfs-object.ts";
 export type StoredLfsObject = LfsObjectId & { location: string; holderId: string };
 
 /**
- * An object of this repository. Knowing the hash of another repository's object is not enough: only an upload, which proves possession, adds
- * a row (decision 038).
+ * An object of this repository. Knowing the hash of another repository's object gives no access: a row is added only by an upload, which
+ * proves possession, or by a copy from a repository that the actor may read (decision 038).
  */
 export async function findLfsObject(repoId: string, oid: string, tx: Db = db()): Promise<StoredLfsObject | undefined> {
   if (!isLfsOid(oid)) return undefined;

@@ -12,7 +12,7 @@ const DOWNLOAD_SECONDS = 60 * 60;
 
 /**
  * Opens an object of a repository or of its pull requests, or a range of it. The caller has checked `repo.read_content`, and must
- * read or destroy the stream. It holds a file or a connection meanwhile, so the current request holds a slot until it has been
+ * read or destroy the stream. The stream holds a file or a connection meanwhile, so the current request holds a slot until it has been
  * answered (S137).
  * @throws ServiceError `not_found` if the repository does not have it, `gone` if its content is lost, `unavailable`
  */

@@ -5,7 +5,8 @@ import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
 /**
- * Deletes files of a store, unless a pull request contains one of them by now. If the store is being changed, the next sweep deletes them.
+ * Deletes files of a store: all of them, or none if a pull request contains one by now. If the store is being changed, the next sweep
+ * deletes them.
  * @param keeper the repository that has them now, if one does: the author must not learn of other copies
  */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
@@ -24,7 +25,8 @@ const STORES_AT_ONCE = 100;
 const FILES_AT_ONCE = 500;
 
 /**
- * Deletes files that were uploaded for pull requests before a time and that no pull request contains, and then the stores that are empty.
+ * Deletes files that were uploaded for pull requests before a time and that no pull request contains, at most 500 of each store. Then it
+ * deletes the stores that are empty.
  */
 export async function sweepProposals(before: Date, stopping: AbortSignal): Promise<void> {
   let after = "";

@@ -18,7 +18,7 @@ const STORE_TYPE = "proposals";
  * Where an actor's uploads for a repository go: to the repository itself, or to the actor's own store of proposals for it, which is created
  * if need be. A store is returned with the name of its repository, under which clients reach it.
  * @param ref the ref that the upload is for, if the client has named it: for a branch or a tag, only those who may write may upload
- * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` if the repository takes no pull requests
+ * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`, `not_found`; `conflict` if the repository takes no pull requests
  */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);

@@ -57,7 +57,7 @@ export async function findReadableLfsObject(repoId: string, oid: string): Promis
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
 
-/** The same for several hashes. */
+/** The objects with these hashes that readers of a repository can get. */
 export async function findReadableLfsObjects(repoId: string, oids: readonly string[]): Promise<Map<string, StoredLfsObject>> {
   const own = await findLfsObjects(repoId, oids);
   const others = oids.filter((oid) => !own.has(oid));
@@ -183,12 +183,12 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
   }
 }
 
-/** How many rows without content a repository keeps. */
+/** How many rows without a store a repository keeps. */
 export const RELEASED_MAX = 10_000;
 
 /**
  * Called once the commits of a pull request are deleted: the next sweep deletes its large files. The rows stay, because other commits may
- * be based on these and contain the same pointers, unless there are so many rows that they could fill the database (S137).
+ * be based on these and contain the same pointers. But if there are too many rows without a store, they are deleted (S137).
  */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;

@@ -61,8 +61,8 @@ export type DirectTransfers = {
   joinParts(location: string, uploadId: string, parts: readonly { partNumber: number; etag: string }[]): Promise<void>;
   /**
    * Checks that the content that a client put at `location` has its hash.
-   * @param options.newSpare absent if nobody can write there now. Otherwise, if the storage itself does not check the hash, we read the
-   *   content. We then copy it to the location that this returns, to which the client cannot write.
+   * @param options.newSpare absent if nobody can write there now. Otherwise content whose hash we had to check ourselves is copied to the
+   *   location that this returns, to which the client cannot write.
    * @returns its location now; undefined if nothing was uploaded
    * @throws ServiceError `invalid_request` when the content does not match
    */

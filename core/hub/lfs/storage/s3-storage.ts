@@ -15,7 +15,7 @@ const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
 const URL_SECONDS = 60 * 60;
 
 /**
- * Stores objects in a bucket. Each upload has its own key below its repository's, so that a client can damage only its own upload.
+ * Stores objects in a bucket. Each upload has its own key under the repository's prefix, so that a client can damage only its own upload.
  */
 export function s3Storage(): LfsStorage {
   const storage: LfsStorage = {

@@ -37,11 +37,12 @@ type BatchObject = { oid: string; size: number; authenticated?: true; actions?: 
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
 /**
- * Answers, for each object, where to download or upload it (Git LFS batch API, version 1). Objects that this repository has are not
- * requested again; those of other repositories are, because knowing a hash proves nothing. Uploads by people who may not write here are for
+ * Answers, for each object, where to download or upload it (Git LFS batch API, version 1). Objects that this repository has need no upload;
+ * those of other repositories do, because knowing a hash proves nothing. Uploads by people who may not write here are for
  * their pull requests (proposal-store.ts).
- * @throws ServiceError as `findRepo`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a repository that is
- * hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is useless
+ * @throws ServiceError as `findRepo` and `uploadTargetOf`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a
+ * repository that is hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is
+ * useless
  */
 export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const isUpload = batch.operation === "upload";
@@ -71,8 +72,8 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
 }
 
 /**
- * Storage for content that passes through us is reserved as it arrives. For direct uploads it is reserved now, until the object is recorded
- * or the sweep deletes it (sweep-lfs-leftovers.ts).
+ * Storage for content that passes through us is reserved when its upload begins. For direct uploads it is reserved now, until the object is
+ * recorded or the sweep deletes it (sweep-lfs-leftovers.ts).
  */
 async function requireRoomFor(
   repo: Repo,

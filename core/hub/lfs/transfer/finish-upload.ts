@@ -22,7 +22,7 @@ type UploadedPart = { partNumber: number; etag: string };
 /**
  * Handles a client's report that an upload is complete. Content in the bucket is verified now and counts only from then on; content that
  * passed through us already belongs to the repository.
- * @throws ServiceError `not_found` if nothing was uploaded, `invalid_request` if the content does not match
+ * @throws ServiceError `not_found` if nothing was uploaded, `invalid_request` if the content does not match; as `recordLfsObject`
  */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
@@ -36,7 +36,7 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
 
 /**
  * Joins the parts of an upload, whose URLs stop working, and verifies the hash of the whole.
- * @throws ServiceError `invalid_request` if it does not match, or parts are missing
+ * @throws ServiceError `invalid_request` if it does not match, or parts are missing; as `recordLfsObject`
  */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
   const { repoId, oid, size, location, uploadId, party } = transfer;
@@ -91,7 +91,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Anybody with the URL can send this request any number of times, so it alone neither stores nor deletes anything (S137).
+  // Checked before the content is read, because anybody with the URL can send this request any number of times (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);

@@ -18,8 +18,8 @@ export type Actions = { download?: Action; upload?: Action; verify?: Action };
 export type TransferKind = "basic" | "multipart";
 
 /**
- * With a bucket, clients that offer `multipart` get it. In a basic upload, they would neither send the header by which the bucket checks
- * the content, nor report the end of the upload. Without a bucket there are no parts.
+ * If clients upload directly to a bucket, those that offer `multipart` get it. In a basic upload, they would neither send the header by
+ * which the bucket checks the content, nor report the end of the upload. Uploads through us have no parts.
  */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
   // Clients that offer Xet have it installed, and do not send chunks that are already stored.

@@ -27,7 +27,7 @@ export async function uploaderOf(actor: Actor): Promise<Uploader | undefined> {
   return { userId: actor.userId, delegationId };
 }
 
-/** @throws ServiceError `not_found`, `forbidden`, `insufficient_scope` */
+/** @throws ServiceError `forbidden` if the uploader is gone; as `requireUpload` */
 export async function requireUploader({ repoId, uploader }: Transfer): Promise<void> {
   const actor = uploader && (await actorNow(uploader));
   if (!actor) throw new ServiceError("forbidden", "This upload URL is no longer valid. Request the transfer again.");
