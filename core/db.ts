@@ -10,8 +10,8 @@ import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
 /**
- * One pool per process, shared by Prisma (everyday operations) and hand-written SQL (hot paths). It is kept on `globalThis`, because each
- * bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+ * The connections of a process. Prisma and most hand-written SQL share one pool. They are kept on `globalThis`, because each bundle of Next
+ * makes its own module instances (ARCHITECTURE.md, Processes).
  */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 type Kept = {
@@ -27,8 +27,8 @@ const { committed } = kept;
 /** A single caller gets at most half of the connections (shared-pool.ts). */
 const POOL_SIZE = 16;
 /**
- * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the other
- * pool's timeout.
+ * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the
+ * shared pool's timeout.
  */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
 /** For work that may take long. Only a worker runs several of these at a time. */
@@ -107,7 +107,7 @@ export function pool(): pg.Pool {
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
 /**
- * Runs `work` on one connection, for one transaction: between two, a pooler may change the server's connection. If `work` throws, the
+ * Runs `work` on one connection, for one transaction: between two transactions, a pooler may change the server's connection. If `work` throws, the
  * connection is closed, which ends the transaction.
  */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
@@ -124,7 +124,7 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
 }
 
 /**
- * Runs `work` on a connection of the server itself, for session locks and for work that takes minutes. If `work` throws, the connection is
+ * Runs `work` on a connection past a pooler, for session locks and for work that takes minutes. If `work` throws, the connection is
  * closed.
  */
 export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

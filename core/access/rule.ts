@@ -58,7 +58,7 @@ export type Rule = {
   recent?: true;
   /**
    * Only for the user's own programs, which have a personal access token or a token of the service's own command line. An app that a user
-   * allowed must not create or take over other apps, which would outlive the revocation of its access, or read an audit log.
+   * allowed must not read an audit log, or create or take over other apps, which would outlive the revocation of its own access.
    */
   ownPrograms?: true;
   /** The scopes that a token needs besides its user's right; `any` means any scope; if absent, tokens are refused. */

@@ -28,8 +28,9 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. These are its special-purpose parts. */
+/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. */
 const globalUnicast = parseCIDR("2000::/3");
+/** The special-purpose parts of 2000::/3. */
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
   "2001:db8::/32",
