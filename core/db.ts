@@ -107,8 +107,8 @@ export function pool(): pg.Pool {
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
 /**
- * Runs `work` on one connection, for one transaction: between two transactions, a pooler may change the server's connection. If `work` throws, the
- * connection is closed, which ends the transaction.
+ * Runs `work` on one connection, for one transaction: between two transactions, a pooler may change the server's connection. If `work`
+ * throws, the connection is closed, which ends the transaction.
  */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();

@@ -119,7 +119,6 @@ export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }:
 /**
  * The party that a change counts against, where changes are limited for each user; null for the system. The CI jobs that a user trusts
  * share a limit of their own, and so do the user's apps: neither can use up the user's.
-
  */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;

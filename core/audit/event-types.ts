@@ -1,6 +1,7 @@
 /**
- * How entries of a kind are kept from filling the log (decision 083). An action by which a user gets in or removes something must never be refused
- * because of other entries by the same account. Otherwise somebody with a stolen session could lock its owner out by repeating other changes.
+ * How entries of a kind are kept from filling the log (decision 083). An action by which a user gets in or removes something must never be
+ * refused because of other entries by the same account. Otherwise somebody with a stolen session could lock its owner out by repeating
+ * other changes.
  *
  * - `hour`: counts towards its actor's hourly allowance of changes, and is refused beyond it.
  * - `ends`: never refused. It ends something that was created under an allowance (a session, a token, a link), so its number is limited

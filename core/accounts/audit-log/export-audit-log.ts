@@ -29,7 +29,6 @@ const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "acade
  * @returns the text, piece by piece; it throws once the permission is gone, so that nobody takes a partial file for the complete one
  * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`, `rate_limited`: all before the
  * first piece
-
  */
 export async function exportAuditLog(
   actorNow: () => Promise<Actor>,

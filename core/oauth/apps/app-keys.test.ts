@@ -216,7 +216,7 @@ describe("the other security settings", () => {
     expect(made.app).toMatchObject({ isParRequired: true, isDpopRequired: true });
   });
 
-  test("S113 the logout address needs a recent sign-in, the switches do not", async () => {
+  test("S113 need a recent sign-in to change the logout URL, but not the switches", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const stale = longSignedIn(person);

@@ -82,7 +82,7 @@ async function requireAuthority(
   await requirePermission(actor, action, bound, what);
 }
 
-/** The owner of a bound app for such decisions: the organization to which it is bound. */
+/** The owner of a bound app, for decisions that give power over members: the organization to which the app is bound. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
 /** Whether the actor sees the app as its owner does, not only as a member of the organization to which the app is bound. */
