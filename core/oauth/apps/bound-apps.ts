@@ -10,8 +10,8 @@ import { actsAsOwner, changeApp } from "./change-app.ts";
 
 /**
  * Binds an app to an organization, for which it may exchange tokens once it has the privilege (docs/specification/oauth.md#oauth-apps). An
- * organization's app can be bound only to that organization, and a user's app to an organization that the user administers. From then on the organization's administrators
- * decide about the app's secret, scopes and token duration.
+ * organization's app can be bound only to that organization, and a user's app to an organization that the user administers. From then on
+ * the organization's administrators decide about the app's secret, scopes and token duration.
  *
  * @throws ServiceError `conflict` if the app is already bound, `invalid_request` for an organization that is not the app's owner,
  * `reauthentication_required`, `not_found`.

@@ -105,7 +105,7 @@ test.each([
   ["http://localhost/cb", false],
   ["com.example.app:/cb", false],
   ["not a URI", false],
-])("S29 only the client itself receives at %s: %s", (uri, isBound) => {
+])("S29 whether only the client itself can receive a code at %s: %s", (uri, isBound) => {
   expect(isRedirectUriBoundToClient(uri)).toBe(isBound);
 });
 

@@ -96,7 +96,7 @@ const DEADLINE_MS = 2_500;
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");
-  // On a developer's machine, key sets may be at plain http URLs and at any port, as at registration.
+  // On a local installation, key sets may be at plain http URLs and at any port, as at registration.
   const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
   const result = await sendRequest({
     url: request.url,
