@@ -36,7 +36,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     })),
     auth: {
       type: kind === "oauth" ? "oauth" : "access_token",
-      // The command-line client names the stored token after `displayName`; for OAuth it makes up its own
+      // The command-line client names the stored token after `displayName`; for OAuth it makes up a name
       // (docs/specification/organizations-and-tokens.md#whoami-v2).
       ...(kind === "personal" && {
         accessToken: {
