@@ -27,7 +27,7 @@ test("code in a transaction cannot ask the pool for another connection: enough t
   await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
 });
 
-test("in production, asking for a second connection is logged and not refused: one is nearly always free", async () => {
+test("in production, asking for a second connection is logged and not refused: a connection is nearly always free", async () => {
   provideSettings({ NODE_ENV: "production" });
   onTestFinished(() => void provideSettings({ NODE_ENV: "test" }));
   await expect(db().$transaction(async () => db().user.count())).resolves.toBe(0);

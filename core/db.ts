@@ -152,8 +152,8 @@ export type Sql = {
  * A transaction for hot paths. Its statements go to Postgres directly, which plans each once per connection. Through Prisma, they would
  * take more than twice as long. Statements that do not wait for each other's results share a round trip. Their texts must not vary with
  * the values.
- * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of them
- * fails, Postgres undoes the transaction instead.
+ * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of
+ * them fails, Postgres undoes the transaction instead.
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();

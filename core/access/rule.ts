@@ -32,8 +32,8 @@ export type Rule = {
   /** Every signed-in user. */
   everyone?: true;
   /**
-   * Who may do it to a public resource: with `read`, everyone, signed in or not; with `granted` the same, but for a gated repository only
-   * users whose access request was accepted; with `signed-in`, every user.
+   * Who may do it to a public resource: with `read`, everyone, signed in or not; with `granted`, everyone too, but for a gated repository
+   * only users whose access request was accepted; with `signed-in`, every user.
    */
   public?: "read" | "granted" | "signed-in";
   /** The user that the resource is or belongs to. */

@@ -14,7 +14,8 @@ type Bound = "hour" | "ends" | "apart" | "elsewhere";
 type Described = {
   /**
    * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the affected user, `{other}` the same but
-   * absent if they are the actor, `{app}` the OAuth client, any other word a field of `data`. Text in square brackets is left out if one of its fields is absent.
+   * absent if they are the actor, `{app}` the OAuth client, any other word a field of `data`. Text in square brackets is left out if
+   * one of its fields is absent.
    */
   did: string;
   bound: Bound;

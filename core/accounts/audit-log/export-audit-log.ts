@@ -22,7 +22,7 @@ const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 }
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
- * A part of the log as a file, the newest entry first, at most 100,000. The export itself is logged (S116); entries recorded
+ * A part of the log as a file, the newest entry first, at most 100,000 entries. The export itself is logged (S116); entries recorded
  * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
  * @param actorNow looks up the caller again each time
  * @param q as in `parseAuditQuery`

@@ -123,7 +123,7 @@ describe("updateOrganization", () => {
 });
 
 describe("setPlan", () => {
-  test("lets operators set and remove a plan, but not administrators", async () => {
+  test("lets operators, but not administrators, set and remove a plan", async () => {
     const person = await signedInPerson();
     const operator = await signedInPerson("op", { isOperator: true });
     const { id } = await organizationOf(person);

@@ -145,7 +145,7 @@ describe("signIn", () => {
       return { ...person, trial };
     }
 
-    test("is not locked out, and has ten tries of its own", async () => {
+    test("is not locked out, and has ten attempts of its own", async () => {
       const { id, trial } = await underAttack();
       const cookie = await rememberDevice(id, undefined);
       await expect(trial(cookie)).resolves.toMatchObject({ userId: id });

@@ -76,7 +76,7 @@ describe("binding an app", () => {
     await expect(bindApp(owner, app.id, second, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("is possible for an organization's app only to that organization, also when the app is created", async () => {
+  test("is possible for an organization's app only to that organization, even when the app is created", async () => {
     const { owner, orgId } = await scene();
     const { app } = await createApp(owner, settings({ owner: { orgId }, isBound: true, redirectUris: [] }), noOrigin);
     expect(app).toMatchObject({ boundOrgId: orgId, redirectUris: [] });

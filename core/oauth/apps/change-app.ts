@@ -14,8 +14,8 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * Whether the change gives power over an organization's members. For a bound app, only that organization's administrators may then make
-   * it: an owner who has left the organization must not keep the app's secret (docs/specification/oauth.md#oauth-apps).
+   * Whether the change gives power over an organization's members. If the app is bound, only that organization's administrators may make
+   * such a change: an owner who has left the organization must not keep the app's secret (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;

@@ -104,7 +104,7 @@ test("S9 a method that is not S256, no method, and a method without a challenge 
 });
 
 test.each([
-  ["shorter than 43", "a".repeat(42)],
+  ["shorter than 43 characters", "a".repeat(42)],
   ["longer than a hash", "a".repeat(44)],
   ["of 129 characters", "a".repeat(129)],
   ["with padding", `${"a".repeat(42)}=`],

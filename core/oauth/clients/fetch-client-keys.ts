@@ -90,7 +90,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const DEADLINE_MS = 2_500;
 
 /**
- * How the engine fetches a client's `jwks_uri`: through the guard, like every request to an address that somebody else chose (S77, S78).
+ * How the engine fetches a client's `jwks_uri`: through core/outbound, like every request to an address that somebody else chose (S77, S78).
  * Its other arguments (a dispatcher, a signal, an empty User-Agent) are meant for its own `fetch`, and are ignored.
  */
 export const fetchForEngine: typeof fetch = async (input, init) => {

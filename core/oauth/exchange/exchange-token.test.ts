@@ -459,7 +459,7 @@ test("an exchange takes two statements in an organization of 20,000 members, and
   await exchange(other, other.writer.email);
   const { result, statements } = await countStatements(() => exchange(other, "crowd-12345@example.test", { scope: "profile" }));
   expect([outcomeOf(result), statements]).toEqual(["200", 2]);
-  // No plan scans the members to find one.
+  // The query plan does not scan the members or the users.
   const plan = await db().$queryRawUnsafe<Record<string, string>[]>(
     `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'{x}'").replace("$2", "'{y}'")}`,
   );

@@ -14,7 +14,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     name: account.username,
     fullname: account.fullName,
     ...(has("email") && { email: account.email, emailVerified: account.isEmailVerified }),
-    // The service takes no payments, so nothing can be owed.
+    // The service takes no payments, so nobody can pay, and nothing can be owed.
     ...(has("read-billing") && { canPay: false, billingMode: "prepaid" as const }),
     periodEnd: null,
     isPro: false,
