@@ -59,7 +59,7 @@ function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]
   // A separate counter, so that nobody can exhaust it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
-  // Strangers at the same address cannot exhaust this one either: behind an untrusted proxy, everybody has the same address.
+  // Strangers at the same address cannot exhaust this counter either: behind an untrusted proxy, everybody has the same address.
   if (device) return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [] };
   return {
     own: [[loginAtAddressThrottle(login, from), ACCOUNT_LIMIT]],

@@ -38,7 +38,7 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** IPv6 forms that lead to the embedded IPv4 address, so that only that one must be allowed. In all other forms, both must be allowed. */
+/** IPv6 forms that lead to the embedded IPv4 address, so only this must be allowed. In all other forms, both addresses must be allowed. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
 /** The networks of an operator's own machines. They exclude link-local addresses, at which clouds serve a machine's secrets. */

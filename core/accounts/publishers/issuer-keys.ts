@@ -119,7 +119,7 @@ export class IssuerUnusable extends Error {
 }
 
 /**
- * Fetches a JSON object by https, through the guard against non-public addresses (S98, S117). Redirects are not followed.
+ * Fetches a JSON object by https through core/outbound, which refuses addresses that are not public (S98, S117). It follows no redirects.
  * @throws IssuerUnusable
  */
 async function fetchJson(url: string, what: string): Promise<FetchedJson> {

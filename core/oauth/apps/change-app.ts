@@ -21,7 +21,7 @@ type AppChange = {
   from: RequestOrigin;
 };
 
-/** Writes an audit entry about the app; if an organization owns it or it is bound to one, its administrators can read the entry. */
+/** Writes an audit entry about the app. Administrators of the organization that owns the app, or to which it is bound, can read it. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
 /**

@@ -44,8 +44,8 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
 /**
- * The members whom a requirement would exclude, whether or not it is enabled, by name: administrators can talk to them before they enable
- * it.
+ * The members whom a requirement would exclude, whether or not it is enabled, by name: administrators can talk to these members first, and
+ * enable the requirement afterwards.
  * @throws ServiceError `forbidden`
  */
 export async function listMembersWithout(
