@@ -39,7 +39,7 @@ const DOWN = new Set<unknown>([
   "P1017",
 ]);
 
-/** The codes of an error and of its causes: Postgres's, and the one that Prisma's adapter wraps. */
+/** The codes of an error and of its causes: those of Node, Prisma and Postgres, including the one that Prisma's adapter wraps. */
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

@@ -19,7 +19,7 @@ test("a transaction that finds no free connection in time is distinguished from 
 
 const secondConnection = expect.objectContaining({ name: "SecondConnectionError" });
 
-test("code in a transaction cannot ask the pool for another connection: ten transactions that do so at once would wait for each other", async () => {
+test("code in a transaction cannot ask the pool for another connection: enough transactions that do so at once would wait for each other", async () => {
   await expect(db().$transaction(async () => db().user.count())).rejects.toEqual(secondConnection);
   await expect(inTransaction(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
   await expect(withConnection(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
@@ -27,7 +27,7 @@ test("code in a transaction cannot ask the pool for another connection: ten tran
   await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
 });
 
-test("in production, asking for a second connection is logged and not refused: one is nearly always free", async () => {
+test("in production, asking for a second connection is logged and not refused: a connection is nearly always free", async () => {
   provideSettings({ NODE_ENV: "production" });
   onTestFinished(() => void provideSettings({ NODE_ENV: "test" }));
   await expect(db().$transaction(async () => db().user.count())).resolves.toBe(0);
@@ -44,7 +44,7 @@ test("work that a transaction started but did not await may use the pool once th
   await expect(later).resolves.toBe(0);
 });
 
-test("what waits for a commit waits also if a Next page, with its own modules, asked for it", async () => {
+test("a callback waits for the commit, even if a Next page with its own module instances registered it", async () => {
   await db().$transaction(async () => undefined);
   vi.resetModules();
   const { afterCommit } = await import("./db.ts");
@@ -101,7 +101,7 @@ test("a prepared transaction plans its statements once, whatever their values", 
   expect(plans).toEqual([{ generic: 3, custom: 0 }]);
 });
 
-test("a connection prepares a statement of Prisma's once, unless it has a long list of values", async () => {
+test("a connection prepares a statement of Prisma's once, unless the statement has a long list of values", async () => {
   const long = Array.from({ length: 40 }, newId);
   const prepared = await inTransaction(async (tx) => {
     for (const _ of [1, 2, 3]) await tx.collection.findMany({ where: { id: newId() } });

@@ -10,8 +10,8 @@ import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
 /**
- * One pool per process, shared by Prisma (everyday operations) and hand-written SQL (hot paths). It is kept on `globalThis`, because each
- * bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+ * The connections of a process. Prisma and most hand-written SQL share one pool. They are kept on `globalThis`, because each bundle of Next
+ * makes its own module instances (ARCHITECTURE.md, Processes).
  */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 type Kept = {
@@ -27,8 +27,8 @@ const { committed } = kept;
 /** A single caller gets at most half of the connections (shared-pool.ts). */
 const POOL_SIZE = 16;
 /**
- * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the other
- * pool's timeout.
+ * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the
+ * shared pool's timeout.
  */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
 /** For work that may take long. Only a worker runs several of these at a time. */
@@ -107,8 +107,8 @@ export function pool(): pg.Pool {
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
 /**
- * Runs `work` on one connection, for one transaction: between two, a pooler may change the server's connection. If `work` throws, the
- * connection is closed, which ends the transaction.
+ * Runs `work` on one connection, for one transaction: between two transactions, a pooler may change the server's connection. If `work`
+ * throws, the connection is closed, which ends the transaction.
  */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
@@ -124,7 +124,7 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
 }
 
 /**
- * Runs `work` on a connection of the server itself, for session locks and for work that takes minutes. If `work` throws, the connection is
+ * Runs `work` on a connection past a pooler, for session locks and for work that takes minutes. If `work` throws, the connection is
  * closed.
  */
 export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -152,8 +152,8 @@ export type Sql = {
  * A transaction for hot paths. Its statements go to Postgres directly, which plans each once per connection. Through Prisma, they would
  * take more than twice as long. Statements that do not wait for each other's results share a round trip. Their texts must not vary with
  * the values.
- * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of them
- * fails, Postgres undoes the transaction instead.
+ * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of
+ * them fails, Postgres undoes the transaction instead.
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();

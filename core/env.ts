@@ -193,7 +193,7 @@ let cached: Env | undefined;
 export function env(): Env {
   if (!cached) {
     cached = parseEnv(process.env);
-    // The only way to tell next-auth its URL; it would assume http://localhost:3000.
+    // The only way to tell next-auth its URL. Its default is http://localhost:3000.
     process.env.NEXTAUTH_URL = cached.ORIGIN;
   }
   return cached;

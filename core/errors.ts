@@ -24,8 +24,8 @@ export const statusOf = {
   upstream_timeout: 504,
   unavailable: 503,
   /**
-   * The owner's repositories have reached their storage limit (core/storage). RFC 4918; Git LFS defines this status, and no client
-   * retries it.
+   * The storage limit of the owner's repositories is reached, or the share of it that pull requests from others may use (core/storage).
+   * RFC 4918; Git LFS defines this status, and no client retries it.
    */
   storage_full: 507,
 } as const;

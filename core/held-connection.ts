@@ -4,8 +4,8 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * A holder of a pool connection must not request another. Ten requests that do so at once wait for each other, and with them every request
- * of the process, until they time out. Neither Postgres nor the pool detects that deadlock, because the requests wait in Node.
+ * A holder of a pool connection must not request another. Enough requests that do so at once wait for each other, and with them every
+ * request of the process, until they time out. Neither Postgres nor the pool detects that deadlock, because the requests wait in Node.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";

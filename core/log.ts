@@ -75,7 +75,7 @@ function withRequestId(): { requestId?: string } {
   return context ? { requestId: context.requestId } : {};
 }
 
-/** Field names that always contain a credential (S55, S130). */
+/** Names of fields that may contain a credential (S55, S130). */
 const secretNames = new Set([
   "password",
   "secret",

@@ -368,7 +368,7 @@ test("one token has one delegation for the same rights; it names the app or toke
   expect(await recordDelegation(db(), { kind: "anonymous" })).toBeNull();
 });
 
-test("S43 S47 a thief who signs out first keeps no access: a later replay, leak report or block still works", async () => {
+test("S43 S47 a thief who signs out first keeps no access: a later replay, leak report or block still ends the delegation", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });

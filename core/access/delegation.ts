@@ -10,8 +10,8 @@ import type { Standing } from "./standing-in-organization.ts";
 
 /**
  * A token can create resources that act later: a webhook, a run, a schedule, a replay, a relay. A delegation records the rights of that
- * token, and the resource acts as the token could act at that moment. Three things limit it then: the rights of the token's user, the
- * grant's scopes and organizations, and the organization's app policy. When the grant ends, the delegation ends for good (decision 071).
+ * token. Three things limit them further at the moment when the resource acts: the rights of the token's user, the grant's scopes and
+ * organizations, and the organization's app policy. When the grant ends, the delegation ends for good (decision 071).
  *
  * A user who acts on the pages needs no delegation: what they create has their own rights.
  */

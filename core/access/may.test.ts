@@ -150,7 +150,7 @@ describe("S135 may", () => {
     expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
     expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
     expect(await may(people.admin, "oauth_app.manage", ofOrganization as never)).toBe(true);
-    // Nobody may manage an app without an owner.
+    // No user may manage an app without an owner.
     expect(await may(people.owner, "oauth_app.manage", { ownerUserId: null, ownerOrgId: null })).toBe(false);
   });
 
@@ -256,7 +256,7 @@ describe("users' own programs", () => {
     await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("have access, as the command line, only to organizations that were granted to it", async () => {
+  test("have access, in the case of the command line, only to granted organizations", async () => {
     const cli = (orgIds: string[]) => token({ userId: admin.userId, clientId: "cli", isFirstParty: true, orgIds });
     expect(await may(cli([organization.id]), "oauth_app.manage", ofOrganization)).toBe(true);
     expect(await may(cli([]), "oauth_app.manage", ofOrganization)).toBe(false);

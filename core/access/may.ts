@@ -11,8 +11,7 @@ import { type Standing, standingInOrganization, withoutPresence, withTokenRestri
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
 /**
- * Decides about rights, for every door (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts. No other
- * code decides.
+ * Decides about rights, for every door (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts.
  * @param tx pass the transaction in which the change happens, so that the decision and the change see the same members.
  */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {
@@ -113,13 +112,13 @@ function hasRecentProof(actor: CheckedActor): boolean {
   return at !== undefined && isRecentlyAuthenticated({ authenticatedAt: at });
 }
 
-/** Whether only the token's user holds it, and no app that they allowed. */
+/** Whether the token is for a program of the user's own, not for another app or a CI job. */
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
 /**
- * Against whom a change counts if it is limited for each user; null for the system. The CI jobs that a user trusts have a limit together,
- * and so have the user's apps: neither can keep the user from changing anything.
+ * The party that a change counts against, where changes are limited for each user; null for the system. The CI jobs that a user trusts
+ * share a limit of their own, and so do the user's apps: neither can use up the user's.
  */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;

@@ -11,7 +11,7 @@ export type ReadableOwners = {
   ownerIds: string[];
   /** From these owners, only what this client created. */
   madeBy: { clientId: string; ownerIds: string[] } | null;
-  /** Also this one repository. */
+  /** One more repository, by its ID. */
   repoId: string | null;
 };
 

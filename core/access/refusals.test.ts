@@ -226,7 +226,7 @@ describe("an organization's requirement of its members", () => {
     });
   });
 
-  test("is met by a confirmed second step and by a sign-in with its provider within the last 7 days", async () => {
+  test("is met: for a second step by a confirmed one, for a provider by a sign-in there within the last 7 days", async () => {
     const restrictions = async () => (await standingInOrganization(member.userId, closedId))?.restrictions;
     const { userId } = member;
     await db().totp.create({ data: { userId, sealedSecret: Buffer.from("sealed") } });
@@ -282,7 +282,7 @@ describe("a 403 names what is missing", () => {
     }
   });
 
-  test("that no token, or no app's token, is enough", async () => {
+  test("or says that no token, or no app's token, is enough", async () => {
     const open = owned({ orgId }, { isPrivate: false });
     expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
       message: expect.stringContaining("No token can do this"),
@@ -356,7 +356,7 @@ const of = (id: string) => ({ ownerUserId: null, ownerOrgId: id });
 describe("S136 a refusal reveals nothing", () => {
   const missing = { code: "not_found", message: "Repository not found" };
 
-  test("a hidden resource stays hidden, unless only the scope is missing", async () => {
+  test("about a hidden resource, unless only the scope is missing", async () => {
     for (const action of ["webhook.read", "webhook.manage", "job.read", "job.run"] as const) {
       const least = action.startsWith("webhook") ? "admin" : "write";
       const refusals = [
@@ -375,7 +375,7 @@ describe("S136 a refusal reveals nothing", () => {
     }
   });
 
-  test("anonymous callers may do nothing to private repositories, and are asked to sign in for public ones", async () => {
+  test("to anonymous callers about private repositories, and asks them to sign in for public ones", async () => {
     const actions = ["repo.read", "repo.read_content", "repo.write", "discussion.write", "repo.manage"] as const;
     for (const action of actions) {
       for (const repo of [owned({ orgId }), owned({ userId: roles.admin.userId })]) {
@@ -391,7 +391,7 @@ describe("S136 a refusal reveals nothing", () => {
   });
 });
 
-test("S113 a user whose authentication is too old is asked for a new one, by their own method", async () => {
+test("S113 a user whose authentication is too old is asked to authenticate again, on the page or from the command line", async () => {
   const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
   expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
     code: "reauthentication_required",
@@ -408,7 +408,7 @@ test("S113 a user whose authentication is too old is asked for a new one, by the
   });
 });
 
-test("S95 the command line's token, exchanged for an organization, manages no app of it", async () => {
+test("S95 a token of the command line that was exchanged for an organization may not manage the organization's apps", async () => {
   const cli = tokenOf(roles.admin, { isFirstParty: true, orgIds: [orgId] });
   expect(await may(cli, "oauth_app.manage", of(orgId))).toBe(true);
   expect(await may({ ...cli, boundOrgId: orgId }, "oauth_app.manage", of(orgId))).toBe(false);

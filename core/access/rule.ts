@@ -32,8 +32,8 @@ export type Rule = {
   /** Every signed-in user. */
   everyone?: true;
   /**
-   * Who may do it to a public resource: with `read`, everyone, signed in or not; with `granted` the same, but for a gated repository only
-   * users whose access request was accepted; with `signed-in`, every user.
+   * Who may do it to a public resource: with `read`, everyone, signed in or not; with `granted`, everyone too, but for a gated repository
+   * only users whose access request was accepted; with `signed-in`, every user.
    */
   public?: "read" | "granted" | "signed-in";
   /** The user that the resource is or belongs to. */
@@ -58,7 +58,7 @@ export type Rule = {
   recent?: true;
   /**
    * Only for the user's own programs, which have a personal access token or a token of the service's own command line. An app that a user
-   * allowed must not create or take over other apps, which would outlive the revocation of its access, or read an audit log.
+   * allowed must not read an audit log, or create or take over other apps, which would outlive the revocation of its own access.
    */
   ownPrograms?: true;
   /** The scopes that a token needs besides its user's right; `any` means any scope; if absent, tokens are refused. */

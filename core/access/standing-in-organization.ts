@@ -19,7 +19,7 @@ export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<st
   return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
 }
 
-/** Adds the token's restrictions to a standing that is read again within a change: only the token, not the user, was blocked. */
+/** Adds the token's block to the user's standing. A standing that was read again lacks it, because only the token is blocked. */
 export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
   const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
   if (!known?.includes("token-revoked")) return standing;

@@ -10,7 +10,7 @@ const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
 /**
  * A hundred for one account from all addresses, against distributed guessing. A stranger with ten addresses can exhaust it, so
- * it neither counts nor stops a browser in which the account's owner has signed in before.
+ * attempts in a browser in which the account's owner has signed in before neither count towards it nor are stopped by it.
  */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
@@ -18,7 +18,7 @@ export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSecon
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {
-  /** Verifies the password. If no slot was free for that, it does not count as an attempt. @throws ServiceError `unavailable` */
+  /** Verifies the password. If no slot was free for that, the attempt does not count. @throws ServiceError `unavailable` */
   verify: (work: () => Promise<boolean>) => Promise<boolean>;
   /** Resets the counters of this user's own failures, and subtracts this attempt from the shared ones. */
   succeeded: () => Promise<void>;
@@ -59,7 +59,7 @@ function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]
   // A separate counter, so that nobody can exhaust it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
-  // Strangers at the same address cannot exhaust this one either: behind an untrusted proxy, everybody has the same address.
+  // Strangers at the same address cannot exhaust this counter either: behind an untrusted proxy, everybody has the same address.
   if (device) return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [] };
   return {
     own: [[loginAtAddressThrottle(login, from), ACCOUNT_LIMIT]],

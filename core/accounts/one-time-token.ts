@@ -16,7 +16,7 @@ export type OneTimeTokenData = {
   };
   "change-email": { email: string };
   "reset-password": Record<string, never>;
-  /** The token itself, sealed, because every process prints it when it starts. */
+  /** The token itself, sealed, because the service prints it again at each start. */
   "operator-setup": { sealed?: string };
   /** A user between the first and second step of a sign-in or reauthentication; a cookie in the browser holds it. */
   "second-step": {
@@ -108,7 +108,7 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   purpose: P;
   data: OneTimeTokenData[P];
   userId?: string;
-  /** The subject of the link if there is no user yet: the canonical email address of a sign-up. */
+  /** If there is no user yet: the canonical email address of a sign-up, or a random value, so that several tokens may be valid at once. */
   subject?: string;
 };
 

@@ -34,7 +34,7 @@ describe("S56 consumeThrottle", () => {
     expect(ends.filter((end) => end === "ok")).toHaveLength(3);
   });
 
-  test("S137 a number that is too large for the column is refused, and fails nobody else's attempt", async () => {
+  test("S137 a number that is too large for the column is refused, and does not make other attempts fail", async () => {
     const [key, other] = [throttleKey("test", newId()), throttleKey("test", newId())];
     await consumeBytes(key, "abc", limit);
     await pool().query("UPDATE throttle SET count = 2147483600 WHERE key = $1", [key]);

@@ -225,7 +225,7 @@ async function giveBack(key: string, resetAt: string): Promise<void> {
   await pool().query("DELETE FROM throttle WHERE key = $1 AND reset_at = $2::timestamptz AND count = 0", [key, resetAt]);
 }
 
-/** Forgets all attempts. */
+/** Forgets all attempts that these keys count. */
 export async function clearThrottle(...keys: string[]): Promise<void> {
   await pool().query("DELETE FROM throttle WHERE key = ANY($1)", [keys]);
 }

@@ -21,7 +21,7 @@ describe("S144 S116 an entry that is too large", () => {
     expect(bounded(changesOf(after, before, ["redirectUris"])).redirectUris.removed).toContain(evil);
   });
 
-  test("identifies each of as many addresses as an app may have, whatever they look like", () => {
+  test("identifies each redirect URI, even if an app has as many as it may and they are long", () => {
     const field = (name: string, round: number) => ({
       [name]: Array.from({ length: 50 }, (_, at) => `https://app.example/${round}/${at}/${'"'.repeat(1_900)}`),
     });
@@ -41,7 +41,7 @@ describe("S144 S116 an entry that is too large", () => {
     }
   });
 
-  test("keeps the IDs and names that it begins with, and shortens names of fields like texts", () => {
+  test("keeps the IDs and names at its top level, and shortens names of fields as it shortens texts", () => {
     const labels = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${at} `.padEnd(60, "k"), "v"]));
     const entry = bounded({ runId: "a run", labels });
     expect(entry).toMatchObject({ runId: "a run", cutFromBytes: expect.any(Number) });

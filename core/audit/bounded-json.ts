@@ -54,7 +54,7 @@ const cutTop = (text: string, { characters }: Measure): string => cutText(text, 
 
 const HASH_DIGITS = 12;
 
-/** A text stays whole if the mark would not make it shorter. */
+/** A text stays whole if cutting it would not make it shorter. */
 function cutText(text: string, characters: number): string {
   const mark = `…#${hash("sha256", text).slice(0, HASH_DIGITS)}`;
   if (Buffer.byteLength(JSON.stringify(text)) - 2 <= characters + Buffer.byteLength(mark)) return text;

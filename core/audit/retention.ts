@@ -26,8 +26,8 @@ export async function readAuditRetention(): Promise<AuditRetention> {
 const BATCH = 5_000;
 
 /**
- * Deletes the contents of entries older than the retention, in the only possible way: through the database function of the same name, with
- * its owner's rights and limits. Their seals stay in the chain, and each batch adds an entry of its own.
+ * Deletes the contents of entries older than the retention, in the only possible way: through the database function of the same name, which
+ * has the rights of its owner and limits of its own. The entries' seals stay in the chain, and each batch adds an entry of its own.
  * @param stopping ends it between two batches
  * @returns how many were deleted
  */

@@ -121,7 +121,7 @@ describe("a secret kept in a file", () => {
     expect(keptSecret(path)).toBe("x".repeat(32));
   });
 
-  test("is never invented where its folder does not exist", () => {
+  test("is not created where its folder does not exist", () => {
     expect(() => keptSecret(join(folder, "missing", "secret"))).toThrow("ENOENT");
   });
 });

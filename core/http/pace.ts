@@ -1,7 +1,7 @@
 /** The average rate at which a client must send or read; a modem of 1998 is four times as fast. */
 const BYTES_PER_SECOND = 1024;
 const CHECK_EVERY_MS = 1_000;
-/** The rate required to keep a slot that others wait for, and how long a slower one is tolerated. */
+/** The rate required to keep a slot that others wait for, and how long a slower client is tolerated. */
 const WANTED_BYTES_PER_SECOND = 64 * 1024;
 const WANTED_GRACE_MS = 10_000;
 

@@ -13,7 +13,7 @@ let pausedUntil = 0;
 /**
  * Passes on a body from another server. Pieces that arrived together are passed on as one, and tiny pieces take at most a tenth of the
  * event loop: otherwise one response in one-byte pieces takes all of it (S132, S137).
- * @returns when everything was passed on. On failure, both sides are destroyed.
+ * @returns once everything was passed on, or a failure has destroyed both sides
  */
 export async function passBody(from: IncomingMessage, to: Writable): Promise<void> {
   let pieces = 0;

@@ -39,7 +39,7 @@ describe("lockDataDir", () => {
     lock?.release();
   });
 
-  it("lets a command use a running service's database instead of the lock", async () => {
+  it("gives a command no lock while a service runs: the command then uses the service's database", async () => {
     const dataDir = directory();
     const lock = await lockDataDir(dataDir, "service");
     expect(await lockDataDir(dataDir, "command")).toBeUndefined();

@@ -29,7 +29,8 @@ type Options = {
  * Copies the whole database of this installation to another one, which the service can then be configured to use. The service must be
  * stopped, and cannot start meanwhile; the audit log's chain is verified before and after.
  *
- * @throws {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal; the target is then as empty as before
+ * @throws {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal; the target is then as empty as before, unless
+ * the copied audit log is flawed
  */
 export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
   loadSettingsFile();

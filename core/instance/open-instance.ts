@@ -11,8 +11,9 @@ type Instance = { close(): Promise<void> };
 const SERVICE_START_SECONDS = 60;
 
 /**
- * Opens the installation described by the settings for one command: afterwards `db()` and `secretKey()` work. It uses the database of a
- * running service; if there is none, it starts the embedded one until `close()`, and migrates it.
+ * Opens the installation described by the settings for one command: afterwards `db()` and `secretKey()` work. If DATABASE_URL is set, that
+ * database is migrated and used. Otherwise the command uses the embedded database: that of a running service or, if no service runs, one
+ * that is started and migrated here and runs until `close()`.
  *
  * @throws {SettingsError} with a message for the operator's terminal.
  */

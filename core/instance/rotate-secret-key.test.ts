@@ -63,7 +63,7 @@ describe("S130 the columns with sealed values", () => {
 });
 
 describe("S130 a new SECRET_KEY", () => {
-  it("re-encrypts everything that the previous key encrypted, which is then no longer needed", async () => {
+  it("re-encrypts the values that the previous key encrypted, so that the previous key is no longer needed", async () => {
     const ada = await signedInPerson();
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id, secret: "the webhook's secret" });
     const owner = { kind: "user", id: ada.id } as const;

@@ -131,7 +131,7 @@ async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** Prints a message for the operator at the terminal; all other output is the log. */
+/** Tells the operator at the terminal that the service is ready. */
 function announce(only: ServiceProcess | undefined, setupLink: string | undefined): void {
   const { BRAND_NAME, ORIGIN } = env();
   const lines = [`${only === "worker" ? `A worker of ${BRAND_NAME}` : BRAND_NAME} is ready: ${ORIGIN}`];
@@ -148,7 +148,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 const SILENT_MS = 30_000;
 
 /**
- * Health endpoints for a worker that runs alone, since it listens on no port itself:
+ * Health endpoints for a worker that runs alone, which has none itself:
  * `GET /healthz` succeeds while its event loop is running, `GET /readyz` while its database responds too. The web process has its own
  * (server/health.ts).
  *

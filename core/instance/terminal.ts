@@ -6,8 +6,9 @@ import { makeLogger, replaceLogger } from "../log.ts";
 let formatter: ((line: string) => string) | undefined;
 
 /**
- * Prepares the supervisor for an operator at a terminal: readable lines instead of JSON, and warnings only unless LOG_LEVEL is set. So the
- * link that the service prints when it is ready stays visible as long as nothing goes wrong. If stdout is not a terminal, nothing changes.
+ * Prepares the supervisor for an operator at a terminal: readable lines instead of JSON and, outside development, only warnings unless
+ * LOG_LEVEL is set. So the link that the service prints when it is ready stays visible as long as nothing goes wrong. If stdout is not a
+ * terminal, nothing changes.
  */
 export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolean }): Promise<void> {
   if (!process.stdout.isTTY) return;

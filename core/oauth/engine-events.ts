@@ -74,7 +74,7 @@ async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>
   }
 }
 
-/** Sets the policy before the engine responds, because the engine adds its own script to it (S23). */
+/** Sets the Content-Security-Policy before the engine responds, because the engine adds its own script to it (S23). */
 async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (isPersonEndpoint(ctx.path)) ctx.set(pageHeaders);
   await next();

@@ -231,7 +231,7 @@ describe("§5.3.2.2 authorization requests", () => {
     ["without PKCE", { code_challenge: undefined, code_challenge_method: undefined }, "invalid_request"],
     ["with plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
     ["without a redirect URI", { redirect_uri: undefined }, "invalid_request"],
-    ["with one that is not registered", { redirect_uri: "https://evil.example/cb" }, "invalid_request"],
+    ["with a redirect URI that is not registered", { redirect_uri: "https://evil.example/cb" }, "invalid_request"],
     ["for a token", { response_type: "token" }, "unsupported_response_type"],
     ["for a code and an ID token", { response_type: "code id_token" }, "unsupported_response_type"],
     ["with a request_uri", { request_uri: "urn:ietf:params:oauth:request_uri:x" }, "request_uri_not_supported"],

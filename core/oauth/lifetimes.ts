@@ -31,7 +31,7 @@ export const DEVICE_CODE_SECONDS = 15 * MINUTE;
 export const UNUSED_GRANT_SECONDS = DEVICE_CODE_SECONDS;
 /** How far ahead the clock of a client that signs assertions may be (FAPI 2.0 Security Profile §5.3.2.1). */
 export const CLOCK_TOLERANCE_SECONDS = 10;
-/** The same for a DPoP proof, which is often made on a user's device. FAPI 2.0 allows no more. */
+/** How far ahead the clock of the sender of a DPoP proof may be, often a user's device. FAPI 2.0 allows no more. */
 export const PROOF_AHEAD_SECONDS = 60;
 /** RFC 8628 §3.5: the time between two polls of a device; one that polls faster must wait this much longer from then on. */
 export const POLL_INTERVAL_SECONDS = 5;

@@ -9,7 +9,7 @@ import { type DocumentSite, startDocumentSite } from "./testing/document-site.ts
 import { prepare } from "./testing/sign-in.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** The Model Context Protocol's own suite for authorization servers, with a user who clicks. */
+/** The Model Context Protocol's own suite for authorization servers, with a simulated user. */
 const world = await startWorld();
 const sites: DocumentSite[] = [];
 afterAll(async () => {
@@ -58,7 +58,7 @@ const clients = {
 
 describe("MCP conformance, authorization server", () => {
   test.each<[keyof typeof clients, string, () => string[]]>([
-    ["an app", "as it comes", () => []],
+    ["an app", "without options", () => []],
     ["an app", "with our API as the resource", () => ["--resource", world.origin]],
     ["a metadata document", "with our API as the resource", () => ["--resource", world.origin]],
   ])("%s, %s", { timeout: 60_000 }, async (client, _, extra) => {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ProtocolError, readJsonObject } from "./protocol-request.ts";
 
-/** What happens to a request whose client disconnects within the body. */
+/** Reads a request whose client disconnects within the body, and returns the error. */
 async function leave({ isReadBefore }: { isReadBefore: boolean }): Promise<unknown> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -19,7 +19,7 @@ async function leave({ isReadBefore }: { isReadBefore: boolean }): Promise<unkno
 }
 
 describe("S51 a request that is cut off", () => {
-  test.each([true, false])("ends here too, as the client's error (while its body is read: %s)", async (isReadBefore) => {
+  test.each([true, false])("fails with 400, as the client's error (while its body is read: %s)", async (isReadBefore) => {
     const error = await leave({ isReadBefore });
     expect(error).toBeInstanceOf(ProtocolError);
     expect(error).toMatchObject({ status: 400 });

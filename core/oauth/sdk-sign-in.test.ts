@@ -207,10 +207,10 @@ describe("an ID token", () => {
       ["with an empty signature", { idToken: `${head}.${body}.` }],
       ["signed by HMAC", { idToken: hmac }],
       ["signed by somebody else", { idToken: await forged({}) }],
-      ["of a key that is not there", { idToken: `${encoded({ ...header, kid: "another" })}.${body}.${signature}` }],
+      ["of an unknown key", { idToken: `${encoded({ ...header, kid: "another" })}.${body}.${signature}` }],
       ["of another kind of key", { idToken: `${encoded({ ...header, alg: "ES256" })}.${body}.${signature}` }],
       ["with a header that must be understood", { idToken: `${encoded({ ...header, crit: ["b64"] })}.${body}.${signature}` }],
-      ["no JWT", { idToken: "abc" }],
+      ["not a JWT", { idToken: "abc" }],
       ["five parts", { idToken: `${idToken}.a.b` }],
       ["nothing", { idToken: "" }],
     ];
@@ -284,14 +284,14 @@ describe("an ID token", () => {
   }
 });
 
-test("an ID token in the token endpoint's own answer is checked, and no error contains a token", async () => {
+test("an ID token in a response of the token endpoint is checked, and no error contains a token", async () => {
   const at = await prepare(world);
   const { login, callback } = await begin(at, { scope: "openid offline_access" });
   const { refreshToken = "", idToken = "", accessToken } = await finish(at, login, callback);
   const answers: [string, object, string][] = [
     ["of another app", { id_token: idToken, access_token: accessToken, token_type: "Bearer" }, "invalid_id_token"],
     ["without an access token", { token_type: "Bearer", refresh_token: refreshToken }, "unexpected_answer"],
-    ["of a kind that is not known", { access_token: accessToken, token_type: "N_A" }, "unexpected_answer"],
+    ["of an unknown token type", { access_token: accessToken, token_type: "N_A" }, "unexpected_answer"],
     ["that is a list", [accessToken], "unexpected_answer"],
   ];
   for (const [what, answer, code] of answers) {
@@ -486,7 +486,7 @@ describe("a device", () => {
     vi.restoreAllMocks();
   });
 
-  test("shows no address that would start another program than a browser", async () => {
+  test("shows no URL that would open another program than a browser", async () => {
     const at = await prepareDevice(world);
     const lying: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -638,7 +638,7 @@ describe("an exchange", () => {
     expect((await exchangeToken({ ...app, email: at.writer.email, actorToken })).accessToken).toBeTruthy();
   });
 
-  test("gives a job of continuous integration a token for its repository", async () => {
+  test("gives a CI job a token for its repository", async () => {
     const ci = await startCiIssuer();
     const person = await world.user(`ci-${newId()}`);
     const [id, name] = [newId(), `tide-${newId()}`];

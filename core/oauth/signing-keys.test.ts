@@ -132,7 +132,7 @@ describe("S107 rotation, without a restart", () => {
     expect(isSignedBy(await readKeys(), newToken)).toBe(true);
   });
 
-  test("takes effect at its time, without a notification", async () => {
+  test("takes effect at its time, without another notification", async () => {
     const at = await prepare(world);
     const { kids } = await rotateSigningKeys();
     await expect.poll(async () => kidsOf(await readKeys()), soon).toEqual(expect.arrayContaining(kids));

@@ -72,7 +72,7 @@ test("S34 every sign-in renews the engine's session ID, and the old one is inval
   expect(cookieOf(old, engineCookie())).not.toBe(before);
 });
 
-test("OIDC Core §3.1.2.1 an app that requests a level of authentication gets that of the sign-in, also after a refresh; other apps get none", async () => {
+test("OIDC Core §3.1.2.1 an app that requests a level of authentication gets that of the sign-in, even after a refresh; other apps get none", async () => {
   const visitor = await prepare(world, { isRefreshAllowed: true });
   const signIn = (parameters: Record<string, string>) =>
     world.signInWith(visitor.app, visitor.session, visitor.browser, parameters).then(({ tokens }) => tokens);

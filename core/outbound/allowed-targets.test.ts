@@ -60,12 +60,12 @@ describe("an address that is not allowed", () => {
     "",
     "http://",
     "http://...",
-  ])("S118 is no address at all: %j", async (url) => {
+  ])("S118 is text that is not a URL with a host: %j", async (url) => {
     expect((await ask(url)).outcome).not.toBe("answered");
   });
 
   test.each(["ftp://example.com/", "file:///etc/passwd", "gopher://127.0.0.1/", "data:text/plain,a", "unix:/run/docker.sock"])(
-    "S117 is one of another scheme: %s",
+    "S117 is a URL of another scheme: %s",
     async (url) => {
       expect(await ask(url)).toMatchObject({ outcome: "blocked" });
     },
@@ -169,7 +169,7 @@ describe("a name", () => {
 });
 
 describe("S119 loopback", () => {
-  test("is allowed only by OUTBOUND_ALLOW_CIDRS, and at the address that it names", async () => {
+  test("is allowed only if OUTBOUND_ALLOW_CIDRS includes its address", async () => {
     const { url, port, seen } = await site((_req, res) => res.end());
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
     expect(await ask(url)).toMatchObject({ outcome: "blocked" });

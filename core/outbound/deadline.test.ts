@@ -27,7 +27,7 @@ describe("S76 S120 one deadline", () => {
     expect(result).toEqual({ outcome: "unreachable", reason: "no name server responded in time", isTimeout: true });
   });
 
-  test("ends a TLS handshake that stalls, by the time for connecting", async () => {
+  test("is joined by a limit for connecting, which ends a TLS handshake that stalls", async () => {
     const url = await rawSite(() => undefined);
     const result = await timed(ask(url.replace("http:", "https:"), { deadlineMs: 30_000, connectMs: 300 }));
     expect(result).toEqual({
@@ -43,7 +43,7 @@ describe("S76 S120 one deadline", () => {
     expect(result).toEqual({ outcome: "unreachable", reason: "no response arrived in time", isTimeout: true });
   });
 
-  test("is not the time for connecting: a response may take longer", async () => {
+  test("is longer than the limit for connecting, which does not end a slow response", async () => {
     const { url } = await site((_req, res) => void setTimeout(() => res.end("late"), 600));
     const begin = performance.now();
     const result = await ask(url, { connectMs: 500 });

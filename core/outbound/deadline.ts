@@ -63,7 +63,7 @@ export class Deadline {
 
 /** Waits for work that cannot be aborted itself, such as a shared lookup or a decompression stream. @throws the abort's reason */
 export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Nothing waits for a failure after the abort.
+  // A failure after the abort must not count as an unhandled rejection.
   waiting.catch(() => undefined);
   signal.throwIfAborted();
   let abort: () => void = () => undefined;

@@ -28,8 +28,9 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. These are its special-purpose parts. */
+/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. */
 const globalUnicast = parseCIDR("2000::/3");
+/** The special-purpose parts of 2000::/3. */
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
   "2001:db8::/32",
@@ -37,7 +38,7 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** IPv6 forms that lead to the embedded IPv4 address, so that only that one must be allowed. In all other forms, both must be allowed. */
+/** IPv6 forms that lead to the embedded IPv4 address, so only this must be allowed. In all other forms, both addresses must be allowed. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
 /** The networks of an operator's own machines. They exclude link-local addresses, at which clouds serve a machine's secrets. */

@@ -71,7 +71,7 @@ describe("connections that are kept", () => {
     await expect.poll(() => open.size).toBe(0);
   });
 
-  test("that break off are stale only if they were reused and no part of the response had arrived", async () => {
+  test("that break off are reported as stale only if they were reused and no part of the response had arrived", async () => {
     let answers: string[] = [];
     const port = await listening(createServer((socket) => void socket.on("data", () => socket.end(answers.shift() ?? ""))));
     const url = `http://127.0.0.1:${port}`;

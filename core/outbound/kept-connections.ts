@@ -39,13 +39,13 @@ export function keepConnection(origin: string, { client, socket }: Connection): 
   const kept: Kept = { client, socket, origin, address: spelled(peer), leave: () => forget(kept) };
   byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), kept]);
   oldestFirst.add(kept);
-  // The event means that the other side closed it, or the client did after the idle time that the other side allows.
+  // The event means that the other side closed the connection, or that the client did after the idle time.
   client.on("disconnect", kept.leave);
   const [oldest] = oldestFirst;
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
 
-/** Closes all connections to an origin after one turned out to be closed: its other connections are as old, and may be closed too. */
+/** Closes all connections to an origin after one turned out to be closed: the others may be closed too. */
 export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }

@@ -37,7 +37,7 @@ export type Exchange = {
 
 /**
  * Resolves the host once, vets all of its addresses and connects to one of them, all within the deadline. `failureOf` translates the
- * errors; nothing is left open after one.
+ * errors; after an error nothing is left open.
  *
  * A request uses a kept connection to one of the addresses vetted for it, if there is one, and otherwise a new one.
  */

@@ -26,8 +26,8 @@ export type OutboundRequest = {
 };
 
 /**
- * Milliseconds of each phase; `firstByteMs` ends with the head of the response. The others are null if a connection was reused, and
- * `tlsMs` also without TLS.
+ * Milliseconds of each phase; `firstByteMs` ends with the head of the response. `dnsMs`, `connectMs` and `tlsMs` are null if a connection
+ * was reused; `tlsMs` is also null without TLS.
  */
 export type OutboundTimings = {
   dnsMs: number | null;

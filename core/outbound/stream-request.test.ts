@@ -22,7 +22,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-test("a response arrives piece by piece, for longer than the allowed silence, also compressed", async () => {
+test("a response arrives piece by piece, for longer than the allowed silence; a compressed one is decompressed", async () => {
   const { promise: hasFirst, resolve: goOn } = Promise.withResolvers<void>();
   const { url } = await site(async (_req, res) => {
     res.write("one ");

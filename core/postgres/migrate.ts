@@ -36,8 +36,8 @@ type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
  * Brings a database to this version's schema and returns the names of the applied migrations. Several processes may call it at once: one
- * migrates, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done. One
- * that builds an index `concurrently` cannot be in a transaction: it consists of that statement alone, and begins again after an
+ * migrates, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done. A
+ * migration that builds an index `concurrently` cannot be in a transaction: it consists of that statement alone, and begins again after an
  * interruption.
  *
  * @throws {MigrationError} if an applied migration was changed since, has failed, or is unknown to this version.

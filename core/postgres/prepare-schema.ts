@@ -34,7 +34,7 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
   return applied;
 }
 
-/** If the databases differed, a worker would work on one, and web processes on another. */
+/** If the databases differed, migrations and notifications would use one of them, and requests the other. */
 async function requireSame(poolerUrl: string, url: string): Promise<void> {
   const [pooled, direct] = [await identifyServer(poolerUrl), await identifyServer(url)];
   // A pooler may connect to another address of the server.

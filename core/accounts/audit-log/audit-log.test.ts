@@ -119,7 +119,7 @@ describe("the audit log", () => {
       expect((await list({ before: nonsense })).entries).toHaveLength(AUDIT_PAGE_SIZE);
   });
 
-  test("S136 is shown to an organization's administrators, and a user's only to the user; an entry of another log looks nonexistent", async () => {
+  test("S136 of an organization is shown to its administrators, that of a user only to the user; an entry of another log looks nonexistent", async () => {
     await expect(listAuditEntries(member.actor, ofOrganization(), all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(member.actor, { kind: "installation" }, all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(admin.actor, ofMember(), all)).rejects.toMatchObject({ code: "not_found" });

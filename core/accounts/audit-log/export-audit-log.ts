@@ -22,13 +22,13 @@ const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 }
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
- * A part of the log as a file, the newest entry first, at most 100,000. The export itself is logged (S116); entries recorded
+ * A part of the log as a file, the newest entry first, at most 100,000 entries. The export itself is logged (S116); entries recorded
  * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
  * @param actorNow looks up the caller again each time
  * @param q as in `parseAuditQuery`
  * @returns the text, piece by piece; it throws once the permission is gone, so that nobody takes a partial file for the complete one
- * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`: all before the first
- * piece
+ * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`, `rate_limited`: all before the
+ * first piece
  */
 export async function exportAuditLog(
   actorNow: () => Promise<Actor>,

@@ -49,7 +49,7 @@ export async function listAuditEntries(
   };
 }
 
-/** One entry of a part of the log. @throws ServiceError `not_found`, also for an entry of another part (S136), `forbidden` */
+/** One entry of a part of the log. @throws ServiceError `not_found`, even for an entry of another part (S136); `forbidden` */
 export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string): Promise<AuditRow> {
   await requireAuditScope(actor, scope);
   const at = await positionOf(id);

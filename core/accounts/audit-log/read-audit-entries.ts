@@ -33,7 +33,7 @@ export type AuditPosition = { createdAt: Date; id: string };
 type AuditRead = {
   filter: AuditFilter;
   limit: number;
-  /** Only entries older, or only entries newer, than this one. */
+  /** Only entries older, or only entries newer, than this position. */
   before?: AuditPosition | undefined;
   after?: AuditPosition | undefined;
 };

@@ -36,7 +36,7 @@ describe("S139 reserved names", () => {
   );
 
   // For the API's own URLs see api/reserved-names.test.ts.
-  test("are compared with a scan that finds the pages and the front door's own addresses", () => {
+  test("are compared with a scan that finds the URLs of the pages and of the server", () => {
     expect(segmentsOf("app")).toEqual(expect.arrayContaining(["login", "settings"]));
     expect(pathsIn("server")).toEqual(expect.arrayContaining(["healthz", "readyz"]));
   });

@@ -16,8 +16,8 @@ const MISLEADING_ENDING = /\.(git|atom|rss|json|html|xml|txt|js|css|map|ico|png|
 export type HandleName = { spelled: string; canonical: string };
 
 /**
- * Parses the username of a user or the name of an organization (S139): 2–39 letters and digits, with single `.`, `_` or `-`
- * between them; not reserved, and not in the form of our ids, since some URLs accept either (S101).
+ * Parses the username of a user or the name of an organization (S139): 2–39 characters, which are letters and digits with
+ * single `.`, `_` or `-` between them; not reserved, and not in the form of our ids, since some URLs accept either (S101).
  * @throws ServiceError `invalid_request`
  */
 export function parseHandle(value: unknown, field: string): HandleName {
@@ -73,8 +73,8 @@ const troublesome = `
 const reservedHandles: ReadonlySet<string> = new Set(`${routes} ${impersonation} ${troublesome}`.trim().split(/\s+/));
 
 /**
- * Claims a handle for a new user or organization, in the transaction that creates it. If two want the same handle at the same
- * time, the second waits for the first's transaction and then fails.
+ * Claims a handle for a new user or organization, in the transaction that creates it. If two transactions claim the same
+ * handle, the second waits for the first, and fails once that is committed.
  * @throws ServiceError `conflict`
  */
 export async function claimHandle(

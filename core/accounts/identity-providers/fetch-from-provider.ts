@@ -23,8 +23,8 @@ export function isLocalInstallation(): boolean {
 
 /**
  * Sends requests to identity providers through core/outbound, since an organization's administrator may name any address (S117).
- * Providers of organizations are contacted only at port 443; the operator's at any address that the operator allows. Redirects
- * are not followed.
+ * Except on a local installation, providers of organizations are contacted only at port 443; the operator's may use any port.
+ * Redirects are not followed.
  */
 export function fetchFrom({ orgId }: { orgId: string | null }) {
   return async (url: string, { method, headers = {}, body }: FetchOptions = {}): Promise<Response> => {

@@ -25,7 +25,7 @@ export type PendingIdentity = {
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
 
-/** The data of the page for a pending identity; undefined if it was used, has expired or its provider is gone. */
+/** The data of the page for a pending identity; undefined if it was used, has expired, its provider is gone, or the user is not a member. */
 export async function findPendingIdentity(token: string, actor: Person | undefined): Promise<PendingIdentity | undefined> {
   const pending = await findOneTimeToken(token, "pending-identity");
   if (!pending) return undefined;
@@ -46,7 +46,7 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }
 
-/** Their name at the provider, if it is a valid username here. It may be taken. */
+/** The user's name at the provider, if it is a valid username here; otherwise empty. It may be taken. */
 function suggestedUsername(username: string | null): string {
   try {
     return parseHandle((username ?? "").replaceAll(/[^A-Za-z0-9._-]/g, ""), "username").spelled;

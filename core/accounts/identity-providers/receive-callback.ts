@@ -167,7 +167,10 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
   }
 }
 
-/** Finds the identity's user, and records its use, which an organization that requires its issuer checks. */
+/**
+ * Finds the identity's user, and records when the identity was used: an organization that requires sign-in with its own issuer checks
+ * that time.
+ */
 async function recordUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
   const [linked] = await tx.linkedIdentity.updateManyAndReturn({
     where: { providerId, subject },

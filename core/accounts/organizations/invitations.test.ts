@@ -174,7 +174,7 @@ describe("invitations", () => {
     }
   });
 
-  test("end with the role of everybody who sent them: whoever sends one again may get its link, and the first sender chose the address", async () => {
+  test("end when any of their senders loses the administrator role: each may know the link, and the first one chose the address", async () => {
     for (const [first, again] of [
       ["admin", "rogue"],
       ["operator", "rogue"],
@@ -205,7 +205,7 @@ describe("invitations", () => {
     ["email", { email: "nobody", role: "read" }],
     ["email", { email: "a\0@example.test", role: "read" }],
     ["role", { email: "a@example.test", role: "owner" }],
-  ])("a bad %s is refused beside its field", async (field, bad) => {
+  ])("with a bad %s are refused beside that field", async (field, bad) => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     await expect(createInvitation(admin.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });

@@ -132,8 +132,8 @@ async function mailInvitation(tx: Db, invitationId: string, token: string): Prom
 }
 
 /**
- * Accepts an invitation as the signed-in user. The link is the proof: like a link that verifies an address, it was sent only to
- * the invited mailbox, so the account may have another address. The page shows which account joins, and the audit log has both.
+ * Accepts an invitation as the signed-in user. The link is the proof, so the account may have an address other than the invited one.
+ * The page shows which account joins, and the audit log has the account and the invited address.
  * One conditional update lets only the first of parallel uses succeed.
  * @throws ServiceError `gone`; `conflict` if the user is already a member, which leaves the invitation open
  */

@@ -165,7 +165,7 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
 }
 
 /**
- * An organization always has an administrator who is not disabled. Call it after `lockOrganization`, before one loses the role.
+ * Requires another administrator who is not disabled. Call it after `lockOrganization`, before an administrator loses the role.
  * @throws ServiceError `conflict`
  */
 async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {

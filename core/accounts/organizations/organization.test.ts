@@ -79,7 +79,7 @@ describe("createOrganization", () => {
 });
 
 describe("updateOrganization", () => {
-  test("changes the given fields; the logo is shown for its name", async () => {
+  test("changes the given fields; the logo becomes the organization's avatar", async () => {
     const person = await signedInPerson();
     const { id, name } = await organizationOf(person);
     const logo = await sharp({ create: { width: 9, height: 9, channels: 3, background: "#225577" } })
@@ -105,7 +105,7 @@ describe("updateOrganization", () => {
     ["website", { website: "ftp://harbour.example" }],
     ["email", { email: "nobody" }],
     ["logo", { logo: Buffer.from("GIF89a, but not really") }],
-  ])("a bad %s is refused beside its field", async (field, bad) => {
+  ])("refuses a bad %s beside its field", async (field, bad) => {
     const person = await signedInPerson();
     const { id } = await organizationOf(person);
     await expect(updateOrganization(person.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });
@@ -123,7 +123,7 @@ describe("updateOrganization", () => {
 });
 
 describe("setPlan", () => {
-  test("lets operators set and remove a plan, but not administrators", async () => {
+  test("lets operators, but not administrators, set and remove a plan", async () => {
     const person = await signedInPerson();
     const operator = await signedInPerson("op", { isOperator: true });
     const { id } = await organizationOf(person);

@@ -57,7 +57,7 @@ export async function removeOrganization(
 /** Deleting many repositories takes a while; nothing changes for others until the transaction commits. */
 const DELETION_MS = 5 * 60 * 1000;
 
-/** Deletes its own apps, unbinds others' apps that act for it, and removes it from all consents and Grants. */
+/** Deletes an organization's apps, unbinds other owners' apps from it, and removes it from all consents and Grants. */
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({

@@ -25,7 +25,7 @@ describe("transferOrganization", () => {
     ["write", "write"],
     ["leave", undefined],
   ])(
-    "makes the member an administrator, and changes the former one to the state %s; both changes are recorded",
+    "makes the member an administrator, and changes the former administrator to the state %s; both changes are recorded",
     async (afterwards, left) => {
       const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
       const { id, name } = await organizationOf(ada, [[bea, "read"]]);

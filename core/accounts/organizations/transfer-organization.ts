@@ -19,7 +19,7 @@ type Transfer = {
 
 /**
  * Transfers an organization: another member becomes its administrator, and the caller steps down or leaves, in one
- * transaction, so that it never lacks an administrator.
+ * transaction, so that the organization never lacks an administrator.
  * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `not_found`, `invalid_request`
  */
 export async function transferOrganization(

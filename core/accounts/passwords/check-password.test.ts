@@ -109,7 +109,7 @@ test.runIf(process.platform === "linux")(
 test.each([
   ["from elsewhere", "198.51.100.1"],
   ["from the same network", "192.0.2.1"],
-])("S137 many sign-ins by one account do not delay another one's %s", async (_, ip) => {
+])("S137 many sign-ins by one account do not delay one by another account %s", async (_, ip) => {
   const passwordHash = await hashPassword("a lantern over the quay");
   let finished = 0;
   const attempt = (login: string, from: string) =>

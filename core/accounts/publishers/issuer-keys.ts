@@ -119,8 +119,8 @@ export class IssuerUnusable extends Error {
 }
 
 /**
- * Fetches a JSON object by https, through the guard against non-public addresses (S98, S117). Redirects are not followed: the
- * issuer's host is trusted, but not hosts to which it points. @throws IssuerUnusable
+ * Fetches a JSON object by https through core/outbound, which refuses addresses that are not public (S98, S117). It follows no redirects.
+ * @throws IssuerUnusable
  */
 async function fetchJson(url: string, what: string): Promise<FetchedJson> {
   const result = await sendRequest({
@@ -130,7 +130,7 @@ async function fetchJson(url: string, what: string): Promise<FetchedJson> {
     maxBodyBytes: MAX_BODY_BYTES,
     onExcess: "fail",
     isHttpsRequired: true,
-    ports: isOnOneMachine() ? undefined : [443],
+    ports: isAnyPortAllowed() ? undefined : [443],
   });
   if (result.outcome !== "answered") {
     log().info({ address: loggableAddress(url), reason: result.reason }, "an issuer's document could not be fetched");
@@ -144,8 +144,8 @@ async function fetchJson(url: string, what: string): Promise<FetchedJson> {
   return { value, maxAgeSeconds: maxAge === undefined ? undefined : Number(maxAge) };
 }
 
-/** On a developer's machine an issuer may use any port, like everything else there. */
-function isOnOneMachine(): boolean {
+/** On a local installation, or where the operator allows outbound requests to private addresses, an issuer may use any port. */
+function isAnyPortAllowed(): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(env().ORIGIN).hostname) || env().OUTBOUND_ALLOW_CIDRS.length > 0;
 }
 

@@ -21,7 +21,7 @@ type SecondStepChange = {
 /** Writes an entry into the user's log. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void>;
 
-/** Each sends an email, and nobody needs more. */
+/** Nearly every change sends an email, and nobody needs more changes than this. */
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
 /** How often a user may turn the second step on or off in an hour: each time writes into the log of every organization that requires it. */

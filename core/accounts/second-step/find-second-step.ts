@@ -92,7 +92,7 @@ export async function organizationsRequiringSecondStep(userId: string, tx: Db = 
 
 /**
  * Refuses to remove the last second step unless the user has confirmed which organizations the removal closes to them: another
- * may have introduced the requirement since they opened the page.
+ * organization may have introduced the requirement since they opened the page.
  * @throws ServiceError `conflict`
  */
 export function requireLossConfirmed(requiring: readonly RequiringOrganization[], confirmed: readonly string[]): void {

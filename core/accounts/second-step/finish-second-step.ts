@@ -90,7 +90,7 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** The caller knows the password. The account's owner gets an email when the attempts run out, in case the caller is somebody else. */
+/** The caller has passed the first step, and may not be the account's owner. So the owner gets an email when the attempts run out. */
 async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     // Wrong codes are limited for each account. Wrong passkeys are not, so beyond a limit only the service's log has them (S144).

@@ -58,7 +58,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
   });
 
-  test("count only after the first one was entered; the secret is encrypted, and the owner and the log are notified", async () => {
+  test("count only after the first one was entered; the secret is encrypted, the owner gets an email, and the log an entry", async () => {
     const person = await signedInPerson();
     const { actor, id } = person;
     await startTotpEnrolment(actor);
@@ -186,7 +186,7 @@ describe("signing in takes two steps", () => {
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
   });
 
-  test("a password reset keeps the second step and ends a pending sign-in, as disabling the account does", async () => {
+  test("a password reset keeps the second step and ends a pending sign-in; disabling the account ends one too", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
@@ -305,7 +305,7 @@ describe("passkeys", () => {
     }
   });
 
-  test("S144 wrong passkeys at the second step are recorded up to a limit, and wrong codes beyond it too", async () => {
+  test("S144 wrong passkeys at the second step are recorded up to a limit, and wrong codes are recorded beyond it too", async () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await setUpAuthenticator(person.actor);
@@ -468,8 +468,8 @@ describe("S113 recent authentication", () => {
   });
 });
 
-describe("an organization that requires a second step", () => {
-  test("the last second step is removed only after a warning; administrators see it in their log", async () => {
+describe("turning the second step off", () => {
+  test("requires a warning if an organization requires the second step; its administrators see the change in their log", async () => {
     const [person, admin] = [await signedInPerson(), await signedInPerson("admin")];
     const organization = await organizationOf(admin, [[person, "write"]]);
     await db().organization.update({ where: { id: organization.id }, data: { requiresSecondStep: true } });
@@ -496,7 +496,7 @@ describe("an organization that requires a second step", () => {
     expect(await auditTrail({ orgId: organization.id })).toEqual(expect.arrayContaining(["second_step.on", "second_step.off"]));
   });
 
-  test("S144 the second step can be turned on and off only a few times in an hour, and each time is recorded", async () => {
+  test("S144 and on is possible only a few times in an hour, and each time is recorded", async () => {
     const person = await signedInPerson();
     const turns = () =>
       db().auditEvent.count({ where: { actorId: person.id, type: { in: ["second_step.on", "second_step.off"] } } });
@@ -509,7 +509,7 @@ describe("an organization that requires a second step", () => {
     expect(await turns()).toBe(TOGGLES_PER_HOUR);
   });
 
-  test("the operator's reset removes all second steps and ends nothing else", async () => {
+  test("by the operator's reset removes all second steps and ends no session", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     await setUpPasskey(person.actor);

@@ -112,7 +112,7 @@ export function readChallenge(clientDataJSON: string): string {
   }
 }
 
-/** A browser's response (WebAuthn Level 3 §5.1.8). The library does not check its shape; we request no extensions. */
+// The shape of a browser's response (WebAuthn Level 3 §5.1.8), which the library does not check. We request no extensions.
 const base64url = (maxCharacters: number) =>
   z
     .string()

@@ -47,7 +47,7 @@ describe("S111 the session's token and cookie", () => {
 });
 
 describe("S112 time limits", () => {
-  test("unused for 14 days, a session is over", async () => {
+  test("a session that is not used for 14 days ends", async () => {
     const { token, actor } = await signedInPerson();
     expect(SITE_SESSION_INACTIVITY_SECONDS).toBe(14 * DAY);
     const session = await db().siteSession.findUniqueOrThrow({ where: { id: actor.sessionId } });
@@ -160,7 +160,7 @@ describe("S113 recent authentication", () => {
     await change({ ...actor, authenticatedAt: session?.authenticatedAt as Date });
   });
 
-  test("S115 is out of reach of a stolen session: it cannot try passwords without a limit", async () => {
+  test("S115 cannot be forced with a stolen session: attempts with the password are limited", async () => {
     const { actor, token } = await signedInPerson();
     for (let i = 0; i < 10; i++) {
       await expect(reauthenticate(actor, "some other words", fromElsewhere())).rejects.toMatchObject({

@@ -17,7 +17,7 @@ export type TokenOrganization = {
   fullName: string;
   plan: string | null;
   role: OrganizationRole;
-  /** The organization's requirements that the member does not meet: until they do, they cannot access its resources. */
+  /** The requirements that the member does not meet: until then, the member cannot access the organization's resources. */
   restrictions: SecurityRestriction[];
 };
 

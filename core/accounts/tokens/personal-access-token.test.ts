@@ -15,7 +15,7 @@ const create = ({ actor, id }: TestPerson, changes: Partial<typeof input> | { ex
 describe("personal access tokens", () => {
   afterEach(() => void provideSettings({ TOKEN_PREFIX: "kh_" }));
 
-  test("S55 have the prefix and 256 bits, are stored as a hash, and are found with their person", async () => {
+  test("S55 have the prefix and 256 bits, are stored as a hash, and are found with their user", async () => {
     provideSettings({ TOKEN_PREFIX: "hf_" });
     const person = await signedInPerson();
     const organization = await organizationOf(person);
@@ -97,7 +97,7 @@ describe("personal access tokens", () => {
     ["expiresInDays", { expiresInDays: 367 }],
     ["expiresInDays", { expiresInDays: 1.5 }],
     ["expiresInDays", { expiresInDays: Number.NaN }],
-  ])("a bad %s is refused beside its field", async (field, bad) => {
+  ])("with a bad %s are refused beside that field", async (field, bad) => {
     const person = await signedInPerson();
     await expect(create(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
   });

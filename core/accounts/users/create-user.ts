@@ -41,7 +41,7 @@ type NewUser = {
 };
 
 /**
- * Inserts a user with validated values. Every way to create one (sign-up, the operator's command, the setup link) calls it.
+ * Inserts a user with validated values. Every way to create one, such as sign-up or the setup link, calls it.
  * @param createdBy the user who did it, for the audit log; undefined if it was the new user; null for the operator's command
  * @throws ServiceError `conflict` on `username` or `email`
  */

@@ -100,7 +100,7 @@ export async function revokeEverything(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Ensures that the service keeps an operator who can sign in: of two who disable each other at the same time only one succeeds.
+ * Ensures that the service keeps an operator who can sign in: of two operators who disable each other at once only one succeeds.
  * @throws ServiceError `conflict` if `userId` is the last one
  */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {

@@ -89,7 +89,7 @@ describe("S112 disableUser", () => {
 });
 
 describe("the last operator", () => {
-  test("cannot be disabled, deleted or demoted, not even by two at the same moment", async () => {
+  test("cannot be disabled, deleted or demoted, not even when two operators disable and demote each other at the same moment", async () => {
     await db().user.updateMany({ data: { isOperator: false } });
     const [one, two] = [await signedInPerson("op", { isOperator: true }), await signedInPerson("op", { isOperator: true })];
     const ends = await outcomes([disableUser(one.actor, two.id, from), setOperator(two.actor, one.id, false, from)]);
@@ -127,7 +127,7 @@ test("S112 an invitation that a former operator sent or sent again is revoked", 
 });
 
 describe("S135 an operator who loses the role while a change runs", () => {
-  test("can no longer make it", async () => {
+  test("can no longer make the change", async () => {
     const accomplice = await signedInPerson();
     const ends = [
       (id: string) => setOperator(operatorCommand, id, false, from),
@@ -147,7 +147,7 @@ describe("S135 an operator who loses the role while a change runs", () => {
     }
   });
 
-  test("gives it to nobody, even if both happen at the same moment", async () => {
+  test("makes nobody else an operator, even if both changes happen at the same moment", async () => {
     const [operator, accomplice] = [await signedInPerson("op", { isOperator: true }), await signedInPerson()];
     await signedInPerson("op", { isOperator: true });
     const [demoted, given] = await queueForLock(`SELECT FROM "user" WHERE id = '${operator.id}' FOR UPDATE`, [
@@ -186,7 +186,7 @@ describe("S112 deleteUser", () => {
     await expect(createUser(operatorCommand, { ...again, username: freshName("ada") }, from)).resolves.toBeDefined();
   });
 
-  test("S113 needs recent authentication, and works only for the user themselves", async () => {
+  test("S113 needs recent authentication, and is refused to other users", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     await expect(deleteUser(staleActor(person.actor), person.id, from)).rejects.toMatchObject({
@@ -195,7 +195,7 @@ describe("S112 deleteUser", () => {
     await expect(deleteUser(other.actor, person.id, from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("waits until an organization has another administrator", async () => {
+  test("is refused until the user's organization has another administrator", async () => {
     const person = await signedInPerson();
     const organization = await organizationOf(person);
     await expect(deleteUser(person.actor, person.id, from)).rejects.toMatchObject({

@@ -116,7 +116,7 @@ describe("forgotPassword and resetPassword", () => {
     expect(await emailsTo(email)).toEqual([]);
   });
 
-  test("S115 the fourth request for one address within the hour is refused, known or not", async () => {
+  test("S115 the fourth request for one address within the hour is refused, whether or not the address has an account", async () => {
     const { email } = await signedInPerson();
     for (const address of [email, freshAddress()]) {
       for (let i = 0; i < 3; i++) await forgotPassword({ email: address }, fromElsewhere());

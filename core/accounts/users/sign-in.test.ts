@@ -42,7 +42,7 @@ describe("signIn", () => {
     expect(await listSiteSessions(id)).toHaveLength(1);
   });
 
-  test("S34 ends the browser's session if it was another user's, and continues no session that is over", async () => {
+  test("S34 ends the browser's session if it was another user's, and continues no session that has ended", async () => {
     const other = await signedInPerson();
     const person = await signedInPerson();
     const { token } = await signIn({ login: person.username, password: PASSWORD, replaces: other.token }, fromElsewhere());
@@ -145,7 +145,7 @@ describe("signIn", () => {
       return { ...person, trial };
     }
 
-    test("is not locked out, and has ten tries of its own", async () => {
+    test("is not locked out, and has ten attempts of its own", async () => {
       const { id, trial } = await underAttack();
       const cookie = await rememberDevice(id, undefined);
       await expect(trial(cookie)).resolves.toMatchObject({ userId: id });

@@ -79,8 +79,8 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
 }
 
 /**
- * A concurrent change of the password, or disabling, ends all sessions and must not miss this one: the lock makes one wait for
- * the other.
+ * A concurrent change of the password, or disabling, ends all sessions and must not miss the new one: the lock makes one of the
+ * two operations wait for the other.
  */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`

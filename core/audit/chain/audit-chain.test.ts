@@ -66,7 +66,7 @@ describe("S116 the chain", () => {
     expect(canonicalJson(value)).toBe('{"a":{"Z":{},"\u{1f600}":null,"\ufb33":true},"b":[1e+21,0.5,0,"\u20ac\\n\\u0001"]}');
   });
 
-  test("skips no entry that commits late, and delays no writer, even if several seal at once", async () => {
+  test("skips no entry that commits late, and delays no writer, even if several processes seal at once", async () => {
     const [slow, quick] = [newId(), newId()];
     const began = Promise.withResolvers<void>();
     const commit = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ describe("S116 the chain", () => {
     expect(await verifyAuditChain()).toMatchObject({ flaw: undefined, verified: 9n, unsealed: 0 });
   });
 
-  test("continues across batches, and an entry that has to wait again delays nothing", async () => {
+  test("continues across batches, and an entry that is queued again delays nothing", async () => {
     await pool().query(
       "insert into audit_event (id, type, data) select lpad(to_hex(n), 24, '0'), 'user.sign_in', '{}' from generate_series(1, 2500) n",
     );
@@ -101,23 +101,23 @@ describe("S116 the chain", () => {
   });
 });
 
-describe("S116 a change of the log outside the service is detected", () => {
+describe("S116 an intruder is detected who", () => {
   test.each([
     ["alters an entry", "update audit_event set data = '{}' where id = :3", { kind: "entry_altered", seq: 3n }],
     [
-      "gives it another time",
+      "gives an entry another time",
       "update audit_event set created_at = created_at - interval '1 ms' where id = :3",
       { kind: "entry_altered", seq: 3n },
     ],
-    ["gives it another actor", "update audit_event set actor_id = null where id = :1", { kind: "entry_altered", seq: 1n }],
+    ["gives an entry another actor", "update audit_event set actor_id = null where id = :1", { kind: "entry_altered", seq: 1n }],
     ["deletes an entry", "delete from audit_event where id = :4", { kind: "entry_missing", seq: 4n }],
     [
-      "deletes it with its seal",
+      "deletes an entry with its seal",
       "delete from audit_event where id = :4; delete from audit_seal where seq = 4",
       { kind: "seal_missing", seq: 4n },
     ],
     [
-      "and closes the gap",
+      "deletes an entry with its seal and closes the gap",
       "delete from audit_event where id = :4; delete from audit_seal where seq = 4; update audit_seal set seq = 4 where seq = 5",
       { kind: "link_broken", seq: 4n },
     ],
@@ -132,18 +132,18 @@ describe("S116 a change of the log outside the service is detected", () => {
       { kind: "link_broken", seq: 2n },
     ],
     [
-      "puts one in",
+      "inserts an entry",
       "insert into audit_event (id, type) values ('forged', 'user.sign_in')",
       { kind: "entry_unchained", eventId: "forged" },
     ],
     [
-      "puts one in with a seal",
+      "inserts an entry with a seal",
       "insert into audit_event (id, type) values ('forged', 'user.sign_in'); update audit_seal set event_id = 'forged' where seq = 2",
       { kind: "seal_altered", seq: 2n },
     ],
     ["recomputes one hash", "update audit_seal set content_hash = hash where seq = 2", { kind: "seal_altered", seq: 2n }],
     [
-      "takes out the beginning",
+      "deletes the beginning",
       "delete from audit_seal where seq = 1; delete from audit_event where id = :1",
       { kind: "seal_missing", seq: 1n },
     ],
@@ -154,7 +154,7 @@ describe("S116 a change of the log outside the service is detected", () => {
     expect((await verifyAuditChain()).flaw).toMatchObject(flaw);
   });
 
-  test("even if it cuts off the end: a head that was stored elsewhere shows it", async () => {
+  test("cuts off the end, if a head was stored elsewhere", async () => {
     await recordSome(5);
     const { head } = await verifyAuditChain();
     await recordSome(2);

@@ -15,7 +15,7 @@ export type AuditEntry = {
   createdAt: Date;
 };
 
-/** Its place in the chain. */
+/** An entry's place in the chain. */
 export type AuditSeal = {
   /** From 1, without gaps. */
   seq: bigint;

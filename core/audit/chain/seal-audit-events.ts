@@ -15,7 +15,7 @@ type Head = { seq: string; hash: Buffer };
  *
  * An entry waits in `audit_unsealed`, where its own transaction put it. It becomes visible when that transaction commits, even if
  * this took minutes and later entries were sealed first. So no entry is skipped, and no request waits for the chain.
- * @returns how many; fewer than a batch if there were no more
+ * @returns how many, and whether there may be more
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {
   return withConnection(async (client) => {

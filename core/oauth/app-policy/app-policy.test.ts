@@ -205,7 +205,7 @@ describe("the permissions modal", () => {
     expect((await listConsents(at.person.id)).items).toMatchObject([{ closedOrganizations: [] }]);
   });
 
-  test("an organization granted earlier stays granted through an answer while it does not allow the app, and Connected apps says so", async () => {
+  test("an organization that was granted earlier stays granted if the user answers again while it does not allow the app; Connected apps shows it as closed", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const organization = await organizationWith(at.person.id);
     await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" }, { orgIds: [organization.id] });

@@ -19,7 +19,8 @@ const RECIPIENTS_MAX = 20;
 /**
  * Requests, for a member, that an organization's administrators allow an app. The request stays open until they decide; repeating it
  * changes nothing.
- * @throws ServiceError `forbidden` for non-members; `not_found` for an unknown app; `conflict` if there is nothing to request; `rate_limited`
+ * @throws ServiceError `not_found` for non-members and for unknown apps; `forbidden` for members who do not meet the organization's
+ * requirements; `conflict` if there is nothing to request; `rate_limited`
  */
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(person, "organization.ask_for_app", { orgId }, { what: "Organization" });
@@ -39,7 +40,7 @@ export async function askForApp(person: Person, orgId: string, clientId: string,
     const isFirst = (await tx.organizationAppRequest.count({ where: { orgId, clientId } })) === 0;
     const { count } = await tx.organizationAppRequest.createMany({ data: [key], skipDuplicates: true });
     if (count === 0) return;
-    // The first request notifies them; later ones are only counted on the page.
+    // The first request notifies the administrators; later ones are only counted on the page.
     if (isFirst) await mailAdministrators(tx, { orgId, askerId: person.userId, app: app.name });
     await recordAuditEvent(tx, {
       type: "organization.request_app",

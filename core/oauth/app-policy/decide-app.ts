@@ -17,7 +17,7 @@ const events = { approved: "organization.approve_app", blocked: "organization.bl
 /**
  * Approves an app for an organization, blocks it there, or, with null, withdraws the decision, so that the policy applies again. It takes
  * effect with the app's next request and only in this organization. Members who requested the app are notified.
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request` for an app that cannot be blocked
+ * @throws ServiceError `forbidden`, `not_found`, `invalid_request` for an app that cannot be blocked, `conflict` beyond DECISIONS_MAX
  */
 export async function decideApp(
   actor: Actor,

@@ -126,7 +126,7 @@ describe("the URL of a key set", () => {
   test.each<[string, { status?: number; body?: string }, RegExp]>([
     ["404", { status: 404 }, /responded with status 404/],
     ["a redirect", { status: 302 }, /responded with status 302/],
-    ["no JSON", { body: "<html>" }, /not JSON/],
+    ["a body that is not JSON", { body: "<html>" }, /not JSON/],
     ["no keys", { body: "{}" }, /list of keys/],
     ["a private key", { body: '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}]}' }, /no longer secret/],
     ["only keys of other kinds", { body: '{"keys":[{"kty":"AKP"}]}' }, /no signing key/],
@@ -216,7 +216,7 @@ describe("the other security settings", () => {
     expect(made.app).toMatchObject({ isParRequired: true, isDpopRequired: true });
   });
 
-  test("S113 the logout address needs a recent sign-in, the switches do not", async () => {
+  test("S113 need a recent sign-in to change the logout URL, but not the switches", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const stale = longSignedIn(person);

@@ -16,7 +16,7 @@ type KeysInput = { jwks: string; jwksUri: string };
 
 /**
  * Makes an app authenticate with its own keys (`private_key_jwt`, RFC 7523), replacing those it had. An app authenticates in one way, so
- * its secrets end here (docs/decisions/027). So a URL is fetched once first: a working secret must not be replaced by an unusable URL.
+ * its secrets end here (docs/decisions/027). Before that, a URL is fetched once: an unusable URL must not replace a working secret.
  *
  * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`.
  */

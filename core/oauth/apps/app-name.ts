@@ -9,7 +9,7 @@ const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
  * Checks an app's name, as the consent page will show it.
- * @throws ServiceError `invalid_request`, also for a name that could be mistaken for the platform's own (S28)
+ * @throws ServiceError `invalid_request`, for example for a name that could be mistaken for the platform's own (S28)
  */
 export function parseAppName(value: unknown): string {
   const { BRAND_NAME } = env();

@@ -8,7 +8,7 @@ import { newId } from "#core/ids.ts";
 import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
 
 /**
- * Gives a public app a secret, which makes it confidential. An app has one secret; rotating creates a second.
+ * Gives a public app a secret, which makes it confidential.
  *
  * @returns the secret, shown here and never again.
  * @throws ServiceError `conflict` if it already has a secret or keys, `reauthentication_required`, `not_found`.

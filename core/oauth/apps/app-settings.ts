@@ -32,7 +32,7 @@ export type AppSettings = {
   isParRequired: boolean;
   /** Only tokens bound to a key are issued, and the app must prove possession of the key (RFC 9449 §5.2). */
   isDpopRequired: boolean;
-  /** Whether each refresh replaces the refresh token, also where RFC 9700 §4.14.2 does not ask for it. */
+  /** Whether each refresh replaces the refresh token, even where RFC 9700 §4.14.2 does not require it. */
   isRefreshRotated: boolean;
   securityProfile: SecurityProfile;
   /** Notified when a user's session here ends (OpenID Connect Back-Channel Logout). */

@@ -76,7 +76,7 @@ describe("binding an app", () => {
     await expect(bindApp(owner, app.id, second, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("is possible for an organization's app only to that organization, also when the app is created", async () => {
+  test("is possible for an organization's app only to that organization, even when the app is created", async () => {
     const { owner, orgId } = await scene();
     const { app } = await createApp(owner, settings({ owner: { orgId }, isBound: true, redirectUris: [] }), noOrigin);
     expect(app).toMatchObject({ boundOrgId: orgId, redirectUris: [] });
@@ -260,7 +260,7 @@ describe("the privilege", () => {
     expect((await read(app.id)).privileges).toEqual(["token-exchange"]);
   });
 
-  test("can be requested once a week; the operators get an email about the request, the administrators one about the decision", async () => {
+  test("can be requested once a week; the operators get an email about the request, and the administrators get one when it is granted", async () => {
     const { owner, admin, member, orgId, app } = await scene();
     await db().user.updateMany({ where: { id: { in: [owner.userId, admin.userId] } }, data: { emailVerifiedAt: new Date() } });
     await expect(requestPrivilege(owner, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });

@@ -10,8 +10,8 @@ import { actsAsOwner, changeApp } from "./change-app.ts";
 
 /**
  * Binds an app to an organization, for which it may exchange tokens once it has the privilege (docs/specification/oauth.md#oauth-apps). An
- * organization's app is bound to that organization, a user's to one that they administer. From then on the organization's administrators
- * decide about the app's secret, scopes and token duration.
+ * organization's app can be bound only to that organization, and a user's app to an organization that the user administers. From then on
+ * the organization's administrators decide about the app's secret, scopes and token duration.
  *
  * @throws ServiceError `conflict` if the app is already bound, `invalid_request` for an organization that is not the app's owner,
  * `reauthentication_required`, `not_found`.
@@ -82,7 +82,10 @@ export async function setTokenDuration(actor: Actor, appId: string, seconds: num
 /** More than nearly any user administers. */
 const ORGANIZATIONS_MAX = 100;
 
-/** The organizations to which a user may bind an app: its owner, or those that they administer. None if it is already bound. */
+/**
+ * The organizations to which a user may bind an app: for an organization's app, only that organization; for a user's app, those that the
+ * user administers. None if the app is already bound or is part of the service.
+ */
 export async function listBindable(
   person: Person,
   {

@@ -14,14 +14,14 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * Whether the change gives power over an organization's members. For a bound app, only that organization's administrators may then make
-   * it: an owner who has left the organization must not keep the app's secret (docs/specification/oauth.md#oauth-apps).
+   * Whether the change gives power over an organization's members. If the app is bound, only that organization's administrators may make
+   * such a change: an owner who has left the organization must not keep the app's secret (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
 };
 
-/** Writes an audit entry about the app; if an organization owns it or it is bound to one, its administrators can read the entry. */
+/** Writes an audit entry about the app. Administrators of the organization that owns the app, or to which it is bound, can read it. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
 /**
@@ -82,7 +82,7 @@ async function requireAuthority(
   await requirePermission(actor, action, bound, what);
 }
 
-/** The owner of a bound app for such decisions: the organization to which it is bound. */
+/** The owner of a bound app, for decisions that give power over members: the organization to which the app is bound. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
 /** Whether the actor sees the app as its owner does, not only as a member of the organization to which the app is bound. */

@@ -160,7 +160,7 @@ describe("an app may be created", () => {
     await expect(someApp(person)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("of parallel ones for an owner, only as many as the limit leaves succeed", async () => {
+  test("in parallel with others, but no more of them than the limit of their owner leaves", async () => {
     const person = await someone();
     const row = { name: "x", ownerUserId: person.userId };
     await db().oAuthApp.createMany({

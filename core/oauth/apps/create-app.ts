@@ -35,8 +35,8 @@ export const OWNER_MAX_APPS = 200;
  * Creates an OAuth app for a user or an organization.
  *
  * @returns the app and, if it is confidential, its secret, which is shown here and never again.
- * @throws ServiceError `invalid_request` (also `payload_too_large`) with the field, `not_found` for an owner for whom the actor may not
- * act, `conflict` at the owner's limit.
+ * @throws ServiceError `invalid_request` (also `payload_too_large`) with the field, `forbidden` for an owner for whom the actor may not
+ * act, `not_found` for an owner that does not exist, `conflict` at the owner's limit.
  */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;

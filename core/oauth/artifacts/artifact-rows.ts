@@ -55,7 +55,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 
-/** One statement for each power of two: one with an array would be planned for each length, which costs more than the query. */
+/** One statement for each power of two: a statement with an array would be planned for each length, which costs more than the query. */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
   const where = `a.id_hash IN (${placeholders})`;

@@ -4,8 +4,8 @@ import { type ArtifactRow, readArtifact, selectArtifact } from "./artifact-rows.
 import { requestRows } from "./request-rows.ts";
 
 /*
- * The SQL behind the adapter. Artifacts are found only by the hash of their ID (S55). One that depends on a revoked Grant or consent, or on
- * a disabled user, is not found, so a revocation takes effect without a sweep (S49, S114).
+ * The SQL behind the adapter. An artifact is found by the hash of its ID, which itself is not stored (S55), or by its uid. An artifact that
+ * depends on a revoked Grant or consent, or on a disabled user, is not found, so a revocation takes effect without a sweep (S49, S114).
  */
 
 /** Marks an ID that is already a hash, so that an artifact read by its uid can be stored again without the bearer's value. */

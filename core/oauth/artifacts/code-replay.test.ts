@@ -47,7 +47,7 @@ test.each([
   ["public", false],
   ["confidential", true],
 ])(
-  "S44 fifty parallel redemptions of one code of a %s app give one token set, which is dead afterwards",
+  "S44 fifty parallel redemptions of one code of a %s app give one token set, which is invalid afterwards",
   async (_, isConfidential) => {
     const at = await prepare(world, { isConfidential, isRefreshAllowed: true });
     const { code, verifier } = await authorize(at);

@@ -29,7 +29,7 @@ const copies = ({ app }: Prepared, count: number, seconds: number) =>
 const near = (seconds: number) => expect.toSatisfy((found: number) => found >= seconds && found < seconds + 60);
 
 describe("S143 a Grant", () => {
-  test("that is deleted while a token is issued under it: the token is invalid, without an error", async () => {
+  test("that is deleted while a token is issued under it makes the token invalid, without an error", async () => {
     const at = await signIn(world);
     const grantId = newId();
     await upsertArtifact("AccessToken", "kh_oauth_late", { grantId, accountId: at.person.id, clientId: at.app.clientId }, 60);
@@ -58,7 +58,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   });
 
-  test("of one user at one app is deleted when there are too many newer ones: first Grants without tokens, then those used longest ago", async () => {
+  test("of one user at one app is deleted when there are too many newer ones with tokens, or too many newer ones without", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     await pool().query("UPDATE oauth_grant SET created_at = created_at - interval '1 day' WHERE client_id = $1", [
       at.app.clientId,
@@ -79,7 +79,7 @@ describe("S143 a Grant", () => {
     expect((await asApp(world, at.app, "/oauth/token", redemption(code))).status).toBe(200);
   });
 
-  test("of one user at all apps together is deleted beyond a maximum number of all Grants", async () => {
+  test("of one user is deleted beyond a maximum number at all apps together", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const total = () => db().oAuthGrant.count({ where: { userId: at.person.id } });
     await copies(at, 199, 2 * REFRESH_TOKEN_IDLE_SECONDS);

@@ -39,8 +39,8 @@ const KEPT_IN_ALL = 2_000;
 /**
  * Deletes Grants beyond the limits: revoked ones first, then those that expire first, whose tokens were used longest ago. An app that the
  * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too: otherwise a user
- * could revoke it, allow the app again, and so get as many more. Housekeeping deletes them an hour after the consent was revoked
- * (core/housekeeping/sweeps.ts).
+ * could revoke it, allow the app again, and so get as many more. Housekeeping deletes the Grants of a revoked consent an hour after the
+ * revocation (core/housekeeping/sweeps.ts).
  */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused

@@ -40,7 +40,7 @@ export async function saveInteractionAnswer(id: string, payload: Payload): Promi
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
 }
 
-/** The same in a transaction, which stores what follows from the answer. @throws ServiceError `gone` if another answer was first */
+/** Stores an answer in the transaction that also stores what follows from it. @throws ServiceError `gone` if another answer was first */
 export async function saveInteractionResult(tx: Db, id: string, result: Payload): Promise<void> {
   const answered = await tx.$executeRaw`
     UPDATE oauth_artifact SET payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)

@@ -54,7 +54,7 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
     expect(await countOf("Session")).toBe(before);
   });
 
-  test("also with the cookie of an ended session", async () => {
+  test("even with the cookie of an ended session", async () => {
     const at = await signIn(world);
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'Session'");
     const thief = world.browser();
@@ -69,7 +69,7 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
   });
 });
 
-test("S143 the state of a sign-out has a maximum length, also for signed-in users", async () => {
+test("S143 the state of a sign-out has a maximum length, even for signed-in users", async () => {
   const { browser } = await prepare(world);
   const answer = await browser.fetch("/oauth/logout", {
     method: "POST",
@@ -116,7 +116,7 @@ describe("S143 a request of more than 8 KiB", () => {
     },
   );
 
-  test.each(["/oauth/par", "/oauth/device"])("is invalid_request at %s", async (path) => {
+  test.each(["/oauth/par", "/oauth/device"])("fails with invalid_request at %s", async (path) => {
     const at = await prepare(world, { isConfidential: true, isDeviceFlowAllowed: true });
     const form = Object.fromEntries(new URL(world.authorizeUrl(at.app, { ...PKCE })).searchParams);
     const answer = await asApp(world, at.app, path, { ...form, ...long });
@@ -157,7 +157,7 @@ describe("S143 questions to users", () => {
     }
   });
 
-  test("are deleted also if they were answered, and one that has ended is not stored again", async () => {
+  test("are deleted even if they were answered, and one that has ended is not stored again", async () => {
     world.sendFrom("192.0.2.20");
     const at = stranger(await prepare(world));
     const asked = await ask(at);

@@ -29,7 +29,7 @@ export const STORED_LIMITS = {
 /** All rows are counted once per this many new rows, because that costs more than counting one party's. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
-/** The maximum number of rows that one request deletes, so that none has to delete thousands. Usually one is enough. */
+/** The maximum number of rows that one request deletes, so that none has to delete thousands. Usually it deletes one. */
 const DROPPED_AT_ONCE = 100;
 
 /** Separates the party from its client in a key. No hash contains it. */

@@ -16,7 +16,7 @@ beforeEach(async () => {
 const notRedirected = { status: 400, location: undefined };
 const redirected = { status: 303, isQuestion: false };
 
-test("S1 an unknown client_id is an error page with status 400, and no redirect", async () => {
+test("S1 an unknown client_id leads to an error page with status 400, and no redirect", async () => {
   const unknown = await ask(at, { client_id: "aaaaaaaa-0000-4000-8000-000000000000" });
   expect(unknown).toMatchObject(notRedirected);
   expect(unknown.headers.get("content-type")).toMatch(/^text\/html/);
@@ -31,14 +31,14 @@ test("S1 a blocked app is unknown, like one that never existed", async () => {
   expect(await ask(at)).toMatchObject(notRedirected);
 });
 
-test("S3 a request without redirect_uri to an app with several gets an error page, and no redirect", async () => {
+test("S3 a request without redirect_uri to an app with several redirect URIs gets an error page, and no redirect", async () => {
   const several = await prepare(world, { redirectUris: [REDIRECT_URI, "https://app.example.test/other"] });
   expect(await ask(several, { redirect_uri: undefined })).toMatchObject(notRedirected);
   expect(await ask(several, { redirect_uri: "" })).toMatchObject(notRedirected);
   expect(await ask(several, { redirect_uri: undefined, prompt: "none" })).toMatchObject(notRedirected);
 });
 
-test("S3 a request without redirect_uri to an app with a single one is answered there (RFC 6749 §3.1.2.3)", async () => {
+test("S3 a request without redirect_uri to an app with a single redirect URI is answered there (RFC 6749 §3.1.2.3)", async () => {
   const { status, location } = await ask(at, { redirect_uri: undefined, prompt: "none" });
   expect(status).toBe(303);
   expect(location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
@@ -50,12 +50,12 @@ test("S3 an app without any redirect URI gets no code", async () => {
   expect(await ask(device, { redirect_uri: undefined })).toMatchObject(notRedirected);
 });
 
-test("S7 a missing response_type is invalid_request, at the redirect URI", async () => {
+test("S7 a missing response_type fails with invalid_request, at the redirect URI", async () => {
   expect(await ask(at, { response_type: undefined })).toMatchObject({ ...redirected, answer: { error: "invalid_request" } });
 });
 
 test.each(["token", "id_token", "id_token token", "code token", "code id_token", "code id_token token", "none", "banana"])(
-  "S7 response_type=%s is unsupported_response_type, at the redirect URI",
+  "S7 response_type=%s fails with unsupported_response_type, at the redirect URI",
   async (response_type) => {
     const outcome = await ask(at, { response_type, nonce: "n" });
     expect(outcome).toMatchObject({ ...redirected, answer: { error: "unsupported_response_type", state: "a state" } });
@@ -91,7 +91,7 @@ test("S8 a confidential app must send a code_challenge until its owner turns the
   expect(response.status).toBe(200);
 });
 
-test("S9 a method that is not S256, no method, and a method without a challenge are invalid_request", async () => {
+test("S9 a method that is not S256, no method, and a method without a challenge fail with invalid_request", async () => {
   const methods = [
     { code_challenge_method: "plain" },
     { code_challenge_method: undefined },
@@ -104,13 +104,13 @@ test("S9 a method that is not S256, no method, and a method without a challenge 
 });
 
 test.each([
-  ["shorter than 43", "a".repeat(42)],
+  ["shorter than 43 characters", "a".repeat(42)],
   ["longer than a hash", "a".repeat(44)],
   ["of 129 characters", "a".repeat(129)],
   ["with padding", `${"a".repeat(42)}=`],
   ["in plain base64", `${"a".repeat(41)}+/`],
   ["with characters of a verifier", `${"a".repeat(41)}~.`],
-])("S10 a code_challenge %s is invalid_request", async (_, code_challenge) => {
+])("S10 a code_challenge %s fails with invalid_request", async (_, code_challenge) => {
   expect(await ask(at, { code_challenge })).toMatchObject({ ...redirected, answer: { error: "invalid_request" } });
 });
 
@@ -134,7 +134,7 @@ test.each([
   "login_hint",
   "max_age",
   "utm_source",
-])("S11 %s sent twice is invalid_request, at the redirect URI", async (name) => {
+])("S11 %s sent twice fails with invalid_request, at the redirect URI", async (name) => {
   const value = (usual() as Record<string, string>)[name] ?? "1";
   const once = Object.entries(usual()).filter(([each]) => each !== name);
   const twice: [string, string][] = [...once, [name, value], [name, value]];
@@ -232,7 +232,7 @@ test("S16 nonce is in the ID token when it was sent, and only then", async () =>
   expect(nonceOf((await signIn(world)).tokens.id_token)).toBeUndefined();
 });
 
-test("S17 a scope that the app has not configured is invalid_scope, at the redirect URI", async () => {
+test("S17 a scope that the app has not configured fails with invalid_scope, at the redirect URI", async () => {
   const outcome = await ask(at, { scope: "openid jobs" });
   expect(outcome).toMatchObject({ ...redirected, answer: { error: "invalid_scope", state: "a state", iss: world.origin } });
   expect((await ask(at, { scope: "foo bar" })).answer).toMatchObject({ error: "invalid_scope" });

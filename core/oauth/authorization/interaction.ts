@@ -39,7 +39,7 @@ export async function readInteraction(at: InteractionCookies): Promise<Interacti
   return interaction;
 }
 
-/** The URL at which a browser continues after a second click: that answer does not count, but the user must be able to go on. */
+/** The URL at which a browser continues after a second click: that answer does not count, but the user must be able to continue. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;

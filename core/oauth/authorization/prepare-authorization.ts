@@ -44,8 +44,8 @@ async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 /**
- * RFC 6749 §3.1: no parameter may occur twice. The engine checks this for known parameters; this function for unknown ones, which are
- * ignored afterwards (S11).
+ * RFC 6749 §3.1: no parameter may occur twice. The engine checks known parameters, and this function unknown ones, which are ignored
+ * afterwards (S11).
  */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;
@@ -116,13 +116,13 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
 /** Limits of anonymous requests that store something, for one address and app, and for one address (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** Limits of client assertions, and of proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
+/** Limits of the assertions and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 
 /**
- * Counts one of these requests.
- * @param what names the requests in the error's sentence: "device codes"
+ * Counts a request against both limits.
+ * @param what names the requests in the error's sentence
  * @throws `temporarily_unavailable`, status 429, with `Retry-After`
  */
 export async function countStoredRequest(

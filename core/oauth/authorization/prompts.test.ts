@@ -36,11 +36,11 @@ async function signInAgain(person = at.person): Promise<void> {
 }
 
 describe("S14 prompt=none", () => {
-  test("S14 without a session is login_required, without a page", async () => {
+  test("S14 without a session fails with login_required, without a page", async () => {
     expect(await ask({ ...at, browser: world.browser() }, { prompt: "none" })).toMatchObject(isRefused("login_required"));
   });
 
-  test("S14 without consent is consent_required, without a page", async () => {
+  test("S14 without consent fails with consent_required, without a page", async () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("consent_required"));
   });
 
@@ -49,19 +49,19 @@ describe("S14 prompt=none", () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject(passes);
   });
 
-  test("S14 with a scope beyond the consent is consent_required", async () => {
+  test("S14 with a scope beyond the consent fails with consent_required", async () => {
     await signInWith();
     expect(await ask(at, { prompt: "none", scope: "openid profile email" })).toMatchObject(isRefused("consent_required"));
   });
 
-  test("S14 once the consent is revoked is consent_required", async () => {
+  test("S14 once the consent is revoked fails with consent_required", async () => {
     await signInWith();
     const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: at.person.id } });
     await revokeConsent(at.session, consent.id, noOrigin);
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("consent_required"));
   });
 
-  test("S14 once the person has signed out, or was disabled, is login_required", async () => {
+  test("S14 once the person has signed out, or was disabled, fails with login_required", async () => {
     await signInWith();
     await db().user.update({ where: { id: at.person.id }, data: { disabledAt: new Date() } });
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("login_required"));
@@ -78,7 +78,7 @@ describe("S14 prompt=none", () => {
     expect(await ask({ ...at, browser }, { prompt: "none" })).toMatchObject(passes);
   });
 
-  test("S14 with a sign-in older than max_age is login_required", async () => {
+  test("S14 with a sign-in older than max_age fails with login_required", async () => {
     await signInWith();
     await age(100);
     expect(await ask(at, { prompt: "none", max_age: "60" })).toMatchObject(isRefused("login_required"));
@@ -93,7 +93,7 @@ describe("S14 prompt=none", () => {
   });
 });
 
-test("an unknown prompt is invalid_request, and discovery lists the supported ones", async () => {
+test("an unknown prompt fails with invalid_request, and discovery lists the supported ones", async () => {
   expect(await ask(at, { prompt: "create" })).toMatchObject(isRefused("invalid_request"));
   const supported = (await world.discover()).prompt_values_supported as string[];
   expect(supported).toEqual(["none", "login", "consent", "select_account"]);
@@ -184,7 +184,7 @@ describe("S15 max_age", () => {
     expect(await ask(at, { max_age: "100" })).toMatchObject(passes);
   });
 
-  test.each(["-1", "abc", "1.5", "1e99", "99999999999999999999"])("S15 %s is invalid_request", async (max_age) => {
+  test.each(["-1", "abc", "1.5", "1e99", "99999999999999999999"])("S15 %s fails with invalid_request", async (max_age) => {
     expect(await ask(at, { max_age })).toMatchObject(isRefused("invalid_request"));
   });
 });
@@ -200,7 +200,7 @@ describe("another account signs in while a request waits", () => {
     ["prompt=login", { prompt: "login" }],
     ["prompt=select_account", { prompt: "select_account" }],
     ["max_age=0", { max_age: "0" }],
-    ["nothing of the kind", {}],
+    ["no such parameter", {}],
   ])(
     "S34 with %s the request starts over, and asks that account nothing twice",
     async (_, parameters: Record<string, string>) => {
@@ -301,7 +301,7 @@ test("login_hint reaches the sign-in page, and has no effect for a signed-in use
 });
 
 describe("id_token_hint", () => {
-  test("of the signed-in user passes; one of another user is login_required, or leads to a sign-in with that user's account", async () => {
+  test("of the signed-in user passes; one of another user fails with login_required, or leads to a sign-in with that user's account", async () => {
     const mine = (await signInWith()).tokens.id_token ?? "";
     expect(await ask(at, { prompt: "none", id_token_hint: mine })).toMatchObject(passes);
 
@@ -319,7 +319,7 @@ describe("id_token_hint", () => {
     expect(await resume(at, step.url)).toMatchObject(passes);
   });
 
-  test("that is not an ID token, or that another app got, is invalid_request", async () => {
+  test("that is not an ID token, or that another app got, fails with invalid_request", async () => {
     const other = await prepare(world, { isConfidential: true });
     const { tokens } = await world.signInWith(other.app, other.session, other.browser);
     for (const id_token_hint of ["x", "a.b.c", tokens.id_token]) {

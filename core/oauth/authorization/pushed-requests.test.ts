@@ -132,15 +132,15 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
 
 describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as JSON", () => {
   test.each<[string, Record<string, string | undefined>, number, string]>([
-    ["S2 an address that is not registered", { redirect_uri: "https://evil.example/cb" }, 400, "invalid_request"],
-    ["S5 a script for an address", { redirect_uri: "javascript:alert(1)" }, 400, "invalid_request"],
-    ["S20 an address of our own", { redirect_uri: "http://localhost:3000/" }, 400, "invalid_request"],
+    ["S2 a redirect URI that is not registered", { redirect_uri: "https://evil.example/cb" }, 400, "invalid_request"],
+    ["S5 a redirect URI with a script scheme", { redirect_uri: "javascript:alert(1)" }, 400, "invalid_request"],
+    ["S20 a redirect URI of our own", { redirect_uri: "http://localhost:3000/" }, 400, "invalid_request"],
     ["S8 a public app without PKCE", { code_challenge: undefined, code_challenge_method: undefined }, 400, "invalid_request"],
     ["S9 the plain method", { code_challenge_method: "plain" }, 400, "invalid_request"],
-    ["S10 a challenge that is none", { code_challenge: "short" }, 400, "invalid_request"],
+    ["S10 a malformed challenge", { code_challenge: "short" }, 400, "invalid_request"],
     ["S7 another response type", { response_type: "token" }, 400, "unsupported_response_type"],
     ["S17 a scope beyond the app's", { scope: "openid write-repos" }, 400, "invalid_scope"],
-    ["S17 scopes that nobody knows", { scope: "nothing known" }, 400, "invalid_scope"],
+    ["S17 unknown scopes", { scope: "nothing known" }, 400, "invalid_scope"],
     ["S54 an unknown resource", { resource: "https://elsewhere.example" }, 400, "invalid_target"],
     ["S19 a request object", { request: "eyJhbGciOiJub25lIn0.e30." }, 400, "request_not_supported"],
     ["RFC 9126 §2.1 a request_uri inside", { request_uri: `${URN}x` }, 400, "request_uri_not_supported"],
@@ -303,7 +303,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     expect(((await visit(at, uri)) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("is request_uri_not_supported if it has another form, and invalid_request_uri if it has our form but was made up (S19)", async () => {
+  test("fails with request_uri_not_supported if it has another form, and with invalid_request_uri if it has our form but was made up (S19)", async () => {
     const at = await prepare(world);
     for (const foreign of ["https://evil.example/request.jwt", "urn:example:x", "x"]) {
       const landed = (await visit(at, foreign)) as URL;

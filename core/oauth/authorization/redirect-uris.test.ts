@@ -87,12 +87,12 @@ describe("S2 a redirect_uri that is not byte for byte a registered one", () => {
     ["http", "http://app.example.test/cb"],
     ["no scheme", "//app.example.test/cb"],
     ["a path alone", "/cb"],
-    ["a space behind", "https://app.example.test/cb "],
+    ["a trailing space", "https://app.example.test/cb "],
     ["a tab in front", "\thttps://app.example.test/cb"],
     ["a line break", "https://app.example.test/cb\n"],
-    ["two of them", "https://app.example.test/cb https://app.example.test/cb"],
+    ["two URIs", "https://app.example.test/cb https://app.example.test/cb"],
     ["another host", "https://evil.example/cb"],
-  ])("S2 with %s is an error page, and no redirect", (_, uri) => expectNoRedirect(at, uri));
+  ])("S2 with %s leads to an error page, and no redirect", (_, uri) => expectNoRedirect(at, uri));
 });
 
 describe("S4 a loopback redirect URI", () => {
@@ -145,7 +145,7 @@ describe("S4 a loopback redirect URI", () => {
     expect(await response.json()).toMatchObject({ error: "invalid_grant" });
   });
 
-  test("S4 the free port does not extend to https", async () => {
+  test("S4 matches on any port only with http", async () => {
     const secure = await appWith("https://localhost:8443/cb");
     await expectRedirect(secure, "https://localhost:8443/cb");
     await expectNoRedirect(secure, "https://localhost:8444/cb");
@@ -208,7 +208,7 @@ describe("S20 our own host as a redirect URI", () => {
     }
   });
 
-  test("S20 cannot be reached by the free port of a loopback redirect URI", async () => {
+  test("S20 is refused even if it differs from a registered loopback redirect URI only by the port", async () => {
     const { port } = new URL(world.origin);
     const at = await appWith("http://localhost/login");
     await expectRedirect(at, "http://localhost:1/login");

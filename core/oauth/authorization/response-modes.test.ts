@@ -49,7 +49,7 @@ test("fragment: the server of the app learns nothing", async () => {
   expect(refused.answer).toMatchObject({ error: "invalid_scope", state: "a state", iss: world.origin });
 });
 
-test("S12 form_post: a page that posts the answer to the app, also in a browser without scripts", async () => {
+test("S12 form_post: a page that posts the answer to the app, even in a browser without scripts", async () => {
   const state = `"><script>alert(1)</script>&amp; 'ü`;
   const question = await openQuestion(at, { response_mode: "form_post", state });
   const { status, page, location } = await resume(at, await question.allow());

@@ -32,21 +32,24 @@ const PASSED = "400 invalid_grant";
 const REFUSED = "401 invalid_client";
 
 describe("S39 bad client authentication", () => {
-  test.each(CLIENT_ENDPOINTS)("at %s is 401 invalid_client, with a Basic challenge where Basic was used", async (path) => {
-    const { app } = await confidential();
-    const basic = await world.post(path, probe, { authorization: world.basic(app.clientId, "wrong") });
-    expect(basic.status).toBe(401);
-    expect(basic.headers.get("www-authenticate")).toMatch(/^Basic\b/);
-    expect(basic.headers.get("cache-control")).toBe("no-store");
-    expect(await basic.json()).toMatchObject({ error: "invalid_client" });
+  test.each(CLIENT_ENDPOINTS)(
+    "at %s fails with 401 invalid_client, with a Basic challenge where Basic was used",
+    async (path) => {
+      const { app } = await confidential();
+      const basic = await world.post(path, probe, { authorization: world.basic(app.clientId, "wrong") });
+      expect(basic.status).toBe(401);
+      expect(basic.headers.get("www-authenticate")).toMatch(/^Basic\b/);
+      expect(basic.headers.get("cache-control")).toBe("no-store");
+      expect(await basic.json()).toMatchObject({ error: "invalid_client" });
 
-    const inBody = await world.post(path, { ...probe, client_id: app.clientId, client_secret: "wrong" });
-    expect(inBody.status).toBe(401);
-    expect(inBody.headers.get("www-authenticate")).toBeNull();
-    expect(await inBody.json()).toMatchObject({ error: "invalid_client" });
-  });
+      const inBody = await world.post(path, { ...probe, client_id: app.clientId, client_secret: "wrong" });
+      expect(inBody.status).toBe(401);
+      expect(inBody.headers.get("www-authenticate")).toBeNull();
+      expect(await inBody.json()).toMatchObject({ error: "invalid_client" });
+    },
+  );
 
-  test("is 401 invalid_client also if the header cannot be read", async () => {
+  test("fails with 401 invalid_client even if the header cannot be read", async () => {
     const { app, secret } = await confidential();
     const good = Buffer.from(`${app.clientId}:${secret}`).toString("base64");
     const headers = [
@@ -92,7 +95,7 @@ describe("S39 bad client authentication", () => {
 });
 
 describe("S40 two authentication methods at once", () => {
-  test("are 400 invalid_request, even when both are right", async () => {
+  test("fail with 400 invalid_request, even when both are right", async () => {
     const { app, secret } = await confidential();
     const authorization = world.basic(app.clientId, secret);
     for (const header of [authorization, world.basic(app.clientId, ""), world.basic(app.clientId, "wrong")]) {
@@ -112,7 +115,7 @@ describe("S40 two authentication methods at once", () => {
     );
   });
 
-  test("a parameter sent twice is 400 invalid_request (S11)", async () => {
+  test("a parameter sent twice fails with 400 invalid_request (S11)", async () => {
     const { app } = await prepare(world);
     const authorization = world.basic(app.clientId, "");
     for (const headers of [{}, { authorization }] as Record<string, string>[]) {

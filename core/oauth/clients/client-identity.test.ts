@@ -44,7 +44,7 @@ describe("S29 the first consent", () => {
 describe("S29 a later request", () => {
   test.each([
     ["a confidential app", true, REDIRECT_URI],
-    ["a public app with an https address", false, REDIRECT_URI],
+    ["a public app with an https redirect URI", false, REDIRECT_URI],
     ["a confidential app on a loopback port", true, "http://127.0.0.1:5000/cb"],
   ])("S29 of %s passes without a question", async (_, isConfidential, redirect_uri) => {
     const at = await prepare(world, { isConfidential, redirectUris: [redirect_uri] });
@@ -105,7 +105,7 @@ test.each([
   ["http://localhost/cb", false],
   ["com.example.app:/cb", false],
   ["not a URI", false],
-])("S29 only the client itself receives at %s: %s", (uri, isBound) => {
+])("S29 whether only the client itself can receive a code at %s: %s", (uri, isBound) => {
   expect(isRedirectUriBoundToClient(uri)).toBe(isBound);
 });
 

@@ -100,7 +100,7 @@ const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 /**
  * Parses a client's public keys (RFC 7517) and keeps only the members that verification needs.
  * @throws ServiceError `invalid_request` for a private or shared key (S72), which its publisher must consider compromised, for a weak or
- * broken one, and for a set without a signing key
+ * unreadable key, and for a set without a signing key
  */
 export function parseJwks(value: unknown): JWKS {
   const { keys } = (value ?? {}) as { keys?: unknown };

@@ -154,7 +154,7 @@ describe("a client's keys", () => {
     ["a shared key", { keys: [{ kty: "oct", k: "c2VjcmV0" }] }, /no longer secret/],
     ["a private member under a kind unknown here", { keys: [{ kty: "AKP", priv: "AA" }] }, /no longer secret/],
     ["a weak key", { keys: [jwkOf("public", "rsa", 1024)] }, /2048 bits/],
-    ["a key that is none", { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA" }] }, /cannot be read/],
+    ["an invalid key", { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA" }] }, /cannot be read/],
     ["a NUL in a kid", { keys: [{ ...jwkOf("public"), kid: "a\0" }] }, /cannot be read/],
     ["keys that only encrypt", { keys: [{ ...jwkOf("public"), use: "enc" }] }, /no signing key/],
     ["an empty set", { keys: [] }, /no signing key/],

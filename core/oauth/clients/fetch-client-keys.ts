@@ -90,13 +90,13 @@ const MAX_BODY_BYTES = 64 * 1024;
 const DEADLINE_MS = 2_500;
 
 /**
- * How the engine fetches a client's `jwks_uri`: through the guard, like every request to an address that somebody else chose (S77, S78).
+ * How the engine fetches a client's `jwks_uri`: through core/outbound, like every request to an address that somebody else chose (S77, S78).
  * Its other arguments (a dispatcher, a signal, an empty User-Agent) are meant for its own `fetch`, and are ignored.
  */
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");
-  // On a developer's machine, key sets may be at plain http URLs and at any port, as at registration.
+  // On a local installation, key sets may be at plain http URLs and at any port, as at registration.
   const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
   const result = await sendRequest({
     url: request.url,

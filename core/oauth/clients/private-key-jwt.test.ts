@@ -115,22 +115,22 @@ describe("RFC 7523 §3 the audience", () => {
   });
 });
 
-describe("S73 an invalid assertion is 401 invalid_client", () => {
+describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
   const now = () => Math.floor(Date.now() / 1000);
   test.each<[string, Record<string, unknown>, Record<string, unknown>?]>([
-    ["over", { exp: now() - 30 }],
-    ["without an end", { exp: undefined }],
-    ["with an end that is no number", { exp: "soon" }],
+    ["expired", { exp: now() - 30 }],
+    ["without an expiry", { exp: undefined }],
+    ["with an expiry that is not a number", { exp: "soon" }],
     ["that would live for a day", { exp: now() + 86_400 }],
-    ["that would live for ever", { exp: 1e300 }],
+    ["that would live forever", { exp: 1e300 }],
     ["not to be used yet", { nbf: now() + 300 }],
     ["without a jti", { jti: undefined }],
-    ["with a jti that is no text", { jti: { a: 1 } }],
+    ["with a jti that is not text", { jti: { a: 1 } }],
     ["without an issuer", { iss: undefined }],
     ["by another issuer", { iss: "somebody" }],
     ["for another subject", { sub: "somebody" }],
     ["without a subject", { sub: undefined }],
-    ["with a subject that is no text", { sub: { toString: "x" } }],
+    ["with a subject that is not text", { sub: { toString: "x" } }],
     ["with a NUL in its subject", { sub: "a\0b" }],
     ["of an unknown key", {}, { kid: "another" }],
   ])("%s", async (_what, claims, header) => {
@@ -172,7 +172,7 @@ describe("S73 an invalid assertion is 401 invalid_client", () => {
     expect(byCode.status).toBe(401);
   });
 
-  test("an assertion of a megabyte is 413, and NUL in the form is 400 (S51)", async () => {
+  test("an assertion of a megabyte fails with 413, and NUL in the form with 400 (S51)", async () => {
     const form = { client_assertion_type: ASSERTION_TYPE, client_assertion: "x".repeat(1024 * 1024) };
     expect((await world.post(TOKEN, form)).status).toBe(413);
     expect((await world.post(TOKEN, "client_assertion=a%00b")).status).toBe(400);
@@ -197,7 +197,7 @@ describe("RFC 7523 §3 an assertion works once", () => {
 });
 
 describe("S40 two authentication methods at once", () => {
-  test("are 400 invalid_request", async () => {
+  test("fail with 400 invalid_request", async () => {
     const { pair, app } = await withKeys();
     const assertion = () => pair.assertion(app.clientId, world.origin);
     expect(await outcome(await assertion(), { authorization: world.basic(app.clientId, "x") })).toBe("400 invalid_request");
@@ -309,7 +309,7 @@ describe("a jwks_uri", () => {
   test.each<[string, number, string]>([
     ["an error", 404, "{}"],
     ["an error with the keys in it", 500, "as it was"],
-    ["a body that is no key set", 200, '{"keys":7}'],
+    ["a body that is not a key set", 200, '{"keys":7}'],
   ])("S73 that answers with %s has no valid keys until it returns them again", async (_what, answered, page) => {
     const stolen = await clientKeyPair();
     const { app } = await withAddress(stolen);
@@ -340,7 +340,7 @@ describe("a jwks_uri", () => {
     });
   });
 
-  test("that no longer serves a valid key set is a 401, never a server error", async () => {
+  test("that no longer serves a valid key set causes a 401, never a server error", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     for (const broken of ["", "no JSON", "[]", '{"keys":[{"kty":"oct","k":"AA"}]}', '{"keys":7}']) {

@@ -63,7 +63,7 @@ test("S138 the list is paged, and any page number is accepted", async () => {
   for (const page of [Number.NaN, -1, 1e308]) expect((await listConsents(at.person.id, { page })).total).toBe(3);
 });
 
-test("S143 a user keeps 1,000 consents: then the oldest revoked ones are deleted, and without any no further app can be allowed", async () => {
+test("S143 a user keeps 1,000 consents: then the oldest revoked ones are deleted; without revoked ones, no further app can be allowed", async () => {
   const at = await prepare(world);
   await pool().query(
     `INSERT INTO oauth_consent (id, user_id, client_id, client_fingerprint, revoked_at)

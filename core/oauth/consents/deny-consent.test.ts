@@ -20,7 +20,7 @@ beforeEach(async () => {
   at = await prepare(world, { isConfidential: true });
 });
 
-test("S18 a denial is access_denied at the redirect URI, with state and iss and nothing else", async () => {
+test("S18 a denial leads to access_denied at the redirect URI, with state and iss and nothing else", async () => {
   const question = await openQuestion(at);
   const refused = await resume(at, await denyConsent(question.at, at.session, noOrigin));
   expect(refused.status).toBe(303);

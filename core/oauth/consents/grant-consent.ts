@@ -54,8 +54,7 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
 }
 
 /**
- * Denies the request; the app gets `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is stored: an earlier consent
- * stays unchanged.
+ * Denies the request; the app gets `access_denied` at its redirect URI (S18; docs/decisions/006). An earlier consent stays unchanged.
  * @param session undefined if nobody is signed in yet.
  * @throws ServiceError `gone` for an interaction that has ended; `forbidden` if it belongs to another account (S25).
  */
@@ -68,7 +67,8 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // Recorded after the answer, which counts once. Without a session nothing is recorded: strangers could fill the log (S144).
+  // Recorded after the answer, which throws if another one was first. Without a session nothing is recorded: strangers could fill the log
+  // (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

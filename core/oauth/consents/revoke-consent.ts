@@ -29,7 +29,7 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
 
 /**
  * Revokes all consents to a client, in the transaction that ends it: its tokens are invalid from the commit on (S49). Housekeeping deletes
- * the dead artifacts, since a client may have millions.
+ * the invalid artifacts, since a client may have millions.
  *
  * @returns how many users' consents were revoked.
  */

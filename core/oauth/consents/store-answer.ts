@@ -128,7 +128,7 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, also for issued tokens (S30). A sign-in from
+ * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, even in issued tokens (S30). A sign-in from
  * before a change of the app stays (S36), but its tokens have only the scopes that the consent still contains (`selectArtifact`).
  */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {

@@ -95,7 +95,7 @@ describe("one answer counts", () => {
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(1);
   });
 
-  test.each(Array.from({ length: 5 }, (_, n) => n))("of an approval and a refusal at the same moment (%i)", async () => {
+  test.each(Array.from({ length: 5 }, (_, n) => n))("of an approval and a denial at the same moment (%i)", async () => {
     const request = await openDeviceRequest(at.session, started.user_code, noOrigin);
     const answer = shownAnswer(request, at.session);
     const [approval, refusal] = await Promise.allSettled([

@@ -108,7 +108,7 @@ const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payloa
 /**
  * Stores the answer to a device code that has none yet, in one conditional statement: of two simultaneous approvals, or an approval and a
  * denial, one counts.
- * @throws ServiceError `conflict` for the other one.
+ * @throws ServiceError `conflict` if another answer was first.
  */
 async function answerDeviceCode(
   tx: Db,

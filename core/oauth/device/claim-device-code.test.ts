@@ -102,7 +102,7 @@ describe("S59 while very many wrong codes come from everywhere", () => {
     expect((await openDeviceRequest(at.session, started.user_code, from(address()))).userCode).toBe(started.user_code);
   });
 
-  test("an account has three tries and a network five", async () => {
+  test("an account has three attempts and a network five", async () => {
     expect(await guesses(20, () => guess(at.session, address()))).toEqual({
       not_found: FEW_CODES_OF_ACCOUNT.limit,
       rate_limited: 17,

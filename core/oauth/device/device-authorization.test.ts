@@ -50,7 +50,7 @@ describe("S57 the answer to a device", () => {
     expect(consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "email"]);
   });
 
-  test("may be read by pages of other sites, which have none of our credentials (S53)", async () => {
+  test("may be read by pages of other sites, but not if a request was sent with cookies (S53)", async () => {
     const origin = "https://elsewhere.example";
     const preflight = await fetch(`${world.origin}/oauth/device`, {
       method: "OPTIONS",
@@ -62,7 +62,7 @@ describe("S57 the answer to a device", () => {
     expect(response.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("is a redirect to the page if the URL is opened in a browser", async () => {
+  test("is a redirect to the page /device if the URL is opened in a browser", async () => {
     const response = await world.browser().fetch("/oauth/device?user_code=BCDF-GHJK");
     expect([response.status, response.headers.get("location")]).toEqual([303, "/device?user_code=BCDF-GHJK"]);
   });
@@ -197,14 +197,14 @@ describe("S67 codes", () => {
     expect((await poll(at, taken.device_code)).body.error).toBe("authorization_pending");
   });
 
-  test("an expired user code that was not swept yet does not prevent its use for another device", async () => {
+  test("an expired user code can be used for another device even before housekeeping deletes it", async () => {
     const taken = await startDevice(at);
     await expireDevice(taken);
     await collide(taken.user_code);
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** Makes the next user code equal to this one, which happens by chance once in billions. */
+  /** Makes the next user code equal to this one, which happens by chance once in billions of codes. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

@@ -31,7 +31,7 @@ describe("S58 a user code", () => {
   });
 
   test.each([
-    ["in small letters", (code: string) => code.toLowerCase()],
+    ["in lower case", (code: string) => code.toLowerCase()],
     ["without its hyphen", (code: string) => code.replace("-", "")],
     ["with spaces", (code: string) => ` ${[...code].join(" ")} `],
     ["with another dash", (code: string) => code.replace("-", "\u2013")],

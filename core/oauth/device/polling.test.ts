@@ -135,7 +135,7 @@ describe("S61", () => {
     expect((await poll(at, started.device_code)).status).toBe(200);
   });
 
-  test("a refusal is delivered to an impatient device", async () => {
+  test("a denial is delivered to an impatient device", async () => {
     for (const _ of [1, 2, 3]) await errorOf();
     await denyDevice(at.session, started.user_code, noOrigin);
     expect(await errorOf()).toBe("access_denied");
@@ -168,7 +168,7 @@ describe("a device that polls in a loop", () => {
 });
 
 describe("S62", () => {
-  test("a refusal is 400 access_denied, as often as the device asks", async () => {
+  test("a denial is answered 400 access_denied, as often as the device asks", async () => {
     await denyDevice(at.session, started.user_code, noOrigin);
     for (const _ of [1, 2, 3]) {
       expect(await poll(at, started.device_code)).toEqual({
@@ -178,7 +178,7 @@ describe("S62", () => {
     }
   });
 
-  test("an expired code is 400 expired_token for an hour, even if it was approved and not redeemed", async () => {
+  test("a poll of an expired code is answered 400 expired_token for an hour, even if it was approved and not redeemed", async () => {
     await expireDevice(started);
     expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "expired_token" } });
     const approved = await startDevice(at);
@@ -195,7 +195,7 @@ describe("S62", () => {
     expect(await errorOf()).toBe("invalid_grant");
   });
 
-  test("a second redemption is invalid_grant, and ends the tokens of the first (S43)", async () => {
+  test("a second redemption fails with invalid_grant, and ends the tokens of the first (S43)", async () => {
     await allowDevice(at.session, started.user_code);
     const { body } = await poll(at, started.device_code);
     expect((await world.userinfo(body.access_token)).status).toBe(200);
@@ -215,7 +215,7 @@ describe("S62", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("an unknown device code is invalid_grant, and a missing one is invalid_request", async () => {
+  test("an unknown device code fails with invalid_grant, and a missing one with invalid_request", async () => {
     expect((await poll(at, "kh_device_unknown")).body.error).toBe("invalid_grant");
     expect((await poll(at, "nul\0")).status).toBe(400);
     expect((await poll(at, "")).body.error).toBe("invalid_request");
@@ -223,7 +223,7 @@ describe("S62", () => {
 });
 
 describe("S63 somebody else's poll", () => {
-  test("by another client is invalid_grant, whatever the code's state, and delays nobody", async () => {
+  test("by another client fails with invalid_grant, whatever the code's state, and delays nobody", async () => {
     const other = await prepareDevice(world);
     const stranger = { ...other, app: other.app };
     expect(await errorOf(stranger)).toBe("invalid_grant");
@@ -237,7 +237,7 @@ describe("S63 somebody else's poll", () => {
     expect((await poll(at, started.device_code)).status).toBe(200);
   });
 
-  test("of a confidential app without its secret is 401 invalid_client", async () => {
+  test("of a confidential app without its secret fails with 401 invalid_client", async () => {
     const confidential = await prepareDevice(world, { isConfidential: true });
     const code = await startDevice(confidential);
     await allowDevice(confidential.session, code.user_code);
@@ -288,7 +288,7 @@ test("rows of polls are deleted once their codes have expired", async () => {
   expect(await db().oAuthDevicePoll.count({ where: { idHash: idHash(fresh.device_code) } })).toBe(1);
 });
 
-/** The statements that our side of the pool sends while something runs. */
+/** The statements that this process sends while something runs. */
 async function statementsOf(run: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const connections = pool();

@@ -233,7 +233,10 @@ describe("requests that continue a sign-in", () => {
     ["gone", { status: 404 }],
     ["moved", { status: 302, headers: { location: "https://elsewhere.example/" } }],
     ["broken", { body: "{" }],
-    ["another's", { body: JSON.stringify({ client_id: "https://evil.example/c", client_name: "K", redirect_uris: [ONE] }) }],
+    [
+      "that of another client",
+      { body: JSON.stringify({ client_id: "https://evil.example/c", client_name: "K", redirect_uris: [ONE] }) },
+    ],
   ])("are refused once the document is %s", async (_, served) => {
     const at = await visit();
     const { refresh_token, access_token } = await signInAtSite(at, offline);

@@ -71,7 +71,7 @@ test.each([
   expect(explainDocumentAddress(address)).toMatch(/host of this service/);
 });
 
-test("S68 on a developer's machine only the service's own port counts as the service's own host", () => {
+test("S68 if the service is on loopback, only its own port counts as its own host", () => {
   onLoopback();
   for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
     expect(explainDocumentAddress(`https://${host}:3000/client.json`)).toMatch(/host of this service/);
@@ -102,7 +102,7 @@ describe("S69 of two spellings of one URL only one is accepted", () => {
   });
 });
 
-describe("S78 other ports and this machine", () => {
+describe("S78 other ports and loopback hosts", () => {
   test.each([
     "https://app.example.com:8443/client",
     "https://localhost/client",
@@ -110,7 +110,7 @@ describe("S78 other ports and this machine", () => {
     "https://127.0.0.1/client",
     "https://127.1.2.3/client",
     "https://[::1]/client",
-  ])("%s is only for a service that runs on this machine itself", (address) => {
+  ])("%s is accepted only if the service itself is on loopback", (address) => {
     onInternet();
     expect(explainDocumentAddress(address)).toMatch(/443|public host/);
     onLoopback();

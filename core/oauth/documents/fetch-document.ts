@@ -22,7 +22,7 @@ export type FetchedDocument = {
 };
 
 /**
- * Fetches the document at a client ID, once, through the guard (S77).
+ * Fetches the document at a client ID, once, through core/outbound, which refuses addresses that are not public (S77).
  * @param etag of the stored document, if there is one
  * @throws DocumentError `refused` and `unreachable`
  */
@@ -74,7 +74,7 @@ const LOGO_DEADLINE_MS = 3_000;
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
- * Fetches the image at a document's `logo_uri` through the same guard, and re-encodes it (S82).
+ * Fetches the image at a document's `logo_uri` through core/outbound too, and re-encodes it (S82).
  * @returns undefined if no image can be shown: an app is never refused because of its logo
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -153,7 +153,7 @@ describe("S75 only a 200 response with JSON is a document", () => {
   );
 
   test.each(["application/json; charset=utf-8", "Application/JSON", "application/client-metadata+json"])(
-    "%s is",
+    "%s is JSON",
     async (type) => {
       const site = await openSite();
       site.publish({}, { "content-type": type });

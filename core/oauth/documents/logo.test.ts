@@ -103,7 +103,7 @@ describe("S82 the logo of a document", () => {
     expect((await stored(at)).logoId).toBe(logoId);
   });
 
-  test("that has changed makes users be asked again (S36), and the old logo is deleted", async () => {
+  test("that has changed causes users to be asked again (S36), and the old logo is deleted", async () => {
     show(await picture("#14736f"));
     const at = await visit();
     await signInAtSite(at, { redirect_uri });

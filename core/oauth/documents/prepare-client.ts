@@ -96,7 +96,7 @@ const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) 
 /**
  * Fetches a stale document again, for a request that continues a sign-in. An unknown URL is not fetched, since no such request can be
  * genuine. While the site is down, the stored document applies, except for its keys.
- * @throws DocumentError `refused` if the document is gone or broken, `unreachable` if its keys cannot be known
+ * @throws DocumentError `refused` if the document is gone or broken, `unreachable` or `busy` if the stored copy may not be used
  */
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;

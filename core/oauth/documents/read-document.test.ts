@@ -36,7 +36,7 @@ test.each([
   null,
   undefined,
   [ADDRESS],
-])("S70 client_id %j is not the address that it was fetched from", (client_id) => {
+])("S70 client_id %j is not the URL that it was fetched from", (client_id) => {
   expect(refusal(() => readWith({ client_id }))).toMatch(/^client_id: .*exactly the URL/);
 });
 
@@ -100,7 +100,7 @@ describe("what is not a document", () => {
     ["text", '"text"', /JSON object/],
     ["a NUL byte", `${JSON.stringify(document)}\0`, /valid JSON/],
     ["an escaped NUL in the name", JSON.stringify({ ...document, client_name: "Kite\0" }), /^client_name: .*not valid text/],
-    ["an escaped NUL in an address", JSON.stringify({ ...document, logo_uri: "https://a.example/\0" }), /^logo_uri: /],
+    ["an escaped NUL in a URL", JSON.stringify({ ...document, logo_uri: "https://a.example/\0" }), /^logo_uri: /],
     ["half a surrogate pair", JSON.stringify(document).replace("Kite", "Kite\\ud800"), /^client_name: .*not valid text/],
   ])("%s", (_, text, reason) => {
     expect(refusal(() => read(text))).toMatch(reason);

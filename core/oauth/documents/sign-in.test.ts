@@ -115,7 +115,7 @@ describe("what existing clients send and publish", () => {
     expect(await site.userinfo(tokens)).toMatchObject({ sub: at.person.id, name: at.person.username, orgs: [] });
   });
 
-  test("an agent: no authentication method, grants of its own, loopback addresses without a port; S84 unknown grants are dropped", async () => {
+  test("an agent: no authentication method, grants of its own, loopback redirect URIs without a port; S84 unknown grants are dropped", async () => {
     const at = await visit({
       token_endpoint_auth_method: undefined,
       application_type: "native",

@@ -155,7 +155,7 @@ export async function saveExchange(
   ]);
 }
 
-/** Far above the 20 in ten minutes that alert the administrators. */
+/** Entries per hour and app: far more than the 20 refusals in ten minutes that alert the administrators. */
 export const REFUSALS_OF_CLIENT = 300;
 
 /**

@@ -56,7 +56,7 @@ describe("independent clients", () => {
     expect(claims.organizations).toMatchObject([{ sub: at.orgId, roleInOrg: "write" }]);
   });
 
-  test("openid-client exchanges, also with DPoP", async () => {
+  test("openid-client exchanges, with DPoP too", async () => {
     const config = await openid.discovery(
       new URL(world.origin),
       at.app.clientId,
@@ -276,7 +276,7 @@ test("S92 the parameters must be as RFC 8693 requires", async () => {
   expect([twice.status, (await twice.json()).error]).toEqual([400, "invalid_request"]);
 });
 
-test("resource and audience may name our API; anything else is invalid_target", async () => {
+test("resource and audience may name our API; anything else fails with invalid_target", async () => {
   for (const extra of [{ resource: world.origin }, { resource: `${world.origin}/`, audience: world.origin }]) {
     const { body } = await exchange(at, at.writer.email, extra);
     expect(await introspect(body.access_token)).toMatchObject({ active: true, aud: world.origin });
@@ -397,7 +397,7 @@ describe("RFC 8693 §4.1 delegation", () => {
     expect(depth).toBe(5);
   });
 
-  test("an actor token of another app, or one that has ended, is invalid_request", async () => {
+  test("an actor token of another app, or one that has ended, fails with invalid_request", async () => {
     const other = await prepareExchange(world);
     const foreign = (await exchange(at, at.admin.email)).body.access_token;
     const ended = (await exchange(other, other.admin.email)).body.access_token;
@@ -459,7 +459,7 @@ test("an exchange takes two statements in an organization of 20,000 members, and
   await exchange(other, other.writer.email);
   const { result, statements } = await countStatements(() => exchange(other, "crowd-12345@example.test", { scope: "profile" }));
   expect([outcomeOf(result), statements]).toEqual(["200", 2]);
-  // No plan scans the members to find one.
+  // The query plan does not scan the members or the users.
   const plan = await db().$queryRawUnsafe<Record<string, string>[]>(
     `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'{x}'").replace("$2", "'{y}'")}`,
   );
@@ -481,7 +481,7 @@ test("an app that requires bound tokens gets none without a proof, and none with
   expect((await world.userinfo(bound.body.access_token)).status).toBe(401);
 });
 
-test("S96 a token is stored with its Grant also if a Next page, with its own modules, requested the engine first", async () => {
+test("S96 a token is stored with its Grant even if a Next page, with its own modules, requested the engine first", async () => {
   const { keyhookProvider } = globalThis as typeof globalThis & { keyhookProvider?: { current?: unknown } };
   if (keyhookProvider) keyhookProvider.current = undefined;
   vi.resetModules();

@@ -155,7 +155,7 @@ function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange)
 
 /**
  * The thumbprint of the key to which the token will be bound (RFC 9449 §5), proved with this request; undefined for a plain token.
- * @throws ExchangeRefusal `invalid_dpop_proof`, also if the proof is missing and the app requires bound tokens (S113).
+ * @throws ExchangeRefusal `invalid_dpop_proof` for an invalid proof, and for a missing one if the app requires bound tokens (S113).
  */
 async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const refusal = (description: string) => new ExchangeRefusal("invalid_dpop_proof", "invalid_dpop_proof", description);

@@ -54,7 +54,7 @@ export type ExchangedAccess = {
 
 const APPS_MAX = 50;
 
-/** The apps that hold exchanged tokens for a user, by organization. An index on organization and user finds only this user's tokens. */
+/** The apps that hold exchanged tokens for a user, those with the newest tokens first. An index on organization and user is used. */
 export async function listTokensOfMember(userId: string): Promise<ExchangedAccess[]> {
   return db().$queryRaw<ExchangedAccess[]>`
     SELECT t.client_id AS "clientId", a.name, a.logo_id AS "logoId", json_build_object('name', o.name, 'fullName', o.full_name) AS organization,

@@ -24,7 +24,7 @@ type Found = {
  * Revokes a member's token for one organization (docs/specification/organizations-and-tokens.md#leaked-tokens). A token that belongs to the
  * organization alone (exchanged, or a CI job's for one of its repositories) is revoked. Any other stays valid elsewhere, but can no longer
  * access this organization (restriction `token-revoked`).
- * @throws ServiceError `not_found` also for a token that belongs to nobody here; `forbidden`, `insufficient_scope`
+ * @throws ServiceError `not_found`, even for a token that belongs to no member; `forbidden`, `insufficient_scope`
  */
 export async function revokeTokenAtOrganization(
   actor: Actor,

@@ -165,7 +165,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await notices()).toHaveLength(2);
   });
 
-  test("also of an app that is known by its metadata document", async () => {
+  test("even if it is known only by its metadata document", async () => {
     const [listening, quiet] = ["https://app.example/client", "https://app.example/quiet"];
     const at = await prepare(world);
     const now = new Date();
@@ -195,7 +195,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject({ answer: { error: "login_required" } });
   });
 
-  test("also if the session ended during a request that then stored the engine's session again", async () => {
+  test("even if the session ended during a request that then stored the engine's session again", async () => {
     const { at, receiver, sid } = await signedIn();
     const worker = await pool().connect();
     await worker.query("begin");
@@ -347,8 +347,8 @@ describe("S109 an app that answers slowly", () => {
   /** The slots of one worker. Shared tables keep one of them free. */
   const SLOTS = 32;
 
-  test.each(["one app's, of many people", "one person's, of many apps"])(
-    "%s: has a limited number of notices in progress, and delays nobody else",
+  test.each(["one app of many users", "one user of many apps"])(
+    "%s has a limited number of notices in progress, and delays nobody else",
     async (whose) => {
       const slow = await startSlowReceiver();
       const at = await prepare(world, { backchannelLogoutUri: slow.uri });

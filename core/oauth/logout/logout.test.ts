@@ -175,10 +175,10 @@ describe("S108 a foreign post_logout_redirect_uri is never followed", () => {
 
 describe("S108 id_token_hint", () => {
   test.each([
-    ["no JWT at all", () => "x.y.z"],
+    ["not a JWT", () => "x.y.z"],
     ["a tampered one", (jwt: string) => `${jwt.slice(0, -8)}AAAAAAAA`],
     ["one without a signature", (jwt: string) => `${Buffer.from('{"alg":"none"}').toString("base64url")}.${jwt.split(".")[1]}.`],
-  ])("that is %s: 400, nobody is signed out", async (_, forge) => {
+  ])("that is %s fails with 400, and nobody is signed out", async (_, forge) => {
     const at = await signInWithLogout();
     const question = await ask(at.browser, { id_token_hint: forge(at.tokens.id_token), post_logout_redirect_uri: RETURN });
     expect(question.status).toBe(400);
@@ -212,7 +212,7 @@ describe("S108 id_token_hint", () => {
     expect((await ask(at.browser, { id_token_hint: moved })).status).toBe(400);
   });
 
-  test("of an app that does not exist: 400, with a page about signing out", async () => {
+  test("of an app that does not exist fails with 400, on a page about signing out", async () => {
     const browser = world.browser();
     const payload = Buffer.from(JSON.stringify({ iss: world.origin, aud: "nobody", sub: "x" })).toString("base64url");
     const unknown: Record<string, string>[] = [{ id_token_hint: `eyJhbGciOiJIUzI1NiJ9.${payload}.x` }, { client_id: "nobody" }];
@@ -223,7 +223,7 @@ describe("S108 id_token_hint", () => {
     }
   });
 
-  test("that does not match client_id: 400", async () => {
+  test("that does not match client_id fails with 400", async () => {
     const [at, other] = [await signInWithLogout(), await signInWithLogout()];
     const question = await ask(at.browser, { id_token_hint: at.tokens.id_token, client_id: other.app.clientId });
     expect(question.status).toBe(400);

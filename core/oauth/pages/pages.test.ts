@@ -20,7 +20,7 @@ const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],
   ["a request that is not even read", () => visit({ state: "a\0b" })],
-  ["a question that has run out", () => at.browser.fetch("/oauth/authorize/aaaaaaaaaaaaaaaaaaaaa")],
+  ["an interaction that has expired", () => at.browser.fetch("/oauth/authorize/aaaaaaaaaaaaaaaaaaaaa")],
   ["form_post with an error", () => visit({ response_mode: "form_post", prompt: "none", scope: "openid email" })],
   ["the question at sign-out", () => at.browser.fetch("/oauth/logout")],
   ["signed out", () => at.browser.fetch("/oauth/logout/success")],

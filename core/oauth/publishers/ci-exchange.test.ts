@@ -130,7 +130,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign(claims), { resource: reader.username })).error).toBe("invalid_grant");
   });
 
-  test("S99 a malformed or missing parameter is an invalid_request that names it", async () => {
+  test("S99 a malformed or missing parameter fails with an invalid_request that names it", async () => {
     const cases: [string, Record<string, unknown>][] = [
       ["subject_token_type", { subject_token_type: undefined }],
       ["subject_token", { subject_token: undefined }],
@@ -168,9 +168,9 @@ describe("the exchange of a CI job's ID token", () => {
       "several audiences": [await ci.sign({ ...claims, aud: [world.origin, "https://else.example"] }), /audience/],
       "no audience": [await ci.sign({ ...claims, aud: undefined }), /audience/],
       expired: [await ci.sign({ ...claims, iat: now - 600, exp: now - 61 }), /expired/],
-      "no end": [await ci.sign({ ...claims, exp: undefined }), /exp/],
+      "no expiry": [await ci.sign({ ...claims, exp: undefined }), /exp/],
       "from the future": [await ci.sign({ ...claims, iat: now + 90 }), /future/],
-      "not yet": [await ci.sign({ ...claims, nbf: now + 90 }), /nbf/],
+      "not valid yet": [await ci.sign({ ...claims, nbf: now + 90 }), /nbf/],
       "very old": [await ci.sign({ ...claims, iat: now - 25 * 3600 }), /older/],
       "alg none": [ci.unsigned(claims), /none/],
       "HS256 with the public key": [await ci.hmacSigned(claims), /HS256/],
@@ -378,10 +378,15 @@ describe("the exchange of a CI job's ID token", () => {
     const cases: [string, "discovery" | "keys", Parameters<CiIssuer["answerWith"]>[1], RegExp][] = [
       ["a redirect", "keys", (res) => res.writeHead(302, { location: `${ci.origin}/keys` }).end(), /responded with status 302/],
       ["a flood", "keys", (res) => res.writeHead(200).end(`{"keys":[],"x":"${"x".repeat(300_000)}"}`), /longer than/],
-      ["another's name", "discovery", body({ issuer: "https://else.example", jwks_uri: `${bad.issuer}/keys` }), /another issuer/],
+      [
+        "the name of another issuer",
+        "discovery",
+        body({ issuer: "https://else.example", jwks_uri: `${bad.issuer}/keys` }),
+        /another issuer/,
+      ],
       ["keys by http", "discovery", body({ issuer: bad.issuer, jwks_uri: "http://localhost/keys" }), /https jwks_uri/],
       [
-        "an inner address",
+        "an internal address",
         "discovery",
         body({ issuer: bad.issuer, jwks_uri: "https://169.254.169.254/keys" }),
         /not on the public/,

@@ -230,14 +230,14 @@ describe("RFC 7591 §3.2.2 metadata that cannot be registered", () => {
     ["S6 plain http elsewhere", { redirect_uris: ["http://agent.example.test/"] }, "invalid_redirect_uri"],
     ["S5 script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
     ["a fragment", { redirect_uris: [`${REDIRECT}#here`] }, "invalid_redirect_uri"],
-    ["addresses that are no list", { redirect_uris: REDIRECT }, "invalid_redirect_uri"],
-    ["too many addresses", { redirect_uris: Array.from({ length: 51 }, (_, at) => REDIRECT + at) }, "invalid_redirect_uri"],
-    ["a code and nowhere to send it", { redirect_uris: [], grant_types: ["authorization_code"] }, "invalid_redirect_uri"],
+    ["redirect URIs that are not a list", { redirect_uris: REDIRECT }, "invalid_redirect_uri"],
+    ["too many redirect URIs", { redirect_uris: Array.from({ length: 51 }, (_, at) => REDIRECT + at) }, "invalid_redirect_uri"],
+    ["the code grant without a redirect URI", { redirect_uris: [], grant_types: ["authorization_code"] }, "invalid_redirect_uri"],
     ["S28 our own name", { client_name: "Кeyh00k" }, "invalid_client_metadata"],
-    ["a name too long", { client_name: "x".repeat(61) }, "invalid_client_metadata"],
-    ["a name that is none", { client_name: 7 }, "invalid_client_metadata"],
+    ["a name that is too long", { client_name: "x".repeat(61) }, "invalid_client_metadata"],
+    ["a name that is not text", { client_name: 7 }, "invalid_client_metadata"],
     ["S51 a NUL byte", { client_name: "Qu\0ill" }, "invalid_client_metadata"],
-    ["S51 half a character", { software_id: "\ud800" }, "invalid_client_metadata"],
+    ["S51 half a surrogate pair", { software_id: "\ud800" }, "invalid_client_metadata"],
     ["an unknown way to authenticate", { token_endpoint_auth_method: "client_secret_jwt" }, "invalid_client_metadata"],
     ["only grants that are unknown here", { grant_types: ["client_credentials"] }, "invalid_client_metadata"],
     ["only responses that are unknown here", { response_types: ["token"] }, "invalid_client_metadata"],
@@ -247,7 +247,7 @@ describe("RFC 7591 §3.2.2 metadata that cannot be registered", () => {
       "invalid_client_metadata",
     ],
     ["S83 a website by plain http", { client_uri: "http://agent.example.test" }, "invalid_client_metadata"],
-    ["contacts that are no list", { contacts: "me" }, "invalid_client_metadata"],
+    ["contacts that are not a list", { contacts: "me" }, "invalid_client_metadata"],
     ["an ID token without a signature", { id_token_signed_response_alg: "none" }, "invalid_client_metadata"],
     ["a software statement", { software_statement: "e30.e30." }, "invalid_software_statement"],
   ])("%s", async (_, metadata, error) => {
@@ -261,14 +261,14 @@ describe("RFC 7591 §3.2.2 metadata that cannot be registered", () => {
   });
 
   test.each<[string, string | Uint8Array, Record<string, string>, number]>([
-    ["no JSON", "client_name=Quill", {}, 400],
+    ["a body that is not JSON", "client_name=Quill", {}, 400],
     ["a form", "client_name=Quill", { "content-type": "application/x-www-form-urlencoded" }, 400],
-    ["nothing", "", {}, 400],
+    ["an empty body", "", {}, 400],
     ["a list", "[]", {}, 400],
-    ["a word", '"x"', {}, 400],
+    ["a string", '"x"', {}, 400],
     ["null", "null", {}, 400],
-    ["nesting without an end", `{"client_name":${"[".repeat(30_000)}${"]".repeat(30_000)}}`, {}, 400],
-    ["bytes that are no text", Uint8Array.of(0x7b, 0xff, 0x7d), {}, 400],
+    ["very deep nesting", `{"client_name":${"[".repeat(30_000)}${"]".repeat(30_000)}}`, {}, 400],
+    ["bytes that are not UTF-8", Uint8Array.of(0x7b, 0xff, 0x7d), {}, 400],
     ["1 MB", JSON.stringify({ client_name: "x".repeat(1_000_000) }), {}, 413],
   ])("S51 %s", async (_, body, headers, status) => {
     const answer = await send(body, headers);
@@ -286,17 +286,17 @@ describe("S87 a host that the operator has blocked", () => {
   afterAll(() => db().oAuthClientHost.deleteMany());
 
   test.each<[string, Record<string, unknown>, string]>([
-    ["where people are sent", { redirect_uris: [REDIRECT, `https://${host}/cb`] }, "invalid_redirect_uri"],
+    ["as a redirect URI", { redirect_uris: [REDIRECT, `https://${host}/cb`] }, "invalid_redirect_uri"],
     [
       "with a subdomain, a port and capitals",
       { redirect_uris: [`https://App.${host.toUpperCase()}:8443/`] },
       "invalid_redirect_uri",
     ],
     ["with a dot at its end", { redirect_uris: [`https://${host}./cb`] }, "invalid_redirect_uri"],
-    ["as what the app says it is", { client_uri: `https://${host}/` }, "invalid_client_metadata"],
+    ["as the homepage", { client_uri: `https://${host}/` }, "invalid_client_metadata"],
     ["for terms", { tos_uri: `https://${host}/terms` }, "invalid_client_metadata"],
-    ["after a sign-out", { post_logout_redirect_uris: [`https://${host}/bye`] }, "invalid_client_metadata"],
-    ["to be told of sign-outs", { backchannel_logout_uri: `https://${host}/out` }, "invalid_client_metadata"],
+    ["as a redirect URI after a sign-out", { post_logout_redirect_uris: [`https://${host}/bye`] }, "invalid_client_metadata"],
+    ["for notices of sign-outs", { backchannel_logout_uri: `https://${host}/out` }, "invalid_client_metadata"],
     [
       "for its keys",
       { token_endpoint_auth_method: "private_key_jwt", jwks_uri: `https://${host}/keys` },
@@ -308,7 +308,7 @@ describe("S87 a host that the operator has blocked", () => {
     expect(await answer.json()).toMatchObject({ error, error_description: expect.stringContaining("does not allow apps of") });
   });
 
-  test("cannot be added by a change either; allowed subdomains, other hosts and programs on the device can", async () => {
+  test("cannot be added by a change either; allowed subdomains, other hosts and redirect URIs on the device can", async () => {
     const registered = await register({
       redirect_uris: [`https://good.${host}/cb`, "http://127.0.0.1/cb", "com.example.quill:/cb"],
     });
@@ -467,7 +467,7 @@ describe("independent libraries", () => {
     expect(tokens.claims()).toMatchObject({ sub: at.person.id, aud: client_id });
   });
 
-  test("S53 a page may register, read and delete", async () => {
+  test("S53 a page may register, change and delete", async () => {
     for (const [path, method] of [
       [REGISTER, "POST"],
       [`${REGISTER}/some-client`, "PUT"],
@@ -588,7 +588,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("S144 for the audit log: above 3,000 changes of all apps an hour, changes are not recorded, but never refused", async () => {
+  test("S144 for the audit log: beyond 3,000 changes of all apps in an hour, changes are accepted but not recorded", async () => {
     const registered = await register();
     for (const who of ["everybody", "changes of everybody"]) await count(throttleKey("registration", who), REGISTRATIONS.limit);
     const change = async (client_name: string) => {
@@ -602,7 +602,7 @@ describe("S56 limits", () => {
     await clearThrottle(throttleKey("registration", "everybody"), throttleKey("registration_change-all", ""));
   });
 
-  test("for all registrations together do not count invalid requests", async () => {
+  test("for all registrations together, which do not count invalid requests", async () => {
     const everybody = throttleKey("registration", "everybody");
     const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [everybody])).rows[0]?.count ?? 0;
     await pool().query("DELETE FROM throttle WHERE key = $1", [everybody]);

@@ -26,7 +26,8 @@ type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
  * Registers another service, such as an MCP server, so that apps can request tokens that are valid only there (RFC 8707). The service
  * checks tokens by introspection, with credentials of its own, which cannot sign anybody in.
  * @returns the credentials; the secret is shown here and never again.
- * @throws ServiceError `invalid_request` with the field, `conflict` if the service is already registered, `forbidden`
+ * @throws ServiceError `invalid_request` with the field, `conflict` if the service is already registered, `forbidden`,
+ * `reauthentication_required` (S113)
  */
 export async function addResourceServer(
   actor: Actor,
@@ -88,7 +89,7 @@ function parseScopes(names: readonly string[]): string[] {
 /**
  * Removes a resource server with its credentials and all tokens for it. Registering it again restores none of them, and users are asked
  * again.
- * @throws ServiceError `not_found`, `forbidden`
+ * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
  */
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);

@@ -55,7 +55,7 @@ type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
 /**
  * Whether a client may introspect a token: the client that holds it may, and, for an access token, the service that it is for (RFC 7662
- * §2.1, S104). The service may only while the client is not blocked (S87): our own API rejects a blocked client's tokens too.
+ * §2.1, S104). The service may only while the client that holds the token is not blocked (S87): our own API rejects its tokens too.
  */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;

@@ -18,7 +18,7 @@ function signedIn(userId: string, { authenticatedAt = new Date(), isOperator = f
   return personActor({ id: newId(), userId, authenticatedAt, user: { isOperator } });
 }
 
-/** The same user at a screen that was left open since the morning. */
+/** The same user, who last authenticated six hours ago. */
 export function longSignedIn(person: Person): Person {
   return { ...person, authenticatedAt: new Date(Date.now() - 6 * 3600 * 1000) };
 }

@@ -10,7 +10,7 @@ import type { AnyWorld, TestApp } from "./world.ts";
 
 export const USER_EMAIL = "urn:keyhook:token-type:user-email";
 
-/** An Enterprise organization with an administrator, a writer and a reader, and an app that may exchange tokens for it. */
+/** An Enterprise organization with an administrator, a writer and a reader, a non-member, and an app that may exchange tokens for it. */
 export async function prepareExchange(world: AnyWorld, input: Partial<NewApp> = {}) {
   const tag = newId().slice(-8);
   const [admin, writer, reader, stranger] = await Promise.all(
@@ -53,7 +53,7 @@ export async function exchange(
   return { status: response.status, headers: response.headers, body: (await response.json()) as Exchanged };
 }
 
-/** `400 invalid_grant` */
+/** The status, and the error code if there is one: `400 invalid_grant`. */
 export const outcomeOf = ({ status, body }: { status: number; body: Exchanged }) =>
   body.error ? `${status} ${body.error}` : `${status}`;
 

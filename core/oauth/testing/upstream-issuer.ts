@@ -4,7 +4,7 @@ import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 import { Browser } from "./browser.ts";
 
 export type UpstreamIssuer = HttpsSite & {
-  /** Registers a client with a secret. */
+  /** A registered client with a secret. */
   client: { clientId: string; clientSecret: string };
   /** Follows an authorization request, signs in as this user, and returns the URL of the response. */
   signIn(authorizationUrl: string, who: string, browser?: Browser): Promise<URL>;

@@ -82,7 +82,7 @@ const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_
 
 /**
  * Refuses a proof whose `iat` is too far ahead; the engine would accept five minutes. The engine calls this for each proof, before it
- * checks it, to learn whether a nonce is needed.
+ * checks the proof, to learn whether a nonce is needed.
  */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));

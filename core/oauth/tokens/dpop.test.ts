@@ -55,7 +55,7 @@ describe.each([
   ["public", false],
   ["confidential", true],
 ])("RFC 9449 a %s app, as openid-client 6 does it", (_kind, isConfidential) => {
-  test("a bound token works with code, userinfo, refresh, introspection and revocation, also after a pushed request (§10.1)", async () => {
+  test("a bound token works with code, userinfo, refresh, introspection and revocation, even after a pushed request (§10.1)", async () => {
     const at = await prepare(world, { isConfidential });
     const authentication = at.app.secret ? client.ClientSecretBasic(at.app.secret) : client.None();
     const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, authentication, {
@@ -109,7 +109,7 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
   const now = () => Math.floor(Date.now() / 1000);
   const address = () => world.origin + TOKEN;
   const spoiled: [string, (key: ProofKey) => Promise<string>][] = [
-    ["no JWT", async () => "nonsense"],
+    ["not a JWT", async () => "nonsense"],
     ["two proofs", async (key) => `${await key.proof("POST", address())}, ${await key.proof("POST", address())}`],
     ["of another type", (key) => key.proof("POST", address(), undefined, { header: { typ: "JWT" } })],
     ["without its key", (key) => key.proof("POST", address(), undefined, { header: { jwk: undefined } })],
@@ -127,11 +127,11 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
     ["for another host", (key) => key.proof("POST", `http://evil.example${TOKEN}`)],
     ["for another scheme", (key) => key.proof("POST", address().replace("http:", "https:"))],
     ["from ten minutes ago", (key) => key.proof("POST", address(), undefined, { claims: { iat: now() - 600 } })],
-    ["from in two minutes", (key) => key.proof("POST", address(), undefined, { claims: { iat: now() + 120 } })],
+    ["from two minutes in the future", (key) => key.proof("POST", address(), undefined, { claims: { iat: now() + 120 } })],
     ["without a time", (key) => key.proof("POST", address(), undefined, { claims: { iat: undefined } })],
     ["without a jti", (key) => key.proof("POST", address(), undefined, { claims: { jti: undefined } })],
-    ["with a nonce that nobody gave", (key) => key.proof("POST", address(), undefined, { claims: { nonce: "x" } })],
-    ["with an unsigned body", async (key) => `${(await key.proof("POST", address())).split(".").slice(0, 2).join(".")}.`],
+    ["with an unknown nonce", (key) => key.proof("POST", address(), undefined, { claims: { nonce: "x" } })],
+    ["without a signature", async (key) => `${(await key.proof("POST", address())).split(".").slice(0, 2).join(".")}.`],
   ];
 
   test.each(spoiled)("%s", async (_what, make) => {
@@ -142,7 +142,7 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
     expect((await ask(at.app, redemption(code), key)).status).toBe(200);
   });
 
-  test("S51 a megabyte of proof is a 4xx", async () => {
+  test("S51 a megabyte of proof fails with a 4xx", async () => {
     const at = await prepare(world);
     const sent = ask(at.app, redemption(await authorize(at)), "x".repeat(1024 * 1024)).catch(() => ({ status: 431 }));
     expect((await sent).status).toBeGreaterThanOrEqual(400);
@@ -181,7 +181,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("also if its clock is ahead: it is remembered as long as it is valid", async () => {
+  test("even if its clock is ahead: it is remembered as long as it is valid", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ahead = { claims: { iat: Math.floor(Date.now() / 1000) + PROOF_AHEAD_SECONDS } };

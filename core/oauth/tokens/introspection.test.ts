@@ -75,7 +75,7 @@ describe("S104 introspection", () => {
     }
   });
 
-  test("without a token is 400 invalid_request", async () => {
+  test("without a token fails with 400 invalid_request", async () => {
     const at = await signIn(world, confidential);
     const answer = await asApp(world, at.app, INTROSPECT, {});
     expect([answer.status, (await answer.json()).error]).toEqual([400, "invalid_request"]);

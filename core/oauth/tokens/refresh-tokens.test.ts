@@ -38,7 +38,7 @@ describe("a refresh token is issued", () => {
 describe("S47 rotation", () => {
   test.each([
     ["a public app", {}],
-    ["a confidential app that wants it", { isConfidential: true, isRefreshRotated: true }],
+    ["a confidential app with rotation turned on", { isConfidential: true, isRefreshRotated: true }],
   ])("%s gets a new refresh token with each use, and both new tokens work", async (_, settings) => {
     const at = await signIn(world, { ...withRefresh, ...settings });
     const first = await refresh(at, at.tokens.refresh_token);
@@ -75,7 +75,7 @@ describe("S47 rotation", () => {
     expect(JSON.stringify(events)).not.toContain(at.tokens.refresh_token);
   });
 
-  test("ends the family also at a replay of an older token, however new the newest one is", async () => {
+  test("ends the family even at a replay of an older token, however new the newest one is", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 3600);
@@ -129,7 +129,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     return rows as { exp: number; row: number; grant: number; now: number }[];
   };
 
-  test("which works again, also at the same moment, and each use starts its idle time again (S50)", async () => {
+  test("which works again, even at the same moment, and each use starts its idle time again (S50)", async () => {
     const at = await signIn(world, kept);
     await pool().query(
       `UPDATE oauth_artifact SET expires_at = now() + interval '1 hour',
@@ -182,7 +182,7 @@ describe("S48 a refresh never widens", () => {
   const scoped = async () =>
     signIn(world, { ...withRefresh, scopes: ["openid", "profile", "email", "read-repos"] }, { scope: "openid profile email" });
 
-  test("scope: one that was not granted is invalid_scope, and the token can still be used", async () => {
+  test("scope: one that was not granted fails with invalid_scope, and the token can still be used", async () => {
     const at = await scoped();
     for (const scope of ["openid profile email read-repos", "write-repos", "openid unheard-of"]) {
       expect(await refresh(at, at.tokens.refresh_token, { scope })).toMatchObject({
@@ -231,7 +231,7 @@ describe("S49 a refresh fails", () => {
     await expectEnded(at);
   });
 
-  test("once the person is disabled by the row alone, whatever else was forgotten", async () => {
+  test("once the user's row has the time of disabling, even if nothing else was ended", async () => {
     const at = await signIn(world, withRefresh);
     await db().user.update({ where: { id: at.person.id }, data: { disabledAt: new Date() } });
     await expectEnded(at);

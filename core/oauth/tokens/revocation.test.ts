@@ -11,7 +11,7 @@ const isAlive = async (token: string) => (await world.userinfo(token)).status ==
 
 describe("S105 revocation", () => {
   test.each([undefined, "refresh_token", "access_token", "something_else"])(
-    "of a refresh token, hinted as %s, kills its access tokens and its successors",
+    "of a refresh token, hinted as %s, ends every token of the sign-in",
     async (token_type_hint) => {
       const at = await signIn(world, confidential);
       const { body } = await refresh(at, at.tokens.refresh_token);
@@ -32,7 +32,7 @@ describe("S105 revocation", () => {
     expect(await isAlive(other.tokens.access_token)).toBe(true);
   });
 
-  test("of a refresh token that rotation replaced ends the family", async () => {
+  test("of a refresh token that was used ends the access token that it was used for", async () => {
     const at = await signIn(world, confidential);
     const { body } = await refresh(at, at.tokens.refresh_token);
     await asApp(world, at.app, REVOKE, { token: at.tokens.refresh_token });
@@ -61,7 +61,7 @@ describe("S105 revocation", () => {
     expect((await asApp(world, at.app, REVOKE, { token: at.tokens.access_token })).status).toBe(200);
   });
 
-  test("by a client that does not authenticate is 401, and revokes nothing", async () => {
+  test("by a client that does not authenticate fails with 401, and revokes nothing", async () => {
     const at = await signIn(world, confidential);
     const token = at.tokens.access_token;
     for (const answer of [
@@ -75,7 +75,7 @@ describe("S105 revocation", () => {
     expect(await isAlive(token)).toBe(true);
   });
 
-  test("without a token is 400 invalid_request, and of an ID token 400 unsupported_token_type (RFC 7009 §2.2.1)", async () => {
+  test("without a token fails with 400 invalid_request, and of an ID token with 400 unsupported_token_type (RFC 7009 §2.2.1)", async () => {
     const at = await signIn(world, confidential);
     const errorTo = async (form: Record<string, string>) => {
       const answer = await asApp(world, at.app, REVOKE, form);

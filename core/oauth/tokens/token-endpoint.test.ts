@@ -81,7 +81,7 @@ describe("S38 token errors are RFC 6749 bodies", () => {
     ["unknown grant type", { grant_type: 'a "quoted" \\ thing' }],
     ["no code", { grant_type: "authorization_code" }],
     ["unknown code", { grant_type: "authorization_code", code: "ünknown", code_verifier: "v".repeat(43) }],
-    ["a scope of other characters", { grant_type: "refresh_token", refresh_token: "x", scope: 'a"b\\' }],
+    ["a scope with invalid characters", { grant_type: "refresh_token", refresh_token: "x", scope: 'a"b\\' }],
     ["a short verifier", { grant_type: "authorization_code", code: "x", code_verifier: "short" }],
   ];
 
@@ -114,12 +114,12 @@ describe("S42 grants", () => {
     "urn:ietf:params:oauth:grant-type:jwt-bearer",
     "constructor",
     "__proto__",
-  ])("%s is unsupported_grant_type", async (grant_type) => {
+  ])("%s fails with unsupported_grant_type", async (grant_type) => {
     const { body, status } = await redeem(await prepare(world), { grant_type, username: "a", password: "b" });
     expect([status, body.error]).toEqual([400, "unsupported_grant_type"]);
   });
 
-  test("that the app does not have are unauthorized_client", async () => {
+  test("that the app does not have fail with unauthorized_client", async () => {
     const at = await prepare(world, { redirectUris: [], isDeviceFlowAllowed: true });
     const { body, status } = await redeem(at, {
       grant_type: "authorization_code",
@@ -173,7 +173,7 @@ describe("S45 a code is refused with invalid_grant", () => {
     expect((await redeem(at, { ...redemption(code), redirect_uri: undefined })).body.error).toBe("invalid_request");
   });
 
-  test("after its minute", async () => {
+  test("after a minute", async () => {
     const at = await prepare(world);
     const code = await authorize(at);
     await pool().query(

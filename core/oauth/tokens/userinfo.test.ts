@@ -37,7 +37,7 @@ describe("S102 userinfo", () => {
     }
   });
 
-  test("with a bad token: 401 invalid_token, the same for unknown, expired and revoked ones", async () => {
+  test("with an invalid token: 401 invalid_token, the same for unknown, expired and revoked ones", async () => {
     const [expired, revoked] = [await signIn(world), await signIn(world)];
     await pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{exp}', to_jsonb((payload->>'exp')::int - 30000))
@@ -129,7 +129,7 @@ describe("S103 claims follow scopes", () => {
     expect(all.orgs.map(({ sub }: { sub: string }) => sub).sort()).toEqual([granted, other].sort());
   });
 
-  test("the ID token carries name, picture and address for clients that never request userinfo, and no organizations", async () => {
+  test("the ID token carries name, picture and email address for clients that never request userinfo, and no organizations", async () => {
     const at = await signIn(world, {}, { scope: "openid profile email", nonce: "once" });
     const claims = JSON.parse(Buffer.from(at.tokens.id_token.split(".")[1] as string, "base64url").toString());
     expect(claims).toMatchObject({

@@ -16,7 +16,7 @@ type Found = {
 };
 
 /**
- * Checks that a database can take over all data: new enough, writable, empty, and its role may create tables there.
+ * Checks that a database can take over all data: it is new enough, writable and empty, and the role may create tables in it.
  * @param name the operator's name for the database
  * @throws {DatabaseCopyError} that says what to do
  */

@@ -54,8 +54,8 @@ type Trigger = { table: string; name: string; enabled: "O" | "A" | "R" };
 const ENABLE = { O: "enable trigger", A: "enable always trigger", R: "enable replica trigger" } as const;
 
 /**
- * Removes foreign keys and triggers from the tables of the schema: rows are copied table by table, before the rows that they refer to,
- * and their triggers have already run. Requires only the tables' owner, not a superuser.
+ * Removes foreign keys and triggers from the tables of the schema: rows are copied table by table, some before the rows that they
+ * refer to, and their triggers have already run. Requires only the tables' owner, not a superuser.
  * @returns a function that restores them; each foreign key then checks all rows, like a new one
  */
 export async function suspendConstraints(client: pg.Client): Promise<() => Promise<void>> {

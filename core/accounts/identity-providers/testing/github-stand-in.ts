@@ -14,7 +14,7 @@ type GithubStandIn = HttpsSite & {
   agree(authorizationUrl: string, account: GithubAccount): URLSearchParams;
 };
 
-/** GitHub's three endpoints as documented, for a local server: a failed exchange returns 200 with `error`. */
+/** GitHub's three endpoints as documented, on a local server: a failed exchange returns 200 with `error`. */
 export async function startGithubStandIn(): Promise<GithubStandIn> {
   const credentials = { clientId: "Iv1.8a61f9b3a7aba766", clientSecret: "a secret of GitHub's" };
   const codes = new Map<string, { account: GithubAccount; challenge: string; redirectUri: string }>();

@@ -44,8 +44,8 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
 /**
- * The members whom a requirement would exclude, whether or not it is enabled, by name: administrators can talk to them before they enable
- * it.
+ * The members whom a requirement would exclude, whether or not it is enabled, by name: administrators can talk to these members first, and
+ * enable the requirement afterwards.
  * @throws ServiceError `forbidden`
  */
 export async function listMembersWithout(
@@ -93,7 +93,7 @@ export type OwnRestriction = {
 // The page shows at most this many; once these are met, it shows the others.
 const LIST_MAX_ROWS = 20;
 
-/** The organizations that are closed to one of their members until they meet its sign-in requirements. */
+/** The organizations that are closed to the user because the user does not meet their sign-in requirements yet. */
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {
   const rows = await db().$queryRaw<(Omit<OwnRestriction, "provider"> & { slug: string | null; providerName: string | null })[]>`
     SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", s.restrictions, p.slug, p.name AS "providerName"

@@ -111,7 +111,7 @@ type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvi
 /**
  * Changes an organization's sign-in requirements for its members, from the next request on: members who do not meet them lose access to
  * what the organization owns, and regain it as soon as they do. A member who enables a requirement must meet it. So must at least one
- * administrator, also when an operator enables it: nobody can lock out themselves or all administrators.
+ * administrator, even if an operator enables it: nobody can lock out themselves or all administrators.
  * @throws ServiceError `forbidden`, `reauthentication_required`, `conflict` for a caller who does not meet it or for a missing
  * issuer
  */

@@ -5,7 +5,7 @@ export class SoftwarePasskey {
   readonly id = randomBytes(16);
   readonly #key = generateKeyPairSync("ec", { namedCurve: "P-256" });
   #userHandle = "";
-  /** Counts uses; authenticators that keep copies of their keys always report 0. */
+  /** The signature counter that it reports. Tests set it; 0, as here, is what authenticators that synchronize their keys report. */
   counter = 0;
   /** Whether it verifies its user by a PIN or a finger. */
   isVerifying = true;

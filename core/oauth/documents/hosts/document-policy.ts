@@ -39,7 +39,7 @@ export async function areDocumentsAccepted(): Promise<boolean> {
 /**
  * Changes the policy in every process at once. Clients that it no longer allows cannot use their tokens. Nothing is revoked: when the
  * policy is changed back, the tokens are valid again. To end them for good, block the host.
- * @throws ServiceError `forbidden`, `invalid_request`
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `invalid_request`
  */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
   const chosen = documentPolicies.find((each) => each === policy);

@@ -244,7 +244,7 @@ describe("rules", () => {
     ["127.0.0.1", "127.0.0.1"],
     ["[::1]", "[::1]"],
     ["localhost", "localhost"],
-  ])("%j is %s", (typed, host) => {
+  ])("%j is parsed as %s", (typed, host) => {
     expect(parseHostName(typed)).toBe(host);
   });
 
