@@ -32,9 +32,10 @@ describe("S105 revocation", () => {
     expect(await isAlive(other.tokens.access_token)).toBe(true);
   });
 
-  test("of a refresh token that was used ends the access token that it was used for", async () => {
-    const at = await signIn(world, confidential);
+  test("of a refresh token that rotation replaced ends the access token that came with its successor", async () => {
+    const at = await signIn(world, { ...confidential, isRefreshRotated: true });
     const { body } = await refresh(at, at.tokens.refresh_token);
+    expect(body.refresh_token).not.toBe(at.tokens.refresh_token);
     await asApp(world, at.app, REVOKE, { token: at.tokens.refresh_token });
     expect(await isAlive(body.access_token)).toBe(false);
   });

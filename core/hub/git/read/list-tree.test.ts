@@ -339,10 +339,13 @@ describe("S137 a path whose folders are all large", () => {
     const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
     expect((await find()).bytes?.toString()).toBe("one file, many names");
     makeAll();
-    // Garbage collection and compilation happen at any time: only the runs without them count.
-    const costs: { found: number; all: number }[] = [];
-    for (let times = 0; times < 4; times++) costs.push({ found: await cpuOf(find), all: await cpuOf(makeAll) });
-    expect(Math.min(...costs.map(({ found }) => found))).toBeLessThan(Math.min(...costs.map(({ all }) => all)));
+    // Garbage collection, compilation and other processes add to a run at any time, so the cheapest runs are compared.
+    let [found, all] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let times = 0; times < 20 && found >= all / 2; times++) {
+      found = Math.min(found, await cpuOf(find));
+      all = Math.min(all, await cpuOf(makeAll));
+    }
+    expect(found).toBeLessThan(all / 2);
   });
 
   test("one request reads only some of the folders, and its error says so", async () => {
