@@ -130,7 +130,7 @@ export class AnswerCounter {
 
 /** The length of the text that a model wrote, in any of the forms in which it arrives. */
 function charactersOf(data: Record<string, unknown>): number {
-  // An event of the responses API; its other events repeat what these had.
+  // An event of the responses API. The other events of that API repeat what these had.
   if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);
   const choices = Array.isArray(data.choices) ? data.choices : [];
   let characters = 0;
