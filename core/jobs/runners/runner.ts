@@ -39,8 +39,8 @@ export type Task = {
   /** A webhook's payload: `WEBHOOK_PAYLOAD_FILE` names a file with it (S133). */
   payload?: string | undefined;
   /**
-   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: through it a serving Space is reached. Its parent
-   * directory may be entered only by this service; a runner opens that to the user that runs the command.
+   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: through it a serving Space is reached. Only this
+   * service may enter the directory around it; a runner lets the command's user enter that too.
    */
   socketDirectory?: string | undefined;
   /** Whether the task may reach anything outside of itself. */

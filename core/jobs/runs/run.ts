@@ -7,7 +7,7 @@ import type { JobStage } from "../stages.ts";
 
 export const initiatorTypes = ["user", "organization", "scheduled-job", "duplicated-job", "webhook"] as const;
 
-/** Who or what started it; `name` as it was then. */
+/** Who or what started a run; `name` as it was then. */
 export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; name?: string };
 
 export type RunOwner = { kind: "user" | "organization"; id: string };

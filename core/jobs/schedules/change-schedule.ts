@@ -109,8 +109,8 @@ type ScheduleChanges = {
 };
 
 /**
- * Changes when a job runs, or its labels. Omitted fields stay. A new schedule applies from now on, and it runs in the name of the user who
- * changed it.
+ * Changes when a job runs, or its labels. Omitted fields stay. The change applies from now on, and the job then runs in the name of the
+ * user who made it.
  * @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`
  */
 export async function updateSchedule(
@@ -143,8 +143,8 @@ export async function updateSchedule(
 }
 
 /**
- * Starts no more runs until it is resumed; a current run continues. Suspending twice is not an error. @throws ServiceError `not_found`,
- * `insufficient_scope`
+ * Suspends a schedule: its due times start no runs until it is resumed. A current run continues. Suspending twice is not an error. @throws
+ * ServiceError `not_found`, `insufficient_scope`
  */
 export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
@@ -160,7 +160,7 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
 
 /**
  * Resumes a suspended schedule: times that passed meanwhile do not run, and it now runs in the name of the user who resumed it, since the
- * previous one may be why it was suspended. Resuming one that is not suspended changes nothing.
+ * previous user may be why it was suspended. Resuming one that is not suspended changes nothing.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {

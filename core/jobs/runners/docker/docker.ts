@@ -155,7 +155,7 @@ class ContainerRun {
         await (from === undefined ? withPayload(payload ?? "", fill) : fill(from));
       }
     } finally {
-      // Also removed at the end, with everything else of this task.
+      // If this fails, the container is removed at the end, with everything else of this task.
       await filler.remove({ force: true }).catch((error: unknown) => {
         log().warn({ err: error, runId: id }, "a container that only received files could not be removed yet");
       });
