@@ -54,7 +54,7 @@ export async function awaitRuntime(
 
 type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
-/** Watches one Space for all who wait for it: checks at once on a notification, and now and then. */
+/** Watches one Space for all who wait for it: checks at once on a notification, and every half second. */
 class Watch {
   readonly #repoId: string;
   /** Each waits with the number of the first check whose result it may get: an earlier check began before it asked. */

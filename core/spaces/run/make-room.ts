@@ -117,8 +117,8 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
 /**
- * The Spaces that count as busy: each caller keeps only some Spaces busy. Spaces with few callers are counted first, because Spaces with
- * many callers may be kept busy by any of these.
+ * The Spaces that count as busy: each caller keeps only some Spaces busy. Spaces with few callers are counted first, because a Space with
+ * many callers may be kept busy by any of them.
  */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();
