@@ -40,8 +40,8 @@ export const attemptKinds = [
 export type AttemptKind = (typeof attemptKinds)[number];
 
 /**
- * Lanes of the queue, in order of precedence: deliveries that a person waits for, then first attempts, then retries, so that late retries
- * and large replays never delay new deliveries (S128).
+ * Lanes of the queue, in order of precedence: deliveries that a person waits for, then first attempts, then retries and large replays,
+ * which thus never delay new deliveries (S128).
  */
 export const lanes = {
   waitedFor: 0,

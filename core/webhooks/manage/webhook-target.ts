@@ -122,8 +122,8 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
 }
 
 /**
- * A webhook may lead to its owner's relay; an organization's to a relay of the person who configures it. This prevents events
- * from going to a stranger whose URL was pasted.
+ * A user's webhook may lead to a relay of that user, and an organization's webhook to a relay of the person who configures it. This
+ * prevents events from going to a stranger whose URL was pasted.
  * @throws ServiceError `invalid_request` with the field `url`
  */
 async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {

@@ -44,7 +44,7 @@ export type Webhook = {
   failingSince: Date | null;
   /** Who created it, enabled it after a grant had ended, or last changed its events, target or secret. */
   createdById: string | null;
-  /** The app or token with which they did; null if they did so on the pages. */
+  /** The app or token with which they did so; null if they did so on the pages. */
   madeWith: MadeWith | null;
   createdAt: Date;
   updatedAt: Date;
