@@ -32,7 +32,7 @@ export type Task = {
   image?: string | undefined;
   /** The program and its arguments. Empty: the image's own command. */
   command: readonly string[];
-  /** The command's whole environment, except what the runner itself adds (PATH, HOME, TMPDIR). */
+  /** The command's whole environment, except what the runner itself adds (such as PATH and HOME). */
   environment: Readonly<Record<string, string>>;
   /** A directory of this machine that becomes the command's working directory, read-only. Without it: an empty, writable one. */
   filesDirectory?: string | undefined;

@@ -29,9 +29,9 @@ export function kill(pid: number): void {
 const FILE_BYTES = 1024;
 
 /**
- * How much memory a sandbox uses, in bytes, counted from outside: for machines without cgroups. It consists of the anonymous and the
- * shared-memory pages of its processes, and the content of its file systems. Only a cgroup also counts what the kernel holds for them, such
- * as sockets, and shared pages that no process maps now.
+ * How much memory a sandbox uses, in bytes, counted from outside: for machines without cgroups. It consists of the anonymous pages of its
+ * processes, also those in swap, their shared-memory pages, and the content of its file systems. Only a cgroup also counts what the kernel
+ * holds for them, such as sockets, and shared pages that no process maps now.
  *
  * The quick count includes shared pages once for each process. Counting them once is costly, so it is done only if the quick count exceeds
  * `limit`.
