@@ -60,7 +60,7 @@ export const disabledReasons = [
   "failing",
   /** The target answered 410 (S125). */
   "gone",
-  /** A token created the webhook or changed it last, and its grant has ended (decision 071). */
+  /** A token created the webhook or changed it last, and its grant has ended or no longer covers the webhook (decision 071). */
   "grant_ended",
 ] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
