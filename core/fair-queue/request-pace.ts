@@ -33,7 +33,10 @@ const BUSY_UTILIZATION = 0.8;
 const MOMENT_MS = 200;
 const ADMITTED_MAX_MS = 500;
 
-/** An account gets five times the part of an address. So does the protocol, where one site's server sends requests for many people. */
+/**
+ * An account gets five times the part of an address. So does an address at the OAuth endpoints (`protocol`), where one site's server sends
+ * requests for many people.
+ */
 const WEIGHTS = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof WEIGHTS;
 export const partyKinds = Object.keys(WEIGHTS) as PartyKind[];

@@ -3,7 +3,7 @@ import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
-/** An event is a few words; this length is not plausible. */
+/** The longest event that is passed on. An event usually has a few words. */
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
 type Relay = {
