@@ -53,7 +53,7 @@ export const bubblewrap: Runner = {
     const controls = cgroups.controls.map((control) => ({ memory: "memory", pids: "processes", cpu: "CPUs" })[control]);
     return {
       isExact: controls.length === 3,
-      sentence: `Cgroups (version ${cgroups.version}) limit tasks to ${controls.join(", ")}.`,
+      sentence: `Cgroups (version ${cgroups.version}) limit what each task uses: ${controls.join(", ")}.`,
     };
   },
 };
