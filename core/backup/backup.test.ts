@@ -107,7 +107,9 @@ async function maintainAll(repos: readonly Repo[]): Promise<void> {
   await sealAuditEvents({ isWaiting: true });
 }
 
-test("a backup made while others write has all that was confirmed before, and can be restored", { timeout: LONG }, async () => {
+test("a backup made during writes contains everything confirmed before it started, and can be restored", {
+  timeout: LONG,
+}, async () => {
   const webhookId = await webhookTo({ url: "https://receiver.example.test", secret: "the webhook's secret", ownerId: ada.id });
   const repos = [repo, await someRepo(ada), await someRepo(ada)];
   const gone = await someRepo(ada);
@@ -289,7 +291,7 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
   expect(await access(join(empty, "repositories")).catch(() => "none")).toBe("none");
 });
 
-/** Over TLS, like real buckets: without it, restic signs each piece of a body, which s3rver does not understand. */
+/** A TLS proxy before the bucket: over plain HTTP, restic signs each piece of a body, which s3rver does not understand. */
 async function withTls(origin: string): Promise<{ origin: string; stop(): void }> {
   const made = await generate([{ name: "commonName", value: "a test" }], {
     extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
@@ -315,7 +317,7 @@ async function withTls(origin: string): Promise<{ origin: string; stop(): void }
   return { origin: `https://localhost:${(server.address() as AddressInfo).port}`, stop };
 }
 
-test("a backup goes into a bucket, and comes back from there", { timeout: LONG }, async () => {
+test("a backup is stored in a bucket, and restored from it", { timeout: LONG }, async () => {
   const bucket = await startBucket();
   const { LFS_S3_BUCKET } = env();
   const tls = await withTls(bucket.origin);

@@ -45,10 +45,10 @@ const EXCLUDED = [
 const COPIES_MAX = 4;
 
 /**
- * Backs up the installation while the service runs; data that the place already has is not copied again. It takes a snapshot of
- * the database first, then refs, then the objects that they lead to, so the backup contains everything that was confirmed before
- * it started. Git's and our own garbage collection wait. The manifest is stored last: without it, a backup does not count. After
- * an interruption, the next run reuses the data that was stored.
+ * Backs up the installation while the service runs; data that the place already has is not copied again. It takes a snapshot of the
+ * database first, then refs, then the objects that they lead to, so the backup contains everything that was confirmed before it started,
+ * except large files in a bucket. Git's garbage collection and our own wait. The manifest is stored last: without it, a backup does not
+ * count. After an interruption, the next run reuses the data that was stored.
  * @throws {BackupError}; ServiceError `conflict` while another one runs
  */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
@@ -86,7 +86,7 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
   } finally {
     await held.release();
   }
-  // An older backup may be the only complete one of a repository whose refs git could not list now.
+  // An older backup may be the only one with the refs of a repository that git could not read now.
   if (keep !== undefined && !made.manifest.unread?.length) {
     report("removing old backups");
     made.removed = await keepNewest(place, keep);

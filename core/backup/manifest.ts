@@ -12,7 +12,7 @@ export type Manifest = {
   origin: string;
   startedAt: string;
   finishedAt: string;
-  /** The IDs of the parts, which are hashes of their contents. */
+  /** The IDs of the parts' snapshots. */
   parts: { database: string; refs: string; files: string };
   migrations: AppliedMigration[];
   /** How many rows each table has. */

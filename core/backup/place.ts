@@ -17,7 +17,8 @@ const RESTIC_SCHEME = /^(sftp|rest|rclone|b2|azure|gs|swift):/;
 
 /**
  * @param text a directory, `s3://bucket/prefix`, or a repository in restic's own notation
- * @throws {BackupError} without a password, or for a directory that would be lost with the service's data
+ * @throws {BackupError} without BACKUP_PASSWORD or a bucket's keys, for text that names no place, or for a directory that would be lost
+ * with the service's data
  */
 export function openPlace(text: string): BackupPlace {
   const { BACKUP_PASSWORD, BACKUP_S3_ACCESS_KEY_ID = "", BACKUP_S3_SECRET_ACCESS_KEY = "", BACKUP_S3_REGION, DATA_DIR } = env();

@@ -18,7 +18,7 @@ const UNREAD_MAX = 10;
  * The refs of repositories, as lines. Git reads them, since a copy of the files could miss a ref that is moved into `packed-refs`
  * meanwhile. Refs must be read before objects are copied, so that the copy has every object that they reach.
  * @param found counts the repositories, and gets the IDs of those that git cannot read
- * @throws {BackupError} if git cannot read very many of them
+ * @throws {BackupError} if git cannot read more than ten of them
  */
 export async function* readAllRefs(
   repoIds: readonly string[],

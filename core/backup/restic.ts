@@ -9,7 +9,7 @@ import { BackupError, NoBackupYet } from "./backup-error.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { BackupPlace } from "./place.ts";
 
-/** One part of a backup. Its ID is a hash of its content. */
+/** One part of a backup. */
 export type Snapshot = { id: string; time: string };
 
 export type Saved = { snapshotId: string; bytes: number; addedBytes: number; files: number };
@@ -20,7 +20,7 @@ const TAG = "keyhook";
 const INCOMPLETE = 3;
 const STDERR_MAX_CHARACTERS = 8_000;
 
-/** Checks the password and removes the locks of killed runs; creates the repository if there is none. */
+/** Checks the password and removes the locks of killed runs. With `mayCreate`, it creates the repository if there is none. */
 export async function openRepository(place: BackupPlace, { mayCreate }: { mayCreate: boolean }): Promise<void> {
   try {
     await run(place, ["unlock", "--quiet"]);
@@ -87,7 +87,7 @@ export async function listSnapshots(place: BackupPlace, kind?: string): Promise<
   return ((JSON.parse(output) ?? []) as Snapshot[]).sort((a, b) => a.time.localeCompare(b.time));
 }
 
-/** Reads a file of a snapshot, and fails if the content has changed. */
+/** Reads a file of a snapshot, and fails if the stored content is damaged. */
 export async function* readFile(place: BackupPlace, snapshotId: string, path: string): AsyncGenerator<Buffer, void, undefined> {
   const child = start(place, ["dump", snapshotId, path]);
   child.stdin?.end();
@@ -144,7 +144,7 @@ function start(
 ): ChildProcess {
   const child = spawn("restic", args, { ...options, env: environment, stdio: ["pipe", "pipe", "pipe"] });
   child.on("error", () => undefined); // `endOf` reports it
-  child.stdin?.on("error", () => undefined); // it ended before it had read everything
+  child.stdin?.on("error", () => undefined); // restic ended before it had read everything
   // A backup must not slow the service down.
   if (child.pid !== undefined) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL, child.pid);
   return child;

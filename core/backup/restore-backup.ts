@@ -118,8 +118,8 @@ async function requireEmptyDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Git accepts a directory as a repository only if it has HEAD, `objects` and `refs`. Directories whose refs are not in the backup are newer
- * than its database, and are removed.
+ * Git accepts a directory as a repository only if it has HEAD, `objects` and `refs`. A directory without refs in the backup is newer than
+ * the backup's database and is removed, unless it is of an `unread` repository.
  */
 async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest, unfinished: string): Promise<void> {
   const known = new Set<string>();
@@ -140,7 +140,7 @@ async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest,
     await pipeline(Readable.from(lines), createWriteStream(join(path, "packed-refs"), { flush: true }));
   }
   const folders = join(unfinished, "repositories");
-  // These have no refs; `git fsck --lost-found` finds their commits.
+  // These repositories have no refs; `git fsck --lost-found` finds their commits.
   for (const id of unread) {
     const path = join(folders, id.slice(-2), `${id}.git`);
     if (!(await isThere(join(path, "HEAD")))) continue;

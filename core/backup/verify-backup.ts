@@ -25,7 +25,7 @@ export type BackupCheck = {
   missingRepositories: string[];
 };
 
-/** Checks the whole place, and whether a backup could be restored with this SECRET_KEY. @throws {BackupError} if not */
+/** Checks the whole place, and whether a backup could be restored with this SECRET_KEY. @throws {BackupError} or {SettingsError} if not */
 export async function verifyBackup({ from, id, isQuick, report = () => undefined }: Options): Promise<BackupCheck> {
   provideGeneratedKey();
   const place = openPlace(from);

@@ -19,7 +19,7 @@ test("S137 a guide is rendered once for everybody; for one reader's app it is re
   for (let again = 0; again < 2; again++) expect(workFor({ ...filling, app })).toBeGreaterThan(0);
 });
 
-test("a cell of a table names its column, and a long name in it may be broken", async () => {
+test("each cell of a table names its column, and a long name in a cell may be broken across lines", async () => {
   const markdown = "# T\n\n| Action | Owner |\n| --- | --- |\n| `repo.manage_publishers` | yes |\n";
   const { tree } = renderCachedGuide({ path: "t.md", markdown }, filling);
   const page = JSON.stringify(tree);

@@ -21,7 +21,10 @@ export async function readGuide(slug: string): Promise<(Guide & { markdown: stri
   }
 }
 
-/** Renders a guide. Pages filled in for one reader's app are not cached. A long guide takes ten times as long as other pages. */
+/**
+ * Renders a guide, and caches the result, since a long guide takes ten times as long as other pages. Pages filled in for one reader's app
+ * are not cached.
+ */
 export function renderCachedGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
   if (filling.app) return renderCounted(markdown, path, filling);
   const key = JSON.stringify([path, markdown.length, markdown, filling]);

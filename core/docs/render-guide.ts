@@ -30,7 +30,10 @@ export function renderGuide(markdown: string, path: string, filling: Filling): R
   return guide;
 }
 
-/** On narrow screens each cell shows the name of its column (content.css), and long names in code are broken after a dot or a slash. */
+/**
+ * On narrow screens each cell shows the name of its column (content.css), and long names in code may be broken after a dot, a slash or an
+ * underscore.
+ */
 function fitTables(tree: Root): void {
   const named = (parent: Root | Element, ...names: string[]) =>
     [...elementsOf(parent)].filter(({ tagName }) => names.includes(tagName));
@@ -99,7 +102,7 @@ function rewriteLinks(tree: Root, path: string): void {
   }
 }
 
-/** Shows the path of a file, instead of a link, if only the source code contains it. */
+/** Shows a file's path instead of a link, for a file that has no page here. */
 function showSourcePath(element: Element, path: string): void {
   const isNamed = textOf(element).includes(path);
   const where: Text = { type: "text", value: `${path} in the source` };
@@ -120,8 +123,8 @@ function* elementsOf(parent: Root | Element): Generator<Element> {
 type GuideAddress = { kind: "page" | "elsewhere"; href: string } | { kind: "source"; path: string };
 
 /**
- * @param href as in the Markdown: relative to its file, or absolute. Pages of the service are written with the placeholder's origin, so
- * that they also work from the file.
+ * @param href as in the Markdown: relative to its file, or absolute. Links to pages of the service have the placeholder's origin, so that
+ * they also work in the file itself.
  * @param from the file's path from the project's root
  */
 function guideAddress(href: string, from: string): GuideAddress {

@@ -22,7 +22,7 @@ test("all words must be in the section, and are not read as patterns", async () 
   expect(await hrefs("  ")).toEqual([]);
 });
 
-test("a heading with the word comes first, and the excerpt marks it in text that is filled in", async () => {
+test("a section with the words in its heading comes first, and the excerpt marks the words in text that is filled in", async () => {
   expect((await hrefs("verify signature"))[0]).toBe("/docs/webhooks#receive-and-verify");
   const [first] = await searchDocs("installation", filling, [
     { href: "/x", page: "Installation", text: "Hub, an installation." },
@@ -36,7 +36,7 @@ test("a heading with the word comes first, and the excerpt marks it in text that
   expect(pieces.join(" ")).not.toContain("Keyhook");
 });
 
-test("S137 however many search first, the guides are read once", async () => {
+test("S137 many first searches at the same time read the guides once", async () => {
   const costOf = async (searches: number) => {
     vi.resetModules();
     const fresh = await import("./search-docs.ts");

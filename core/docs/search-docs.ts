@@ -47,7 +47,7 @@ export async function searchDocs(search: string, filling: Filling, others: reado
     .map(({ section: { text, ...section } }) => ({ ...section, excerpt: excerptOf(text, patterns) }));
 }
 
-/** Matches the beginning of a word, without its ending: `verify` also finds "verifies" and "verification", `tokens` also "token". */
+/** Matches the beginning of a word, without its ending: `verify` also finds "verifies" and "verification", `tokens` also finds "token". */
 function patternOf(word: string): string {
   const stem = word.replace(/(?<=..)(?:y|ies|ied|ying|ication)$/, "");
   const rest = stem === word ? word.replace(/(?<=...)(?:e|es|ed|ing|s)$/, "") : `${stem}(?:y|ie[sd]|ication)`;

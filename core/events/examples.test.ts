@@ -70,7 +70,8 @@ async function actBeside(): Promise<void> {
 const kindOf = ({ event }: EventPayload): string => `${event.scope} ${event.action}`;
 
 /**
- * Replaces values that differ between runs, as the document does: ids and hashes are numbered in order, names and URLs are plain.
+ * Replaces values that differ between runs, as the document does: IDs and hashes by ones that depend only on their order, names and URLs by
+ * fixed ones.
  */
 function settled(all: EventPayload[]): Map<string, string> {
   const seen = new Map<string, string>();

@@ -27,8 +27,8 @@ export type ListedEvent = {
 const EVENTS_MAX = 1_000;
 
 /**
- * Lists the recorded events, latest first. Operators see here whether an event was recorded at all, and what happened to it. Leaves out the
- * made-up events of webhooks' tests.
+ * Lists the recorded events, latest first. Operators see here whether an event was recorded at all, and what happened to it. The sample
+ * events of webhooks' tests are left out.
  * @param of limits the list to one repository
  * @throws ServiceError `forbidden`
  */
@@ -68,7 +68,7 @@ export async function retryEvent(actor: Actor, id: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.event.updateMany({
       where: { id, fanOutError: { not: null } },
-      // With a claim ID it counts as an event whose lease expired: existing deliveries are skipped, and nothing is counted twice.
+      // With a claim ID the event counts as one whose lease expired: existing deliveries are skipped, and nothing is counted twice.
       data: { fannedOutAt: null, fanOutError: null, claimId: newId() },
     });
     if (count === 0) {

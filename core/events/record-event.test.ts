@@ -104,7 +104,7 @@ describe("S122 recording an event", () => {
   });
 });
 
-test("S122 events are kept for two days longer than the deliveries that use their body, and until they are delivered", async () => {
+test("S122 events are kept for two days longer than the deliveries that use their body, and at least until their deliveries are created", async () => {
   const [old, recent, untold] = [somePayload(), somePayload(), somePayload()];
   for (const payload of [old, recent, untold]) await recordEvent(db(), { payload, actorId: null });
   const days = (count: number) => new Date(Date.now() - count * 86_400_000);

@@ -69,7 +69,7 @@ describe("S137 one party leaves slots for others", () => {
     expect(seen.heldBy(account("ada"))).toBe(1);
   });
 
-  test("one repository leaves slots for another one of the same party, and of other parties", async () => {
+  test("one repository leaves slots for others, of the same party and of other parties", async () => {
     seen = new Observed({ slots: 32 });
     await seen.askTimes(66, address("one"), "hostile");
     await seen.ask(address("one"), "quiet");
@@ -103,7 +103,7 @@ describe("S137 waiting parties are served in turn", () => {
     expect(seen.served.slice(before)).toContain("account newcomer");
   });
 
-  test("and within a party, its repositories are served in turn", async () => {
+  test("within a party, the repositories are served in turn", async () => {
     seen = new Observed({ slots: 1 });
     await seen.ask(account("other"));
     await seen.askTimes(3, account("ada"), "large");
@@ -124,7 +124,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   }
 
-  test("ten times as many slow parties as slots shut no newcomer out", async () => {
+  test("ten slow parties for each of their slots shut no newcomer out", async () => {
     seen = new Observed({ slots: 48, waitMaxMs: 60_000 });
     for (const party of slow) await seen.ask(party);
     expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });
@@ -257,7 +257,7 @@ describe("S137 any requests, in any order", () => {
       expect(seen.queue.counts).toEqual({ taken, waiting: asked - seen.served.length, refused: 0 });
       expect(taken).toBeLessThanOrEqual(slots);
       expect(seen.held.filter((one) => one.party.isAnonymous).length).toBeLessThanOrEqual(anonymousMax);
-      // A caller without a slot never waits while one is free, unless its repository has its share already.
+      // A new account never waits while a slot is free.
       const newcomer = account(`newcomer${step}`);
       if (taken < slots) {
         await seen.ask(newcomer);
@@ -290,7 +290,7 @@ describe("S137 any requests, in any order", () => {
 });
 
 describe("the party of a request", () => {
-  test("is its address, by IPv6 /48, until its account is known; there is none outside of requests", () => {
+  test("is its address, by IPv6 /48, until its account is known; work outside of requests has the background as its party", () => {
     expect(currentParty()).toEqual({ key: "background", isAnonymous: false });
     requestContext.run({ requestId: "test", ip: "2001:db8:1:2:3::4" }, () => {
       expect(currentParty()).toEqual({ key: "address 2001:db8:1::/48", isAnonymous: true });

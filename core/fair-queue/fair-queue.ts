@@ -53,9 +53,9 @@ const RETRY_AFTER_SECONDS = 5;
  * hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
  *
  * A slot can be held for as long as a client reads. While others wait, slow holders must end (http/pace.ts), and their callers are served
- * after those that did not have to. So many callers that each hold one slot do not lock others out.
+ * after those that did not have to. Thus others are not locked out by many callers that each hold one slot.
  *
- * Take a slot when the work can start, and hold none while waiting for another one of the same queue, which could deadlock.
+ * Take a slot when the work can start, and do not hold one while waiting for another of the same queue: that could deadlock.
  */
 export class FairQueue {
   readonly name: string;
@@ -106,8 +106,8 @@ export class FairQueue {
   }
 
   /**
-   * Takes a slot until the current request has been answered, for a response that lasts as long as its client reads. While others wait, a
-   * slow reader is ended (server/limit-time.ts). Outside of requests there is no reader, and no slot is taken.
+   * Takes a slot until the current request has been answered, for a response that lasts as long as its client reads. While others wait, the
+   * response to a slow reader is ended (server/limit-time.ts). Outside of requests there is no reader, and no slot is taken.
    * @throws ServiceError as `take`
    */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {

@@ -2,7 +2,7 @@ import type { Anonymous, OperatorCommand, Person, Publisher, TokenHolder } from 
 import { addressKey } from "../accounts/address-key.ts";
 import { requestContext } from "../log.ts";
 
-/** The caller that a slot counts against: an account or a platform, the address of an anonymous client, or this process itself. */
+/** The caller that a slot counts against: for example an account, the address of an anonymous client, or this process itself. */
 export type Party = { key: string; isAnonymous: boolean };
 
 /** Work outside of any request: housekeeping, deliveries, jobs. */

@@ -52,7 +52,7 @@ test("a request that would wait for more than ten seconds is refused, costs noth
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-test("a paced caller stays paced after the process has recovered, until it has sent little for a while", () => {
+test("a paced caller stays paced after the process has recovered, until the caller has sent little for a while", () => {
   const { ask, state } = pace();
   times(6, ask);
   state.busy = false;

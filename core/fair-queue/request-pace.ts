@@ -16,7 +16,7 @@ const REMEMBERED_MAX = 50_000;
 
 /** The part of the process's time for long responses to all anonymous callers together, while others are served. */
 const SENDING_SHARE = 0.1;
-/** About the number of bytes that the process sends in a millisecond: two cores sent 46 MB a second in half of its time. */
+/** About the number of bytes that the process sends in a millisecond: on two cores, sending 46 MB a second took half of its time. */
 const SENT_BYTES_PER_MS = 100_000;
 /** How long after its request a caller counts as being served. */
 const SERVED_MS = 250;
@@ -33,7 +33,10 @@ const BUSY_UTILIZATION = 0.8;
 const MOMENT_MS = 200;
 const ADMITTED_MAX_MS = 500;
 
-/** An account gets five times the part of an address. So does the protocol, where one site's server sends requests for many people. */
+/**
+ * An account gets five times the part of an address. So does an address at the OAuth endpoints (`protocol`), where one site's server sends
+ * requests for many people.
+ */
 const WEIGHTS = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof WEIGHTS;
 export const partyKinds = Object.keys(WEIGHTS) as PartyKind[];
@@ -69,7 +72,7 @@ export class RequestPace {
   /** How much work waits, in milliseconds: per caller, and per kind of caller. */
   readonly #waitingOf = new Map<string, number>();
   readonly #waiting = { address: 0, account: 0, protocol: 0 };
-  /** When the next waiting request may go on. */
+  /** When the next waiting request may continue. */
   readonly #nextAt = { address: 0, account: 0, protocol: 0 };
   #momentEndsAt = Number.NEGATIVE_INFINITY;
   #admittedMs = 0;
@@ -127,9 +130,9 @@ export class RequestPace {
   }
 
   /**
-   * For the next piece of a long response to an anonymous caller. It is sent at once unless another caller has just sent a request. Then the
-   * pieces of all such responses are sent one after another, so that together they use a tenth of the process's time (S137).
-   * @returns how long it waits, in milliseconds
+   * For the next piece of a long response to an anonymous caller. It is sent at once unless another caller has just sent a request. Then
+   * the pieces of all such responses are sent one after another, so that together they use a tenth of the process's time (S137).
+   * @returns how long the piece waits, in milliseconds
    */
   sendAfter(key: string, bytes: number): number {
     const now = this.#now();

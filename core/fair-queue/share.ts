@@ -1,7 +1,7 @@
 /**
- * Slots, of which no caller can take all. A caller may take another slot only while it holds fewer than are free (the dynamic thresholds of
- * Choudhury and Hahne, with which switches share their buffers). One caller alone gets half, two get a third each, and only a caller that
- * holds none gets the last free slot, without a number to configure per caller.
+ * Slots, of which no caller can take all unless there is only one. A caller may take another slot only while it holds fewer than are free
+ * (the dynamic thresholds of Choudhury and Hahne, with which switches share their buffers). One caller alone gets half, two get a third
+ * each, and only a caller that holds none gets the last free slot, without a number to configure per caller.
  */
 export class Share {
   readonly #slots: number;

@@ -9,8 +9,8 @@ const RENEW_MS = 30_000;
 const POLL_MS = 500;
 
 /**
- * SQL condition: a backup is copying files. Until the backup has ended, nothing is deleted from repositories and from the storage
- * of large files.
+ * SQL condition: a backup is copying files. Until the backup has ended, nothing is deleted from repositories or from the storage of large
+ * files.
  */
 export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
 

@@ -7,7 +7,7 @@ import { sweeps, sweepsOfMinute } from "./sweeps.ts";
 const never = new AbortController().signal;
 
 describe("sweep", () => {
-  it("has valid SQL conditions, and deletes nothing of a new installation", async () => {
+  it("has valid SQL conditions, and deletes nothing in a new installation", async () => {
     expect(await sweep(never)).toEqual({});
     const { rows } = await pool().query<{ table: string }>(
       "select table_name as table from information_schema.tables where table_schema = 'public'",
@@ -64,7 +64,7 @@ describe("sweep", () => {
     await pool().query("delete from oauth_client_document");
   });
 
-  it("deletes a remembered jti as soon as it has expired, and a device code an hour later (S143, S62)", async () => {
+  it("deletes a remembered jti as soon as it has expired, and a device code an hour after its expiry (S143, S62)", async () => {
     await pool().query(`insert into oauth_artifact (model, id_hash, payload, expires_at)
       select model, model || minutes, '{}', now() - make_interval(mins => minutes)
         from unnest(array['ReplayDetection', 'DeviceCode']) model, unnest(array[-1, 1, 61]) minutes`);
@@ -89,7 +89,7 @@ describe("sweep", () => {
     await pool().query("delete from oauth_app_usage");
   });
 
-  it("keeps the output of the 200 Spaces of an owner that changed last (S137)", async () => {
+  it("keeps, of an owner's Spaces that do not run, the output of the 200 that changed last (S137)", async () => {
     await pool().query(`insert into repo (id, type, owner_id, owner_kind, name, name_canonical, tags, sdk)
       select 'space-' || n, 'space', 'owner', 'user', n, n, '{}', 'static' from generate_series(1, 202) n`);
     await pool().query(`insert into space_runtime (repo_id, owner_id, stage, updated_at)
@@ -109,7 +109,7 @@ describe("sweep", () => {
     expect(await sweep(never, plan)).toEqual({ throttle: 1 });
   });
 
-  it("is left to the process that already does it", async () => {
+  it("does nothing while another process sweeps", async () => {
     await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
     const other = await pool().connect();
     await other.query("select pg_advisory_lock($1)", [SWEEP_LOCK]);

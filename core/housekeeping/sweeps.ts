@@ -26,8 +26,8 @@ export const sweeps: readonly Sweep[] = [
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
-    // One row for each sign-in and each exchange, so there may be many. It expires with the last of its tokens. A Grant still in use stays,
-    // so that it can be revoked. A revoked one has no valid tokens left, so no replay needs to be detected.
+    // One row for each sign-in and each exchange, so there may be many. A Grant expires with the last of its tokens. One that a delegation
+    // still uses stays, so that it can be revoked. A revoked one has no valid tokens left, so no replay needs to be detected.
     isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '1 hour'
         or exists (select from oauth_consent c where c.id = oauth_grant.consent_id and c.revoked_at < now() - interval '1 hour'))
       and (bound_org_id is null or revoked_at is not null or not exists (
@@ -64,7 +64,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
   },
-  // Of a token that is gone, with everything that it left.
+  // Revocations of tokens that no longer exist and that no delegation uses.
   {
     table: "organization_revoked_token",
     isOver: `created_at < now() - interval '2 days' and ${[
@@ -77,9 +77,9 @@ export const sweeps: readonly Sweep[] = [
   },
   // For a day after its token has expired, a job can still learn why it is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
-  // Events recorded and delivered long ago (core/events). An external event sent again after that counts as new. Deliveries take their body
-  // from the event, and are deleted by whole days, so it must outlive them. An event not yet delivered stays, however long no worker ran
-  // (S122).
+  // Events recorded and fanned out long ago (core/events). An external event sent again after its deletion counts as new. Deliveries take
+  // their body from the event, and are deleted by whole days, so the event must outlive them. An event that was not fanned out stays,
+  // however long no worker ran (S122).
   {
     table: "event",
     isOver: () =>
@@ -100,7 +100,8 @@ export const sweeps: readonly Sweep[] = [
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
       and finished_at < now() - interval '30 days'`,
   },
-  // An owner may have any number of Spaces, and each keeps 256 KiB of output that no quota counts. Those that run have slots.
+  // An owner may have any number of Spaces, and each keeps 256 KiB of output that no quota counts. The number of running ones is limited by
+  // slots.
   {
     table: "space_log",
     isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (partition by owner_id order by updated_at desc) as rank
@@ -108,7 +109,7 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
-  // On each deletion, a trigger returns to the meter the amount that a killed process had reserved.
+  // When such a row is deleted, a trigger returns to the meter the amount that a killed process had reserved.
   { table: "inference_reservation", isOver: "expires_at < now()" },
   { table: "inference_usage", isOver: "day < current_date - 400" },
   { table: "inference_meter", isOver: "month < current_date - 400" },

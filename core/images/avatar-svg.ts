@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-// White letters have a contrast of at least 4.5 : 1 with each of them (WCAG 1.4.3); a test computes it.
+// White letters have a contrast of at least 4.5 : 1 with each color (WCAG 1.4.3); a test computes it.
 export const avatarColours = [
   "#8a5a00",
   "#9a4b1c",
@@ -17,7 +17,7 @@ export const avatarColours = [
 ] as const;
 
 /**
- * The picture for a user or organization without one: initials on a color. It never varies, since the color follows from `seed`.
+ * The picture for a user or organization without one: initials on a color. The same name and seed always give the same picture.
  * @param name full name or handle; it may contain anything, so it is escaped
  * @param seed a value that does not change with the name, such as the id
  */

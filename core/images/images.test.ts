@@ -45,7 +45,7 @@ describe("S82 uploaded pictures", () => {
     expect(data[2]).toBeGreaterThan(200);
   });
 
-  test("from an animation are its first frame", async () => {
+  test("that are animated become their first frame", async () => {
     const frames = await Promise.all(
       ["#f00", "#0f0", "#00f"].map((background) =>
         sharp({ create: { width: 20, height: 20, channels: 3, background } })
@@ -114,7 +114,7 @@ describe("avatarSvg", () => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
 
-  test.each(avatarColours)("white on %s can be read (WCAG 1.4.3)", (colour) => {
+  test.each(avatarColours)("uses colors on which white can be read (WCAG 1.4.3): %s", (colour) => {
     expect(1.05 / (luminance(colour) + 0.05)).toBeGreaterThanOrEqual(4.5);
   });
 
@@ -128,11 +128,11 @@ describe("avatarSvg", () => {
     ["👩‍🚀 Ada", "A"],
     ["…", "?"],
     ["", "?"],
-  ])("%j is %s", (name, letters) => {
+  ])("writes the initials of %j as %s", (name, letters) => {
     expect(initials(name)).toBe(letters);
   });
 
-  test("returns the same valid picture every time, which depends on the seed", async () => {
+  test("returns the same valid picture for the same seed, and other colors for other seeds", async () => {
     expect(avatarSvg("Ada", "1")).toBe(avatarSvg("Ada", "1"));
     expect(new Set(Array.from({ length: 200 }, (_, i) => /fill="(#\w+)"/.exec(avatarSvg("A", `${i}`))?.[1])).size).toBe(
       avatarColours.length,

@@ -22,7 +22,7 @@ const MODELS_LISTED_MAX = 500;
 const usable = ({ orgId }: InferenceAccount) => Prisma.sql`p.disabled_at IS NULL AND (m.plans = '{}' OR EXISTS (
   SELECT FROM organization o WHERE o.id = ${orgId} AND o.plan = ANY(m.plans)))`;
 
-/** @throws ServiceError `not_found`, whether it does not exist or is not for this account (S136); `invalid_request` if no name was sent */
+/** @throws ServiceError `not_found` if the model does not exist or is not for this account (S136); `invalid_request` if no name was sent */
 export async function findModel(account: InferenceAccount, name: unknown): Promise<UsableModel> {
   if (typeof name !== "string" || name === "") throw invalidRequest("Send the name of a model from GET /v1/models.", "model");
   const isName = name.length <= 200 && /^[\x21-\x7e]+$/.test(name);

@@ -8,7 +8,7 @@ const nameOf = (text: string) => {
   return reference && fullNameOf(reference).name;
 };
 
-describe("the name of an image", () => {
+describe("the full name of the image", () => {
   it.each([
     ["python", "docker.io/library/python:latest"],
     ["python:3.12-slim", "docker.io/library/python:3.12-slim"],
@@ -55,7 +55,7 @@ describe("the name of an image", () => {
     "-example.com/x",
     `${"a".repeat(128)}/${"b".repeat(128)}`,
     "a/".repeat(249),
-  ])("%j is none", (text) => {
+  ])("does not exist for the invalid reference %j", (text) => {
     expect(parseImageReference(text)).toBeUndefined();
   });
 });
@@ -65,7 +65,7 @@ describe("the images that jobs may use", () => {
     provideSettings({ JOBS_REGISTRIES: "", JOBS_LOCAL_IMAGES: "", JOBS_RUNNER: "" });
   });
 
-  it("come from curated registries, and from no registry by its address unless the operator lists it", () => {
+  it("come from curated registries, and from no other registry unless the operator lists it", () => {
     const isAllowed = (image: string) => !("refusal" in allowImage(image));
     expect(["python", "debian:12", "gcr.io/distroless/base"].map(isAllowed)).toEqual([true, true, true]);
     const others = [

@@ -153,7 +153,7 @@ describe("mail", () => {
     expect((await claimRows(mailTable, 1)).rows).toEqual([]);
   });
 
-  it("is sent to one address only, whatever that contains", async () => {
+  it("is sent to one address only, whatever that address contains", async () => {
     const { messages } = await mailServer(() => "250 ok");
     await queueMail(db(), { ...message, to: "a@example.com\r\nBcc: b@example.com", subject: "x\r\nBcc: c@example.com" });
     await deliverDue();

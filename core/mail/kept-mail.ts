@@ -11,7 +11,7 @@ const LISTED_MAX = 50;
 
 export const sealMail = (text: string): string => Buffer.from(seal("kept mail", text)).toString("base64");
 
-/** The newest first. @param recipient only those to this address */
+/** Kept emails, newest first. @param recipient lists only emails to this address */
 export async function listKeptMail(recipient?: string): Promise<KeptMail[]> {
   const rows = await db().mail.findMany({
     where: { sentAt: { not: null }, text: { not: "" }, ...(recipient !== undefined && { recipient }) },

@@ -27,7 +27,7 @@ function messageOf({ id, recipient, subject, text, created_at }: QueuedMail): no
     subject,
     text,
     date: created_at,
-    // The same for every attempt: mail systems drop a second copy.
+    // The same for every attempt, so that mail systems can recognize a second copy.
     messageId: `<${id}@${hostname}>`,
     // RFC 3834: prevents out-of-office replies.
     headers: { "Auto-Submitted": "auto-generated" },

@@ -23,7 +23,7 @@ beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
 const operator = await signedInPerson("opal", { isOperator: true });
 const ada = await signedInPerson("ada");
 
-test("S136 operators' pages do not exist for others, and their changes need recent authentication (S113)", async () => {
+test("S136 operators' data is refused to others, and operators' changes need recent authentication (S113)", async () => {
   const reads = [
     () => readOverview(ada.actor),
     () => listUsers(ada.actor),

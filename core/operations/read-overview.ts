@@ -30,7 +30,7 @@ export type Overview = {
   /** The work of webhooks, jobs and relays. */
   work: Work;
   attempts: RecentAttempts;
-  /** The number recorded within the last day. */
+  /** The number of events recorded within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
   /** The space on the volume of DATA_DIR; null if the system does not report it. */
@@ -48,7 +48,7 @@ export type Overview = {
 
 const PROCESSES_MAX = 50;
 
-/** The operators' overview of the service. Each figure is read from an index or from Postgres's statistics. */
+/** The operators' overview of the service. @throws ServiceError `forbidden` */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [processes, counts, work, attempts, disk, untrustedProxies, runner, lastBackup] = await Promise.all([

@@ -57,7 +57,7 @@ async function areJobsSandboxed(): Promise<boolean> {
   return report.kind === "runs" && report.runner !== "unsandboxed";
 }
 
-/** Backups that are not made with `admin backup`. */
+/** Whether there are backups that are not made with `admin backup`. */
 export async function areBackupsKnown(): Promise<boolean> {
   return (await readStored()).backupsConfirmedAt !== undefined || isLogArchived();
 }

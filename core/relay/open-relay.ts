@@ -91,7 +91,7 @@ async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`relays ${userId}`}, 0))`;
 }
 
-/** A user's relays by name; an app sees its own. Expired ones are included, since requests left there can still be found. */
+/** A user's relays by name; an app sees its own. Expired ones are included until they are deleted. */
 export async function listRelays(actor: Actor, userId: string): Promise<Relay[]> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Account" });
   return (await readRelays(Prisma.sql`r.user_id = ${userId} AND ${isRelayOf(actor)}`)).map(toRelay);

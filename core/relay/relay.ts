@@ -77,7 +77,7 @@ export function tokenOf(sealed: Uint8Array): string | undefined {
 
 export const relayUrl = (token: string): string => `${env().ORIGIN}/relay/${token}`;
 
-/** What the URL of a relay names. */
+/** The parts of a relay's URL. */
 export type RelayTarget = {
   token: string;
   /** The rest of the path after the token, as sent, with the query; it begins with a slash. */
@@ -86,7 +86,7 @@ export type RelayTarget = {
 
 const RELAY = /^\/relay\/([^/?]+)/;
 
-/** Whether a path is that of a relay: it goes to that door only. */
+/** Whether a path is that of a relay: it goes only to the relay's door. */
 export const isRelayPath = (pathname: string): boolean => /^\/relay(\/|$)/.test(pathname);
 
 /** Parses a path with its query; undefined if it cannot contain a token. */
@@ -119,7 +119,10 @@ export async function isOwnRelay(tx: Db, token: string, userId: string): Promise
 export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
   actor.kind === "token" && !isOwnProgram(actor);
 
-/** SQL: whether an actor may use the relay `r`. Part of the statement that uses it, since it may change hands in between. */
+/**
+ * SQL: whether an actor may use the relay `r`. It belongs in the statement that uses the relay, since the relay may change hands before
+ * that.
+ */
 export const isRelayOf = (actor: Actor): Prisma.Sql =>
   isLimitedToOwn(actor)
     ? Prisma.sql`EXISTS (SELECT FROM delegation d WHERE d.id = r.delegation_id AND d.client_id = ${actor.clientId})`

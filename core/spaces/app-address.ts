@@ -13,8 +13,8 @@ export function appPath(repo: Pick<Repo, "fullName">): string {
 export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + appPath(repo);
 
 /**
- * The visitor of a private Space's app, identified by its URL. Pages of an app run in a sandbox without an origin of their own, and so
- * without cookies. Instead, the segment behind `~` in the path gives access, for every request of the page.
+ * The visitor of a private Space's app, whom the URL identifies. Pages of an app run in a sandbox without an origin of their own, and so
+ * without cookies. Instead, the segment of the path that begins with `~` gives access, for every request of the page.
  */
 type Visitor =
   /**

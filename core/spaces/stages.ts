@@ -10,11 +10,11 @@ export const spaceStages = [
   /** The command runs but does not listen yet. */
   "APP_STARTING",
   "RUNNING",
-  /** The Space had no request for a while; the next one wakes it. */
+  /** The Space had no request for a while, or yielded its slot; the next request wakes it. */
   "SLEEPING",
   /** Stopped by a user; no request wakes it. */
   "PAUSED",
-  /** The app ended too often, or never listened. Its log has the reason. */
+  /** The app ended too often, never listened, or could not be run. The runtime's message says why. */
   "RUNTIME_ERROR",
   /** The Space has never run. */
   "STOPPED",
@@ -24,7 +24,7 @@ export type SpaceStage = (typeof spaceStages)[number];
 /** The text that users read if no Space can run. The operator reads the reason on the overview, or in the worker's log. */
 export const SPACES_OFF = "Spaces are disabled on this server. The operator can enable them.";
 
-/** The stages from which it may become RUNNING by itself at any moment. */
+/** Whether a Space in this stage may become RUNNING by itself at any moment. */
 export const isComing = (stage: SpaceStage): boolean => stage === "BUILDING" || stage === "APP_STARTING";
 
 /** NOTIFY channels; the payload is the Space's id. `space`: its runtime changed. `space_log`: it printed something. */

@@ -2,7 +2,7 @@ import { env } from "../env.ts";
 
 /**
  * The kinds of stored data. `git` and `lfs` are the users' own data: one quota covers both, and uploads above it are refused. The other
- * kinds are records of events. Each of these has its own limit, so that a busy webhook never blocks a push.
+ * kinds are records of relays, jobs and deliveries. Each of these has its own limit, so that a busy webhook never blocks a push.
  */
 export const storageKinds = ["git", "lfs", "relay", "logs", "attempts"] as const;
 export type StorageKind = (typeof storageKinds)[number];

@@ -18,9 +18,9 @@ const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished
- * records are deleted: a running job keeps its log, and an attempt its response until its delivery is done. Attempts and runs themselves
- * stay unless they alone exceed the limit. One process at a time does this.
+ * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. A running job keeps its
+ * log, and responses to unfinished deliveries are deleted last. Runs and attempts themselves are deleted only if that does not suffice,
+ * large runs first. One process at a time does this.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {
@@ -106,8 +106,8 @@ async function removeRuns(
 }
 
 /**
- * Deletes receivers' responses, which the page says; then those of unfinished deliveries; then, if the rest of the attempts exceeds the
- * limit, whole attempts. No delivery depends on its attempts.
+ * Deletes receivers' responses, as the pages of the attempts then say; then the responses to unfinished deliveries; then, if the rest of
+ * the attempts exceeds the limit, whole attempts. No delivery depends on its attempts.
  */
 async function removeAttempts(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
   let removed = 0;

@@ -188,7 +188,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB - 1);
   });
 
-  test("of deleted files is free at once, but not so often that the disk fills up", async () => {
+  test("of deleted files is free at once, up to an amount that does not fill the disk", async () => {
     const ada = await signedInPerson();
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
     for (let round = 0; round < 2; round++) {
@@ -320,7 +320,7 @@ describe("records", () => {
     await db().deliveryQueue.delete({ where: { id: deliveryId } });
   });
 
-  test("the oldest responses to webhooks are deleted; attempts stay, and unfinished deliveries keep their responses", async () => {
+  test("the oldest responses to webhooks are deleted first, those to unfinished deliveries last, and attempts stay", async () => {
     const ada = await signedInPerson();
     const dayMs = 24 * 3_600_000;
     const made: string[] = [];
@@ -384,7 +384,7 @@ describe("records", () => {
     });
     const part = new Date().toISOString().slice(0, 10);
     await db().storageUse.create({ data: { ownerId: ada.id, kind: "attempts", part, bytes: 900 * 2_500 + 2 * MB } });
-    // Those of unfinished deliveries go too: a receiver could answer very many of them with as much as it likes.
+    // Responses to unfinished deliveries are deleted too: a receiver could answer very many of these with as much as it likes.
     await withSettings({ STORAGE_ATTEMPTS_MB: "3" }, () => makeRoom(never));
     expect(await db().attempt.count({ where: { ownerId: ada.id } })).toBe(900);
     expect((await bytesOf(ada)).attempts).toBe(900 * 2_500);

@@ -33,11 +33,14 @@ describe("S137 a question in a subprocess", () => {
     },
   );
 
-  test.for(["loop", "regex", "memory", "exit"] as const)("%s is too much, and the next one is answered", async (question) => {
-    const pool = newPool();
-    expect(await pool.ask(question)).toBe("too much");
-    expect(await pool.ask("echo")).toEqual({ answer: "echo" });
-  });
+  test.for(["loop", "regex", "memory", "exit"] as const)(
+    "of the kind %s is too much, and the next one is answered",
+    async (question) => {
+      const pool = newPool();
+      expect(await pool.ask(question)).toBe("too much");
+      expect(await pool.ask("echo")).toEqual({ answer: "echo" });
+    },
+  );
 
   test("does not run in the event loop's thread", async () => {
     // Long compared with a start on a busy machine, which varies by more than a hundred milliseconds.

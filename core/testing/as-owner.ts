@@ -18,7 +18,7 @@ async function connectAsOwner(): Promise<pg.Client> {
   return client;
 }
 
-/** How many sessions wait for a lock in this database. Within a transaction this view is a snapshot, so it is refreshed first. */
+/** How many sessions wait for a lock in this database. Within a transaction, pg_stat_activity is a snapshot, so it is refreshed first. */
 async function countWaiting(client: pg.Client): Promise<number | null> {
   await client.query("select pg_stat_clear_snapshot()");
   const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

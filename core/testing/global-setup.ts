@@ -21,7 +21,7 @@ type TestServer = { serverUrl: string; template: string; stop(): Promise<void> }
 /** Each project loads this file separately, and those of one run share a server. */
 const run = globalThis as { keyhookTestServer?: { starting: Promise<TestServer>; projects: number } };
 
-/** Runs once: starts a disposable server, or uses the one of TEST_DATABASE_URL, and creates the template database. */
+/** The first project starts a disposable server, or uses the one of TEST_DATABASE_URL, and creates the template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.keyhookTestServer ??= { starting: start(), projects: 0 };
   const shared = run.keyhookTestServer;

@@ -18,7 +18,7 @@ provideSettings({
   ANONYMOUS_ADDRESS_PERCENT: "100",
 });
 
-// Vitest's default of a second is too short on a busy machine. It does not delay results that come sooner.
+// Vitest's default of a second is too short on a busy machine. A longer timeout does not delay results that come sooner.
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 

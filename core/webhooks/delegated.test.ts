@@ -262,7 +262,7 @@ it("H2 a run does not begin if its grant ends while it is claimed, and gets no f
   expect(await findRun(alice.actor, own(alice), ended)).toMatchObject({ stage: "CANCELED" });
 });
 
-it("an organization's webhook that a member's token made is disabled, and its administrators notified, once the member has no right there any longer", async () => {
+it("an organization's webhook that a member's token created is disabled, and the organization's administrators are notified, once the member has lost the right to it", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "admin"]]);
   const token = await ownToken(alice.id, ["webhooks", "read-repos"]);

@@ -109,7 +109,10 @@ export async function settleEndedDelegations(): Promise<boolean> {
   });
 }
 
-/** Disables organizations' webhooks that can no longer act because their creator lost the right there: they would only look enabled. */
+/**
+ * Disables organizations' webhooks that can no longer act because their creator, or the token that created them, lost the right there:
+ * otherwise they would look enabled.
+ */
 function disableOutOfReach(tx: Db): Promise<number> {
   return disableWebhooks(
     tx,

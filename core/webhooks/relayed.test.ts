@@ -172,7 +172,7 @@ it("S129 a waiting delivery is not handed over once the webhook's owner may no l
   expect(handed).toEqual([]);
 });
 
-it("S129 the permission is checked again for deliveries of a killed worker too", async () => {
+it("S129 the permission is checked again for deliveries of a worker that was killed too", async () => {
   const grace = await signedInPerson("grace");
   const organization = await organizationOf(grace, [[ada, "read"]]);
   const { relay, webhookId } = await relayed("killed");

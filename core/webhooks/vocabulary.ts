@@ -40,8 +40,8 @@ export const attemptKinds = [
 export type AttemptKind = (typeof attemptKinds)[number];
 
 /**
- * Lanes of the queue, in order of precedence: deliveries that a person waits for, then first attempts, then retries, so that late retries
- * and large replays never delay new deliveries (S128).
+ * Lanes of the queue, in order of precedence: deliveries that a person waits for, then first attempts, then retries and large replays,
+ * which thus never delay new deliveries (S128).
  */
 export const lanes = {
   waitedFor: 0,
@@ -60,7 +60,7 @@ export const disabledReasons = [
   "failing",
   /** The target answered 410 (S125). */
   "gone",
-  /** A token created the webhook or changed it last, and its grant has ended (decision 071). */
+  /** A token created the webhook or changed it last, and its grant has ended or no longer covers the webhook (decision 071). */
   "grant_ended",
 ] as const;
 export type DisabledReason = (typeof disabledReasons)[number];

@@ -29,7 +29,10 @@ const hasOwner: Prisma.Sql = Prisma.sql`coalesce(CASE w.owner_kind
   WHEN 'user' THEN (SELECT u.disabled_at IS NULL FROM "user" u WHERE u.id = w.owner_id)
   ELSE (SELECT true FROM organization o WHERE o.id = w.owner_id) END, false)`;
 
-/** Whether webhook `w` may act: its owner exists and is not disabled, and the grant under which it was created is valid. */
+/**
+ * Whether webhook `w` may act: its owner exists and is not disabled, and the grant of the token that created it or changed it last, if any,
+ * still allows it to manage the owner's webhooks.
+ */
 export const isInForce: Prisma.Sql = Prisma.sql`(${hasOwner} AND ${mayAct("webhook.manage", DELEGATION, Prisma.sql`w.owner_id`)})`;
 
 /** The maximum number of watchers that a count reads: anybody may watch any repository, and each page and each push counts them (S137). */

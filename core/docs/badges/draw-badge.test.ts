@@ -37,7 +37,7 @@ describe("nothing is cut", () => {
           ground.every((value, index) => Math.abs((data[at + index] ?? 0) - value) < 8),
         );
       const columns = Array.from({ length: widthPx - 8 }, (_, x) => isGround(x + 4));
-      // After the last letter there is only background, as wide as the padding; right before it there are letters.
+      // Between the last letter and the edge there is only background, about as wide as the padding.
       const right = columns.length - 1 - columns.lastIndexOf(false);
       expect(right).toBeGreaterThanOrEqual(4);
       expect(right).toBeLessThan(24);

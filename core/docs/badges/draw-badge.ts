@@ -21,8 +21,8 @@ export const badgeColours: Record<BadgeTheme, Record<"ground" | "edge" | "ink" |
 };
 
 /**
- * The button "Sign in with …" as a picture for other sites. Its text consists of outlines of Inter, since a picture must not load a font
- * and readers' systems differ: no text is cut off, and the button looks the same everywhere.
+ * The button "Sign in with …" as a picture for other sites. Its text consists of outlines of Inter if there is one for each letter: a
+ * picture must not load a font, and readers' systems differ.
  */
 export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Badge {
   const { heightPx, fontPx, paddingPx, markPx, gapPx } = measures[size];

@@ -6,7 +6,7 @@ export type ReferenceOperation = {
   method: string;
   path: string;
   operation: ApiOperation;
-  /** The operations that do the same for other types of repositories, or for an organization's webhooks. */
+  /** The operations that do the same for other types of repositories, or for an organization's webhooks or apps. */
   alike: { id: string; method: string; path: string }[];
 };
 

@@ -49,9 +49,9 @@ export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
 
 /**
  * Sets what may be used in a month, from now on and including the current month.
- * @param subject `user`, `organization`, `plan:<plan>`, or the handle of a user or an organization
+ * @param subject `user`, `organization`, `plan:<plan>`, or the handle or ID of a user or an organization
  * @param allowance null removes the specific rule, so that the general one applies; the two general ones cannot be removed
- * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
+ * @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required`
  */
 export async function setAllowance(
   actor: Actor,

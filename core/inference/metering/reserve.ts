@@ -11,13 +11,13 @@ type Reservation = { id: string; ownerId: string; month: string };
 /** The longest duration of a request. A reservation that is five minutes older than this belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
 const EXPIRES_AFTER_SECONDS = REQUEST_MAX_MS / 1000 + 5 * 60;
-/** Concurrent requests of a user and of an organization: slow responses hold connections. */
+/** The most concurrent requests of a user and of an organization: slow responses hold connections. */
 const UNDER_WAY_MAX = { user: 32, organization: 256 };
 const WAIT_SECONDS = 5;
 
 /**
  * Reserves tokens for a request that begins, in one statement that locks the meter's row, so that parallel requests see each other's
- * reservations. A request may begin while anything is left, so only requests in progress at the end can exceed the allowance.
+ * reservations. A request may begin while anything of the allowance is left, so only requests that are then in progress can exceed it.
  * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are in progress
  */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {
@@ -100,7 +100,7 @@ function nextMonth(month: string): string {
   return day.format(new Date(Date.UTC(year, number, 1)));
 }
 
-/** How a request ended: what it used, or undefined if the provider did not respond, which costs nothing. */
+/** How a request ended: what it used, or undefined if it failed, which costs nothing. */
 type Settlement = { model: string; used: TokenCount | undefined };
 
 /** Releases a request's reservation and adds its use to the meter and to the day's use, in one statement: all or nothing. */

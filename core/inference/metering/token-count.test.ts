@@ -15,7 +15,7 @@ test("a provider's usage is read in the format of either API, and only if it is 
   expect(tokenCountOf({ prompt_tokens: Number.NaN, completion_tokens: 2 })).toMatchObject({ prompt: 0, completion: 2 });
 });
 
-test("a prompt is estimated by its text, wherever it is; images and audio do not count, and deep nesting is safe", () => {
+test("a prompt is estimated by its text, wherever in the request that is; images and audio do not count, and deep nesting is safe", () => {
   const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
   const sound = { type: "input_audio", input_audio: { data: "A".repeat(1_000_000), format: "wav" } };
   const messages = [{ content: [{ text: "x".repeat(4_000) }, picture, sound] }];

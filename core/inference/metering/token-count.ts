@@ -11,7 +11,7 @@ const TOKENS_MAX = 1_000_000_000;
 const COMPLETION_USUAL = 1_000;
 const COMPLETION_MAX = 100_000;
 
-/** Reads `usage` of a response of either API; undefined if it is invalid. The provider's numbers are limited too. */
+/** Reads `usage` of a response of either API; undefined if it is invalid, for example too large. */
 export function tokenCountOf(usage: unknown): TokenCount | undefined {
   const reported = Object(usage) as Record<string, unknown>;
   const prompt = tokens(reported.prompt_tokens ?? reported.input_tokens);

@@ -49,7 +49,7 @@ export function openKey(sealed: Uint8Array | null): string | null {
   return sealed && unseal(PURPOSE, sealed);
 }
 
-/** A model by its public name, its provider's name for it, and the plans that it is for; none means everybody. */
+/** A model by its public name, its provider's name for it, and the plans that it is for; an empty list means everybody. */
 export type NewModel = { name: string; upstreamName: string; plans: string[] };
 
 /** @throws ServiceError `invalid_request` */
@@ -77,7 +77,7 @@ export type ListedProvider = {
   id: string;
   name: string;
   baseUrl: string;
-  /** The end of its key; null if it has none, or one too short to show any of it. */
+  /** The end of the key; null without a key, and for a key that is too short to show a part of it. */
   last4: string | null;
   hasKey: boolean;
   isOwnNetworkAllowed: boolean;

@@ -2,7 +2,7 @@ import { env } from "../../env.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { UsableModel } from "../models.ts";
 
-/** The endpoints that are passed on, by their path after the base URL. */
+/** The endpoints whose requests are passed on, by their path after the base URL. */
 export const inferenceEndpoints = ["chat/completions", "completions", "embeddings", "responses"] as const;
 export type InferenceEndpoint = (typeof inferenceEndpoints)[number];
 
@@ -105,8 +105,8 @@ function requireNoUrl(name: string, value: unknown): unknown {
 
 /**
  * The body as the provider gets it: the client's known fields, with the model's name replaced, usage reporting added to streams, and
- * `store` set to false. Fields that refer to stored responses are refused. All users here share one account there, so each user could
- * request what the account stores (docs/decisions/047).
+ * `store` set to false. Fields that refer to stored responses are refused. All users here share one account at the provider, so each user
+ * could request what that account stores (docs/decisions/047).
  * @throws ServiceError `invalid_request`
  */
 export function prepareBody(

@@ -3,7 +3,7 @@ import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
-/** An event is a few words; this length is not plausible. */
+/** The longest event that is passed on. An event usually has a few words. */
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
 type Relay = {
@@ -130,7 +130,7 @@ export class AnswerCounter {
 
 /** The length of the text that a model wrote, in any of the forms in which it arrives. */
 function charactersOf(data: Record<string, unknown>): number {
-  // An event of the responses API; its other events repeat what these had.
+  // An event of the responses API. The other events of that API repeat what these had.
   if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);
   const choices = Array.isArray(data.choices) ? data.choices : [];
   let characters = 0;

@@ -39,14 +39,14 @@ type InferenceAnswer =
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
 /**
- * Passes a request on to the provider of its model, and its response back. The caller has to read the events to their end or call their
- * `return()`; otherwise the reservation lasts until it expires.
+ * Passes a request on to the provider of its model, and returns the provider's response. The caller has to read the events to their end,
+ * call their `return()` or abort `signal`; otherwise the reservation lasts until it expires.
  * @throws ServiceError `insufficient_scope`, `forbidden`, `invalid_request`, `not_found`, `rate_limited`, `quota_exceeded`,
- * `upstream_error`, `upstream_timeout`
+ * `upstream_error`, `upstream_timeout`, `unavailable`
  */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
-  // The request is counted before its body is read: parsing is most of the cost of an invalid request.
+  // The request is counted before its body is parsed: parsing is most of the cost of an invalid request.
   await countRequest(account, await readRates());
   const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);

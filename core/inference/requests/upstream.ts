@@ -103,7 +103,7 @@ function errorIn(text: string, key: string | null): PassedRefusal["error"] {
   };
 }
 
-/** Some send `{ error: { … } }`, some `{ error: "…" }`, some the fields themselves. */
+/** Some providers send `{ error: { … } }`, some `{ error: "…" }`, some the fields themselves. */
 function errorObject(text: string): unknown {
   try {
     const body = Object(JSON.parse(text)) as Record<string, unknown>;

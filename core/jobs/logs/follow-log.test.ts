@@ -87,7 +87,7 @@ describe("the whole log of a run", () => {
   });
 });
 
-/** The maximum number of statements that the followers may have needed since then, however slow the machine is. */
+/** The maximum number of statements that the followers may have needed since `startedAt`, however slow the machine is. */
 const readsSince = (startedAt: number) => 30 + (10 * (performance.now() - startedAt)) / 1_000;
 
 describe("followers of a run", () => {
@@ -132,7 +132,7 @@ describe("followers of a run", () => {
     expect(await whole(id, 100)).toEqual({ text: "the last\n", stage: "COMPLETED" });
   });
 
-  it("read a long log one page at a time, and end when it ends", async () => {
+  it("read a long log one page at a time, and end with the log", async () => {
     const id = await someRun();
     await say(id, ...Array.from({ length: 40 }, () => "y".repeat(32_000)));
     await end(id);
@@ -142,7 +142,7 @@ describe("followers of a run", () => {
     expect(Math.max(...pages)).toBeLessThan(12);
   });
 
-  it("who follow its stages get each stage, and end when they are aborted", async () => {
+  it("get each of its stages, or leave when they are aborted", async () => {
     const id = await someRun();
     const stages: string[] = [];
     const following = (async () => {

@@ -12,7 +12,7 @@ type Output = "stdout" | "stderr";
 /** How much of a run's output is stored, in bytes (S132). */
 export const LOG_MAX_BYTES = 8 * 1024 ** 2;
 
-/** Followers are notified at most this often, so that a talkative run costs no more notifications than a quiet one. */
+/** Output is stored, and followers are notified, at most this often, unless much output is waiting (`PENDING_MAX`). */
 const FLUSH_MS = 200;
 /** A line still unfinished after this time is shown unfinished. */
 const LINE_WAIT_MS = 1_000;

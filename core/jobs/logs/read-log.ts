@@ -5,7 +5,7 @@ import { requestContext } from "../../log.ts";
 import { followTail, type Page, type Tail } from "../../tail.ts";
 import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
-/** Limits for the end of a log: a chunk may consist of line breaks only, so lines are counted too (S137). */
+/** Limits for the end of a log, besides the number of lines: lines may be very long, and a chunk may consist of line breaks only (S137). */
 const END_BYTES = 1024 * 1024;
 const END_CHUNKS = 1_000;
 

@@ -16,7 +16,7 @@ const SHORTEST = 4;
 const SHORTEST_ENCODED = 8;
 /** A longer value is searched for in adjacent windows of this length: if all of them match, the whole value is there. */
 const LONGEST = 64;
-/** The encoded forms are searched for up to this many lines of one secret: a key's file has fewer. */
+/** The first lines of a secret, up to this number, are also searched for in encoded forms: a key's file has fewer lines. */
 const LINES_ENCODED_MAX = 100;
 /** Limit for all encoded forms together, short secrets first: about ten megabytes of memory, and a few tenths of a second. */
 const ENCODED_WINDOWS_MAX = 64 * 1024;

@@ -51,7 +51,7 @@ const siteAddress = () => addressOf((site.address() as AddressInfo).port);
 const dial = () => connect(join(folder, "out.sock")).on("error", () => undefined);
 const ask = () => request({ socketPath: join(folder, "out.sock"), path: `${siteAddress()}/`, agent: false });
 
-it("S132 an answer that cannot be passed on ends the request, and not the worker", async () => {
+it("S132 a response that cannot be passed on ends the request, not the worker", async () => {
   const outcome = () =>
     new Promise((resolve) => {
       ask()

@@ -26,8 +26,8 @@ const CONNECTIONS_MAX = 64;
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
 /**
- * How many connections beyond the open ones may arrive within `DROPPED_MS`. Closing them also takes time on the event loop, and Node cannot
- * stop accepting for a while, so the job is cut off instead.
+ * How many connections may be dropped within `DROPPED_MS` because too many are open. Closing them also takes time on the event loop, and
+ * Node cannot stop accepting for a while, so the job is cut off instead.
  */
 const DROPPED_MAX = 5_000;
 const DROPPED_MS = 10_000;
@@ -159,7 +159,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   }
   return {
     take(connection) {
-      // Applies `maxConnections`, which Node enforces only for the socket.
+      // Applies `maxConnections`, which Node enforces only for connections to the listener.
       if (taken.size >= CONNECTIONS_MAX) {
         connection.destroy();
         return countDropped();

@@ -86,5 +86,5 @@ export async function probe(runner: Runner): Promise<string | undefined> {
   const exit = await exited;
   if (exit.kind === "failed") return exit.reason;
   if (exit.kind === "exited" && exit.code === 0) return undefined;
-  return `a test command failed there (${output.trim() || exit.kind}).`;
+  return `a test command failed in the sandbox (${output.trim() || exit.kind}).`;
 }

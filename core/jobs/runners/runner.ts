@@ -32,15 +32,15 @@ export type Task = {
   image?: string | undefined;
   /** The program and its arguments. Empty: the image's own command. */
   command: readonly string[];
-  /** The command's whole environment, except what the runner itself adds (PATH, HOME, TMPDIR). */
+  /** The command's whole environment, except what the runner itself adds (such as PATH and HOME). */
   environment: Readonly<Record<string, string>>;
   /** A directory of this machine that becomes the command's working directory, read-only. Without it: an empty, writable one. */
   filesDirectory?: string | undefined;
   /** A webhook's payload: `WEBHOOK_PAYLOAD_FILE` names a file with it (S133). */
   payload?: string | undefined;
   /**
-   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: through it a serving Space is reached. Its parent
-   * directory may be entered only by this service; a runner opens that to the user that runs the command.
+   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: through it a serving Space is reached. Only this
+   * service may enter the directory around it; a runner lets the command's user enter that too.
    */
   socketDirectory?: string | undefined;
   /** Whether the task may reach anything outside of itself. */

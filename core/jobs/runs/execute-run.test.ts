@@ -311,8 +311,8 @@ describe("a worker", () => {
   });
 });
 
-describe("a run that cannot be run", () => {
-  it("says why: no such flavor, no network, no such Space, secrets of another key", async () => {
+describe("the worker of a run", () => {
+  it("says why it cannot be run: no such flavor, no network, no such Space, secrets of another key", async () => {
     const failing: [Partial<JobSpec>, string][] = [
       [{ flavor: "a100-large" }, "machine size a100-large no longer exists"],
       [{ network: true }, "JOBS_NETWORK=1"],
@@ -335,7 +335,7 @@ describe("a run that cannot be run", () => {
     expect((await rowOf(sealed)).message).toContain("SECRET_KEY");
   });
 
-  it("S132 is refused if JOBS_RUNNER is off, and otherwise runs in bubblewrap", async () => {
+  it("S132 finds no runner if JOBS_RUNNER is off, and otherwise bubblewrap", async () => {
     provideSettings({ JOBS_RUNNER: "off" });
     expect(await findRunner()).toMatchObject({ refusal: expect.stringContaining("JOBS_RUNNER") });
     provideSettings({ JOBS_RUNNER: "auto" });

@@ -17,7 +17,7 @@ import { type Outcome, recordEnd, recordStart, watchClaim } from "./record-run.t
 import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 
-/** A run's owner, and the actor for whom it runs, with their current rights; undefined if they no longer have any. */
+/** A run's owner, and the actor for whom it runs, with their current rights. `delegate` is undefined if that actor no longer has any. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
 /**

@@ -28,7 +28,7 @@ const count = (rows: ClaimedRun[], ...owners: By[]) =>
   owners.map(({ id }) => rows.filter(({ owner_id }) => owner_id === id).length);
 
 describe("slots for jobs", () => {
-  it("go to callers in turn: one who comes after two hundred runs of another is served together with the first of these", async () => {
+  it("go to callers in turn, even to one whose runs were created after two hundred runs of another", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 200);
     await waiting(bob, 2);
@@ -71,13 +71,13 @@ describe("slots for jobs", () => {
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
     expect(await claim(2)).toEqual([]);
-    // Nor if it claims only one of its two free slots.
+    // Nor does a worker get a run that claims for only one of its two free slots.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
   });
 
-  it("S137 all but one may be used by long runs, however many runs wait", async () => {
+  it("S137 may be used by long runs, except the last one, however many runs wait", async () => {
     const [ada, bob, eve, dan] = [person(), person(), person(), person()];
     for (const each of [ada, bob, eve, dan]) await waiting(each, 2, DAY);
     expect(await claim(4)).toHaveLength(3);
@@ -99,7 +99,7 @@ describe("slots for jobs", () => {
     await waiting(ada, 2);
     const claimed = await claim(4);
     expect(claimed.filter(({ spec }) => (spec as JobSpec).timeoutSeconds === undefined)).toHaveLength(2);
-    // The same for a short run of the last of many callers.
+    // So does a short run of the last of many callers.
     await pool().query("update job_run set finished_at = now()");
     await waiting(ada, 3, DAY);
     await claim(4);

@@ -4,7 +4,7 @@ import type { RunOwner } from "./run.ts";
 
 /**
  * A run counts against the user who started it, or who created the schedule or webhook that started it: one user may have many
- * organizations. Runs that may take longer than the default time never get all slots (decision 055).
+ * organizations. Runs that may take longer than the default time never get all slots, unless there is only one (decision 055).
  */
 export const jobTable: LeasedTable = {
   name: "job_run",

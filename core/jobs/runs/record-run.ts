@@ -10,7 +10,7 @@ import { LEASE_SECONDS } from "../../postgres/leased-table.ts";
 import type { RunnerName } from "../runners/runner.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
-/** How a run ended. `exitCode` is null if its command did not end by itself: it could not be run, or was cancelled. */
+/** How a run ended. `exitCode` is null if the run was cancelled, or its runner could not run the command to its end. */
 export type Outcome = {
   stage: Extract<JobStage, "COMPLETED" | "CANCELED" | "ERROR">;
   exitCode: number | null;

@@ -30,9 +30,9 @@ export async function requestRun(
 }
 
 /**
- * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: its delivery is replayed, which
- * checks again whether it may receive the event (S129).
- * @throws ServiceError as `requestRun`, `not_found` (the run), and `conflict` (of a webhook)
+ * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: a replay of its delivery checks again
+ * whether the webhook may receive the event (S129).
+ * @throws ServiceError as `requestRun`, `not_found` (the run), `forbidden` (another app's run), and `conflict` (a webhook's run)
  */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
   return request(actor, namespace, from, async (tx, owner) => {

@@ -8,7 +8,7 @@ import { invalidRequest, notFound } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
 
-/** Limits of a process's arguments and environment, far below the kernel's (S138). */
+/** The limit of a process's arguments and environment together, far below the kernel's (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
 
 /**

@@ -7,7 +7,7 @@ import type { JobStage } from "../stages.ts";
 
 export const initiatorTypes = ["user", "organization", "scheduled-job", "duplicated-job", "webhook"] as const;
 
-/** Who or what started it; `name` as it was then. */
+/** Who or what started a run; `name` as it was then. */
 export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; name?: string };
 
 export type RunOwner = { kind: "user" | "organization"; id: string };
@@ -27,7 +27,7 @@ export type Run = {
   stage: JobStage;
   /** Why it is in this stage, as a sentence for its owner. */
   message: string | null;
-  /** Null while it is not over, and if no command ended: it could not be run, or was cancelled. */
+  /** Null while it is not over, if it was cancelled, and if its runner could not run the command to its end. */
   exitCode: number | null;
   webhookId: string | null;
   deliveryId: string | null;

@@ -109,9 +109,9 @@ type ScheduleChanges = {
 };
 
 /**
- * Changes when a job runs, or its labels. Omitted fields stay. A new schedule applies from now on, and it runs in the name of the user who
- * changed it.
- * @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`
+ * Changes when a job runs, whether its runs may overlap, or its labels. Omitted fields stay. The change applies from now on, and the job
+ * then runs in the name of the user who made it.
+ * @throws ServiceError `invalid_request`, and as `changeSchedule`
  */
 export async function updateSchedule(
   actor: Actor,
@@ -143,8 +143,8 @@ export async function updateSchedule(
 }
 
 /**
- * Starts no more runs until it is resumed; a current run continues. Suspending twice is not an error. @throws ServiceError `not_found`,
- * `insufficient_scope`
+ * Suspends a schedule: its due times start no runs until it is resumed. A current run continues. Suspending twice is not an error.
+ * @throws ServiceError as `changeSchedule`
  */
 export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
@@ -160,8 +160,8 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
 
 /**
  * Resumes a suspended schedule: times that passed meanwhile do not run, and it now runs in the name of the user who resumed it, since the
- * previous one may be why it was suspended. Resuming one that is not suspended changes nothing.
- * @throws ServiceError `not_found`, `insufficient_scope`
+ * previous user may be why it was suspended. Resuming one that is not suspended changes nothing.
+ * @throws ServiceError as `changeSchedule`
  */
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
@@ -185,7 +185,7 @@ export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: Request
   });
 }
 
-/** Deletes a schedule; runs that it started stay, and running ones continue. @throws ServiceError `not_found`, `insufficient_scope` */
+/** Deletes a schedule; runs that it started stay, and running ones continue. @throws ServiceError as `changeSchedule` */
 export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
   await changeSchedule(actor, of, async (tx, row, owner) => {
     await tx.scheduledJob.delete({ where: { id: row.id } });

@@ -50,8 +50,8 @@ export async function changeSchedule<T>(
 const BYTES_PER_SCHEDULE = 10 * 1024;
 
 /**
- * The schedules of a namespace, newest first; those with a large spec count more than once, both in a page and in `total`. @throws
- * ServiceError `not_found`, `insufficient_scope`
+ * The schedules of a namespace, newest first; those with a large spec count more than once, both in a page and in `total`.
+ * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function listSchedules(
   actor: Actor,

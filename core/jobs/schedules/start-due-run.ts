@@ -95,8 +95,8 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
 
 /**
  * Runs a schedule's job once, now; its due times do not change, and a suspended one stays suspended.
- * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited` (too many wait), `conflict` while the last run continues and runs
- * must not overlap
+ * @throws ServiceError as `changeSchedule`, `rate_limited` (too many wait), `conflict` while the last run continues and runs must not
+ * overlap
  */
 export async function runScheduleNow(
   actor: Actor,

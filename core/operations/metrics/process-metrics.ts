@@ -142,7 +142,7 @@ function watchRejections(registers: Registry[]): () => void {
 function watchAttempts(registers: Registry[]): () => void {
   const attempts = new Counter({
     name: "keyhook_delivery_attempts_total",
-    help: "Delivery attempts, by outcome (delivered, rejected, unreachable, blocked, withheld) and number",
+    help: "Delivery attempts, by outcome (delivered, rejected, unreachable, blocked, withheld), kind and target",
     labelNames: ["outcome", "kind", "target"],
     registers,
   });

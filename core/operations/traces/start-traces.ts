@@ -31,7 +31,7 @@ export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<
       "service.instance.id": newId(),
       "host.name": hostname(),
     }),
-    // Spans that it cannot send in time are dropped: an unavailable collector never delays anything or fills the memory.
+    // Spans that cannot be sent in time are dropped: an unavailable collector never delays anything or fills the memory.
     spanProcessors: [
       new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }) }),
     ],

@@ -40,7 +40,7 @@ export class Traces {
     };
   }
 
-  /** A span for each event that belongs to a trace; events fanned out together share its time. */
+  /** A span for each event that belongs to a trace. The spans of events that were fanned out together have the same times. */
   #addFanOut({ startedAt, milliseconds, events, deliveries }: FanOutSeen): void {
     const attributes = { "keyhook.fan_out.events": events.length, "keyhook.fan_out.deliveries": deliveries };
     for (const { id, traceparent } of events) {

@@ -12,7 +12,10 @@ export type TakenRequest = {
   path: string;
   headers: HeaderList;
   body: Uint8Array;
-  /** For one of our own deliveries: its id, and the number of earlier attempts in its round. It is in an inbox at most once. */
+  /**
+   * For one of our own deliveries: its id, and its number of failed attempts (`tries` of `ClaimedDelivery`). A delivery is in an inbox at
+   * most once.
+   */
   delivery?: { id: string; tries: number };
 };
 
@@ -32,7 +35,7 @@ export async function findRelayByToken(token: string): Promise<FoundRelay | unde
 }
 
 /**
- * Records a request for its current or next listener. It is durable when this returns.
+ * Records a request for the relay's current or next listener. The request is durable when this returns.
  * @returns undefined if the relay, or all relays of its user together, are full
  */
 export async function takeRequest(

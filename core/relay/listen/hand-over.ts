@@ -52,8 +52,8 @@ type Row = {
  * earlier connection.
  * @param room how many requests it accepts now
  * @param known what this connection has already received
- * @param reach what its token can read: it gets only deliveries of these owners' webhooks about repositories that it can read. Other
- * deliveries wait for a listener that may receive them
+ * @param reach what the listener's token can read: of deliveries, the listener gets only those of these owners' webhooks, about
+ * repositories that the token can read. Other deliveries wait for a listener that may receive them
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,

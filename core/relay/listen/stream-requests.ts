@@ -25,7 +25,7 @@ const STALLED_BEATS = 12;
 export const CONCURRENCY_MAX = 64;
 
 type RequestStream = {
-  /** The actor behind the request, according to their token now. @throws ServiceError if it has ended */
+  /** The listening actor, with the current rights of their token. @throws ServiceError if the token has ended */
   actorNow: () => Promise<Actor>;
   userId: string;
   name: string;

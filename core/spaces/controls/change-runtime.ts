@@ -24,7 +24,7 @@ type Change = {
 };
 
 /**
- * Lets one caller at a time change how a Space runs, records it in the audit log, and notifies the worker that runs it.
+ * Lets one caller at a time change how a Space runs, records the change in the audit log, and notifies the worker that runs the Space.
  * @throws ServiceError `conflict` while there is no commit; and as `changeRepo`
  */
 async function changeRuntime(
@@ -51,7 +51,7 @@ async function changeRuntime(
 
 /**
  * Stops a Space until it is restarted: neither a request nor a push wakes it.
- * @throws ServiceError `invalid_request` for one that only shows files; and as `changeRuntime`
+ * @throws ServiceError `invalid_request` for a static Space; and as `changeRuntime`
  */
 export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
@@ -112,7 +112,7 @@ export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, fro
   );
 }
 
-/** The URL to which webhooks of a private Space post. Anybody who knows it can only post; only the Space's managers are shown it. */
+/** The URL at which a private Space receives webhooks. It is shown only to the Space's managers; anybody who knows it can only post. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }

@@ -12,7 +12,8 @@ const noted = new Map<string, number>();
 /**
  * How many accounts' Spaces one visitor may wake within five minutes, and how many Spaces of each account: for each, another Space may have
  * to yield its slot. The limit by account exists because all deliveries to public Spaces come from this service's own address: those to one
- * account's Spaces must not stop all others. Requests through a URL for receivers count only for the Space's caller (door/find-app.ts).
+ * account's Spaces must not stop all others. Requests through a URL for receivers count only against the receivers of the Space's account
+ * (door/find-app.ts).
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 

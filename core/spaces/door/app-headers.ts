@@ -5,7 +5,7 @@ import { endToEnd } from "../../http/hop-by-hop.ts";
 
 /**
  * Headers of every response below an app's URL, from the app or from us. A Space's pages belong to their author but are on our origin: they
- * run in a sandbox, as if on an origin of their own, so that their scripts cannot read our pages, without cookies or storage
+ * run in a sandbox without cookies or storage, as if on an origin of their own, so that their scripts cannot read our pages
  * (docs/decisions/057-spaces.md). Only our pages may frame them. Of an app's own headers only those that concern this one response pass
  * (core/http/foreign-response-headers.ts).
  */

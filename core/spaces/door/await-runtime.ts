@@ -5,7 +5,7 @@ import { SPACE_CHANNEL } from "../stages.ts";
 
 // A notification may be missed.
 const POLL_MS = 500;
-/** A woken Space waits for a slot only while somebody waits for it. */
+/** How often it is noted that somebody waits: a woken Space waits for a slot only while somebody waits for it. */
 const NOTE_MS = 5_000;
 
 /** The Spaces that are being waited for: one listener for the whole process, and one query per Space for all who wait. */
@@ -54,7 +54,7 @@ export async function awaitRuntime(
 
 type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
-/** Watches one Space for all who wait for it: checks at once on a notification, and now and then. */
+/** Watches one Space for all who wait for it: checks at once on a notification, and every half second. */
 class Watch {
   readonly #repoId: string;
   /** Each waits with the number of the first check whose result it may get: an earlier check began before it asked. */

@@ -69,7 +69,7 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
 async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
-  // Receivers only get POST requests: the URL cannot be used to view anything.
+  // The URL for receivers accepts only POST requests: it cannot be used to view anything.
   if (visitor.kind === "receiver") {
     if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;
     // Deliveries all come from this service's own address: counted by address, all would share one visitor's limit (S137).

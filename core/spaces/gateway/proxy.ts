@@ -189,7 +189,7 @@ function open(
   }
 }
 
-/** In the form that Node accepts: it returns nothing, and passes the socket to the callback. */
+/** `connect` in the form that Node accepts, which passes the socket to a callback. */
 function connectingBy(connect: Connect): NonNullable<RequestOptions["createConnection"]> {
   return (_, done) => {
     connect().then(

@@ -24,7 +24,7 @@ export type Gateway = {
   address: string;
   add(repoId: string, connect: Connect): void;
   remove(repoId: string): void;
-  /** Since when it has had no requests; undefined while it has one. */
+  /** Since when a Space has had no requests; undefined while it has one. */
   idleSince(repoId: string): number | undefined;
   /**
    * Since when a Space has accepted requests, and when each caller last used it: "now" while one of its requests is being answered. A
@@ -59,7 +59,7 @@ export async function startGateway(): Promise<Gateway> {
     });
   }
 
-  // The relaying process has its own limits, so nothing here ends a stream that makes progress.
+  // The web process has its own limits, so nothing here ends a stream that makes progress.
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0, headersTimeout: 60_000 });
   server.on("request", (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));

@@ -54,7 +54,7 @@ it("S132 a Space that keeps printing has only a part of its output stored, which
   expect(text.endsWith(`line ${printed - 1} of many\n`)).toBe(true);
 });
 
-it("a Space that prints little has it in its log at once, in order and in whole pieces", async () => {
+it("a Space that prints little has its output in its log at once, in order and in whole pieces", async () => {
   const id = await aSpace();
   const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
   writer.note("starting");

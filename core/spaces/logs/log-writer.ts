@@ -16,8 +16,8 @@ const WAITING_MAX_CHARACTERS = 128 * 1024;
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
 /**
- * Output that is stored without delay; after that, one piece a second. Only the last 256 KiB are kept, but all of it would be written to
- * disk.
+ * Output that is stored without delay; after that, one piece a second. Only the last 256 KiB are kept, but all stored output is first
+ * written to disk.
  */
 const ROOM_MAX_CHARACTERS = 2 * 1024 ** 2;
 const ROOM_CHARACTERS_PER_SECOND = PIECE_MAX_CHARACTERS;

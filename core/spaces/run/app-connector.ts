@@ -83,7 +83,7 @@ export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE
   server.on("drop", countSpare);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // The sandbox's user differs from the worker's: the parent directory keeps all others out.
+    // The sandbox's user may differ from the worker's: the parent directory keeps all others out.
     server.listen({ path: join(directory, SOCKET), readableAll: true, writableAll: true }, resolve);
   });
   await chmod(directory, 0o755);

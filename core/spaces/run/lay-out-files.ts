@@ -22,8 +22,8 @@ type Owner = { kind: "user" | "organization"; id: string };
  * a token, must both be able to read them now. An organization can read its own Spaces and public ones.
  * @param space `owner/name`
  * @param note receives notes on what was left out, in sentences
- * @throws ServiceError `not_found` if one of them cannot read the Space, and also if it does not exist (S136); `invalid_request` if it
- * cannot be run; the signal's reason
+ * @throws ServiceError `not_found` if one of them cannot read the Space, and also if it does not exist (S136); `invalid_request` if it has
+ * no files, or they cannot be written; the signal's reason
  */
 export async function takeSpaceFiles(
   space: string,
@@ -88,7 +88,7 @@ const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EIS
 /**
  * Writes the files of a commit into an empty directory, including those in Git LFS. Links are made last, and only those that stay within
  * the directory, so that nothing is ever written through a link (S137). Submodules are left out.
- * @returns the paths of its files
+ * @returns the paths of its files and links
  * @throws CannotLayOut; the signal's reason
  */
 export async function layOutFiles(repo: Repo, commit: string, directory: string, options: Options): Promise<Set<string>> {
@@ -106,7 +106,7 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });
     for (const { path, target } of links) await symlink(target, join(directory, path));
   } catch (error) {
-    // Only a push can fix it, so it is not retried.
+    // Only a push can fix such a name, so this is not retried.
     const { code, path: at } = error as NodeJS.ErrnoException;
     if (!UNWRITABLE.has(code)) throw error;
     const shown = JSON.stringify(at === undefined ? "" : relative(directory, at).slice(0, 200));

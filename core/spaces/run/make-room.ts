@@ -84,7 +84,8 @@ export type Occupant = Run & {
  * While a Space waits for a slot, another Space yields its own. The first choice is one that was quiet for this long, if its caller has at
  * least as many slots as the waiting caller. A Space that a visitor woke, and that nobody has used since, counts as quiet after
  * `AWAITED_SECONDS`. The second choice is one that has run for this long, however busy, if its caller would then still have at least as
- * many. Without that condition the two callers would only swap, and any request for a sleeping Space would end somebody else's busy one.
+ * many slots as the waiting caller. Without that condition the two callers would only swap, and any request for a sleeping Space would end
+ * somebody else's busy one.
  */
 const TURN_SECONDS = 5 * 60;
 /** The part of a worker's slots that one visitor can keep busy: otherwise an occasional request to each Space would keep all slots busy. */
@@ -117,8 +118,8 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
 /**
- * The Spaces that count as busy: each caller keeps only some Spaces busy. Spaces with few callers are counted first, because Spaces with
- * many callers may be kept busy by any of these.
+ * The Spaces that count as busy: each caller keeps only some Spaces busy. Spaces with few callers are counted first, because a Space with
+ * many callers may be kept busy by any of them.
  */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();

@@ -30,7 +30,7 @@ export async function recordStage(
 /** A run lost later than this after its start had been running well: the loss is not the Space's fault. */
 const LOST_EARLY_SECONDS = 120;
 
-/** Counts workers lost in a row soon after claiming this Space: one that kills its worker must not be passed on forever. */
+/** Counts workers lost in a row soon after claiming this Space: a Space that kills its worker must not be passed on forever. */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(
     `UPDATE space_runtime SET attempts = CASE WHEN updated_at < now() - make_interval(secs => $3) THEN 1 ELSE attempts END

@@ -19,7 +19,7 @@ import { leftPrefix, nameOf } from "./sweep-left-files.ts";
 
 /** How long a command may take until it listens. */
 const START_SECONDS = 60;
-/** How often it is restarted automatically, and how long it must run to count as steady. */
+/** How often a crashed app is restarted automatically, and how long an app must run to count as steady. */
 export const RESTARTS_MAX = 5;
 const STEADY_SECONDS = 60;
 
@@ -30,8 +30,8 @@ type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSigna
 
 /**
  * Lays out the files of a Space's latest commit, starts its command in a sandbox, and relays requests to it until it ends or is stopped.
- * @param signal aborted with a StopReason
- * @returns how it ended, for `recordEnd`; undefined if the run is no longer ours
+ * @param hosting its `signal` is aborted with a StopReason
+ * @returns how it ended, for `recordEnd`; undefined if the run is no longer ours, or its end is already recorded
  */
 export async function runSpace(
   repo: Repo,
@@ -54,7 +54,7 @@ export async function runSpace(
   }
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
   const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
-  // Directly in the machine's temporary folder: the sandbox's user must not be able to enter our own folder in it.
+  // Directly in the machine's temporary folder, not in our own folder there, which the sandbox's user must not be able to enter.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   let door: AppConnector | undefined;

@@ -186,7 +186,7 @@ test("S137 a Space that cannot be run is retried after longer and longer pauses"
   expect(delays).toEqual([10, 20, 40, 80, 160, 320, 320, 320]);
 });
 
-test("workers free one slot together for a waiting Space", { timeout: 60_000 }, async () => {
+test("several workers together free only one slot for a waiting Space", { timeout: 60_000 }, async () => {
   const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
   for (let each = 0; each < 4; each++) await waiting(ada);
   const [one, other] = [await worker(2), await worker(2)];
@@ -277,7 +277,7 @@ test("S137 one visitor keeps at most a quarter of the slots busy, however many S
   await check();
 });
 
-test("S137 one visitor wakes a few Spaces of a few accounts in five minutes, and does not prevent others from waking them", {
+test("S137 one visitor can wake only a few Spaces of a few accounts in five minutes, and does not prevent others from waking them", {
   timeout: 60_000,
 }, async () => {
   const ada = await signedInPerson("ada");
@@ -320,7 +320,7 @@ test("a Space of an organization counts against its creator, and then against th
   expect(await partyOf(adas)).toBe(ada.id);
 });
 
-test("a moved Space counts for its new owner or, in an organization, for its former owner", async () => {
+test("a moved Space counts against its new owner or, in an organization, against its former owner", async () => {
   const [ada, bob] = [await signedInPerson("ada"), await signedInPerson("bob")];
   const id = await waiting(ada);
   const move = (ownerId: string, kind: string) =>

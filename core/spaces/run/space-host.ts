@@ -99,8 +99,8 @@ export class SpaceHost {
   }
 
   /**
-   * Stops runs that are no longer wanted: paused, restarted, pushed to, deleted, taken over, or idle. If all slots are used, it may also
-   * stop one for others' Spaces that wait.
+   * Stops runs that are no longer wanted: paused, restarted, pushed to, deleted, taken over, idle, or of a disabled user. If all slots are
+   * used, it may also stop one for others' Spaces that wait.
    */
   async check(capacity: number): Promise<void> {
     const ids = [...this.#running.keys()];

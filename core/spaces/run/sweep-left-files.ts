@@ -7,7 +7,7 @@ import { heldAmong, sweepTaskDirectories } from "../../jobs/runners/task-directo
 import { serviceMark, sweepTemporaryFolders } from "../../temporary-folder.ts";
 import type { Run } from "./record-run.ts";
 
-/** The prefix of running Spaces' folders: unique to a database, since services may share a machine. Socket paths have 107 bytes. */
+/** The prefix of running Spaces' folders: unique to a database, since services may share a machine. Socket paths have at most 107 bytes. */
 export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceMark()}-`);
 
 /** The rest of the name of a run's folder. */

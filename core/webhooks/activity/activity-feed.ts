@@ -101,7 +101,7 @@ const versionOf = (delivery: Delivery | undefined): string =>
     ? ""
     : [delivery.state, delivery.attempts, delivery.lastOutcome, delivery.lastStatus, delivery.nextAttemptAt?.getTime()].join();
 
-/** The newest, those that wait, and those that waited at the last reading. */
+/** The newest deliveries, those that wait, and those that waited at the last reading. */
 async function readKnown(webhookId: string, before: Known | undefined): Promise<Known> {
   const waited = [...(before?.deliveries.values() ?? [])].filter(({ state }) => state === "waiting").map(({ id }) => id);
   const { rows } = await pool().query<DeliveryRow & { is_newest: boolean }>({

@@ -33,7 +33,7 @@ export function deliveryConditions(
   const { state, scope, action, repo, text, outcome, status } = filter;
 
   // Waiting deliveries are found in the queue, which is small, the others by indexes of `delivery`. Two of these are partial, and are used
-  // only with exactly this condition.
+  // only with exactly the condition on `d.state` below.
   const table = state === "waiting" ? "delivery_queue w JOIN delivery d ON d.id = w.id" : "delivery d";
   const ids = state === "waiting" ? "w" : "d";
   // Both columns are in one comparison and in the order: for a webhook with most of a day's deliveries, the planner would otherwise go by

@@ -31,7 +31,7 @@ export type WebhookChart = {
   /** The durations of answered attempts. */
   medianMs: number | null;
   p99Ms: number | null;
-  /** Tried and waiting for a retry; counted up to 10,000. */
+  /** The number of deliveries that were tried and wait for a retry; counted up to 10,000. */
   waitingToRetry: number;
   triggers: { count: number; limit: number };
 };

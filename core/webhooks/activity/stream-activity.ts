@@ -30,7 +30,7 @@ const takeSlot = streamSlots({
 const TRUST_MS = 5_000;
 
 type ActivityStream = {
-  /** The actor behind the request, according to their token or session now. @throws ServiceError if it has ended */
+  /** The viewing actor, with the current rights of their token or session. @throws ServiceError if the token or session has ended */
   actorNow: () => Promise<Actor>;
   webhookId: string;
   ownerId?: string | undefined;
@@ -165,7 +165,7 @@ export async function* followActivity(
   }
 }
 
-/** A time in milliseconds, as in `tail`. Anything else is ignored: it comes from elsewhere. */
+/** A time in milliseconds, as in `tail`. Anything else is ignored, since the client may send any text. */
 function timeOf(after: string | undefined): number | undefined {
   return after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }

@@ -11,7 +11,7 @@ export const LEASE_SECONDS = 20;
 /** How much a worker can claim now. Unlisted targets get the default allowance. */
 export type Room = {
   total: number;
-  /** The part of the allowance that is reserved for retries, so that they never starve (S128). */
+  /** The part of `total` that is reserved for retries, so that they never starve (S128). */
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
@@ -23,7 +23,7 @@ export type Room = {
   ratings: Record<HostRating, number>;
 };
 
-/** `good`: last answered, and quickly. `bad`: did not answer, or slowly. */
+/** `good`: the host answered the last attempt quickly. `bad`: it answered slowly, or not at all. */
 export type HostRating = "good" | "unknown" | "bad";
 
 /** The position at which the next look at the backlog begins. */

@@ -37,7 +37,7 @@ export class Cycle {
     await this.#running;
   }
 
-  /** Runs the work again in this time at the latest. */
+  /** Makes the next run of the work due in this time at the latest. */
   within(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (at >= this.#at) return;

@@ -14,8 +14,8 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
       return { ...none, state: "withheld" };
     default:
   }
-  // The receiver may have closed the kept connection, which it may do at any time: that says nothing about it. Only once in
-  // a round, so that a receiver that always does it is retried by the schedule.
+  // The receiver may have closed the kept connection, as it may at any time: that says nothing about the receiver. The attempt is repeated
+  // at once only if it was not a retry, so that a receiver that always does this is retried by the schedule.
   if (attempt.isStale && kind !== "retry") return { ...none, state: "waiting", again: { seconds: 0, tries } };
 
   const failed = { ...none, health: "fails" as const };
@@ -38,10 +38,10 @@ function askedFor({ answer, startedAt }: Attempt): number {
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** Seconds until each further attempt of a round: nine, over less than 48 hours (S125). */
+/** Seconds until each further attempt: nine, over less than 48 hours (S125). */
 const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
-/** Jitter only delays: by up to a tenth, and at most five minutes, so that the round stays under 48 hours. */
+/** Jitter only delays: by up to a tenth, and at most five minutes, so that all retries stay within 48 hours. */
 const JITTER_SHARE = 0.1;
 const JITTER_MAX = 5 * MINUTE;
 
@@ -50,7 +50,7 @@ export const RETRY_AFTER_MAX = 24 * HOUR;
 
 /**
  * Seconds until the next attempt; undefined if there is none.
- * @param failed number of failed attempts in this round, at least 1
+ * @param failed number of failed attempts since the schedule began, at least 1
  * @param askedFor seconds for which the receiver asked not to be called
  */
 export function retryDelay(failed: number, askedFor = 0, random: () => number = Math.random): number | undefined {

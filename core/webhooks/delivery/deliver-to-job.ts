@@ -52,7 +52,10 @@ export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> 
 
 type Ended = { stage: string; exitCode: number | null; message: string | null };
 
-/** A run without an exit code that was not cancelled could not be run by the runner: it is retried. A failure of the job itself is not. */
+/**
+ * A run without an exit code that was not cancelled could not be run to its end by the runner: it is retried. A failure of the job itself
+ * is not.
+ */
 function outcomeOf({ stage, exitCode, message }: Ended): {
   outcome: "delivered" | "rejected" | "unreachable";
   reason: string | null;

@@ -39,7 +39,8 @@ export async function deliverToRelay(
     delivery: { id, tries },
   };
   const taken = await takeRequest(relay.id, request);
-  if (!taken) return lost("the inbox of the relay is full: its listener is missing or too slow", elapsed());
+  if (!taken)
+    return lost("the relay's inbox is full, or all inboxes of its owner together: a listener is missing or too slow", elapsed());
   if (!taken.isListening) return kept("stored in the relay's inbox: no listener is connected", elapsed());
   const answer = await awaitAnswer(taken.id);
   return answer ? resultOf(answer, elapsed()) : kept("passed on by the relay: its listener has not responded yet", elapsed());

@@ -403,7 +403,7 @@ describe("many at once", () => {
     expect(most).toBeLessThanOrEqual(limits.perHost.good);
   });
 
-  it("S129 deliveries claimed ahead are released when their target stops responding: the data read with the claim would be old", async () => {
+  it("S129 deliveries claimed ahead are released when their target stops responding: the data read with the claim would be outdated", async () => {
     let ids: string[] = [];
     const claimed = async () => (await queued(ids)).filter(({ claimedUntil }) => claimedUntil !== null).length;
     const seen: Promise<number>[] = [];

@@ -84,7 +84,7 @@ export class DeliveryEngine {
     let next = POLL_MS;
     const begin = performance.now();
     this.#isEventRoomWanted = false;
-    // The part that leased last comes last, so that neither takes all the room of the recorder.
+    // The part that leased last comes last, so that neither part takes all the room of the recorder.
     for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
       const isBegun = part.part === "begun";
       if (isBegun && performance.now() < this.#lookForBegunAt) continue;
@@ -127,7 +127,7 @@ export class DeliveryEngine {
       // The delivery's attempt under a lease that we lost is still in progress.
       if (this.#underWay.has(delivery.id)) this.#begin(delivery);
       else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
-      // Deliveries that take long go through the queue: of an event with many watchers, to a job, to a relay.
+      // Other deliveries go through the queue: those of an event with many watchers, to a job or to a relay, and those without a free slot.
       else if (!isBegun && lease.cursor === null && isPosted(delivery) && this.#slots.mayTake(delivery)) this.#begin(delivery);
       else this.#recorder.add(delivery, { step: "postponed", seconds: 0 });
     }
@@ -194,8 +194,8 @@ export class DeliveryEngine {
   }
 
   /**
-   * Returns a delivery to the queue that has waited for a second. From then on its target counts as unknown and gets few slots, until it
-   * has answered quickly.
+   * Returns a delivery to the queue that has waited for a second. From then on the delivery's target counts as unknown and gets few slots,
+   * until that target has answered quickly.
    */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#slots.endWaiting(delivery);

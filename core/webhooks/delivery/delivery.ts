@@ -12,7 +12,7 @@ export type ClaimedDelivery = {
   lane: number;
   /** `host:port` under which its slot was counted; empty for a job. */
   host: string;
-  /** The number of earlier attempts in this round. */
+  /** The number of failed attempts since the retry schedule began, with the delivery itself or with its latest replay. */
   tries: number;
   replayId: string | null;
   /** Null once the webhook is gone. */

@@ -69,7 +69,7 @@ export function webhookRecoveredEmail(
   settings: string,
 ): EmailContent {
   return composeEmail(`Your webhook to ${target} works again`, recipientName, [
-    `The webhook was enabled again, and its first delivery to ${target} succeeded. You can replay earlier failed deliveries from its activity:`,
+    `The webhook was enabled again, and a delivery to ${target} has succeeded since then. You can replay earlier failed deliveries from its activity:`,
     link(`${settings}/${webhookId}`),
   ]);
 }

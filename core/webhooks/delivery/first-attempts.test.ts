@@ -159,7 +159,7 @@ describe("S122 a first attempt", () => {
     expect(await db().webhookHour.findMany({ where: { triggered: 3, delivered: 3 } })).toHaveLength(1);
   });
 
-  it("is shared by several engines, and nothing is sent twice", async () => {
+  it("is made by one of several engines, and nothing is sent twice", async () => {
     const receiver = await startReceiver((res) => void setTimeout(() => res.end("ok"), 2));
     const ownerId = newId();
     await Promise.all([1, 2, 3].map(() => watching(receiver.url, ownerId)));
@@ -234,7 +234,7 @@ describe("S122 a first attempt", () => {
     await pool().query("delete from delivery_queue where claim_id is null");
   });
 
-  it("is not repeated because a lock delays its record for longer than a statement or a lease may take", async () => {
+  it("is not repeated if a lock delays its record for longer than a statement or a lease may take", async () => {
     const receiver = await startReceiver();
     const ownerId = newId();
     await watching(receiver.url, ownerId);

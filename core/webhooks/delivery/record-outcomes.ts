@@ -39,7 +39,7 @@ async function recordWithChange(done: Done): Promise<void> {
 /**
  * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and notifies its owner (S125, S126). Its
  * waiting deliveries are held from then on. A webhook that was disabled meanwhile is left unchanged, and so is a failing one that has
- * delivered.
+ * delivered since.
  */
 async function disableWebhook(
   tx: Db,

@@ -15,7 +15,7 @@ const DEADLINE_MS = 15_000;
 export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
   const { webhook, event, mayRead } = delivery;
   if (!webhook || !event) return { step: "dropped" };
-  // Owners use tests to find out whether the webhook may be enabled again.
+  // With tests, owners check the target before they enable the webhook.
   if (webhook.isDisabled && !event.isTest) return { step: "postponed", seconds: "held" };
   if (!mayRead) return attempted(delivery, withheld());
   if (webhook.url !== null) return attempted(delivery, await post(delivery, webhook.url, event.payload));

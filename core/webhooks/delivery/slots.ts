@@ -3,7 +3,7 @@ import type { ClaimedDelivery } from "./delivery.ts";
 
 /**
  * The limits for targets on one worker (S128). A target that has answered quickly gets the most slots, and an unknown one few. All targets
- * that did not answer, or slowly, share half of the slots, however many they are. Together with the unknown ones they have at most three
+ * that answered slowly or not at all share half of the slots, however many they are. Together with the unknown ones they have at most three
  * quarters, so a quarter of the slots is always free for targets that work.
  *
  * An owner may have at most as many slots as are free, however many targets it has: one owner alone gets half of them, two get a third

@@ -288,7 +288,7 @@ describe("S129 a private event", () => {
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
   });
 
-  it("is leased and counted once, beside events that depend only on their owners", async () => {
+  it("is leased and counted once, beside events whose receivers depend only on the events' owners", async () => {
     const own = await watchingWebhook(user(ada as TestPerson), [ada?.id as string]);
     const plain = () => someEvent({ id: newId(), ownerId: ada?.id as string, isPrivate: true });
     const events = [await plain(), await someEvent({ ...repo, isPrivate: true }), await plain()];
@@ -300,7 +300,7 @@ describe("S129 a private event", () => {
     expect((await leaseEvents(fresh)).leases).toEqual([]);
   });
 
-  it("and moved is delivered to watchers at the new place, and not to those who could read it only at the old one", async () => {
+  it("of a moved repository is delivered to watchers at the new place, and not to those who could read it only at the old one", async () => {
     const movedTo = { name: "stranger/tides", owner: { id: stranger?.id as string } };
     const arrival = await watchingWebhook(user(stranger as TestPerson), [movedTo.owner.id]);
     hooks.arrival = arrival;

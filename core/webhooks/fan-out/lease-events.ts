@@ -213,9 +213,9 @@ function toDelivery(row: Row, lease: EventLease, event: ClaimedDelivery["event"]
 /**
  * The id of a delivery, computed from the event and the webhook, so that a first attempt repeated after a crash has the same `webhook-id`
  * and becomes the same row. The id begins with the event's time. If no worker ran for long, it begins with the hour of the first lease
- * instead: deliveries are kept for a number of days from the time in their ids. Ids of an event with many watchers differ in the time too,
- * by up to a second: otherwise the 48 other bits would be the same for two of 100,000 webhooks in one of 60,000 events, and one delivery
- * would be lost.
+ * instead: deliveries are kept for a number of days from the time in their ids. The ids of an event with many watchers differ in the time
+ * of a delivery too, by up to a second: otherwise the 48 other bits would be the same for two of 100,000 webhooks in one of 60,000 events,
+ * and one delivery would be lost.
  */
 function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Date): string {
   const hash = createHash("sha256").update(id).update(webhookId).digest();

@@ -15,8 +15,8 @@ import { auditOrgId, targetInShort, type Webhook, type WebhookOwner, webhookName
 import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 /**
- * The maximum number of webhooks that one user created, of all owners: anybody may create organizations, and no quota counts deliveries
- * (S137).
+ * The maximum number of webhooks that one user may have created, for all owners together: anybody may create organizations, and no quota
+ * counts deliveries (S137).
  */
 export const CREATED_MAX_PER_USER = 500;
 

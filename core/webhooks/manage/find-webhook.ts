@@ -47,7 +47,7 @@ export async function findWebhookToChange(tx: Db, actor: Actor, id: string, of?:
 
 /**
  * All webhooks of a user or an organization, oldest first; there are at most WEBHOOKS_MAX_PER_OWNER.
- * @throws ServiceError `not_found` (an organization whose webhooks they may not see), `insufficient_scope`
+ * @throws ServiceError `not_found` (an organization whose webhooks the actor may not see), `insufficient_scope`
  */
 export async function listWebhooks(actor: Actor, owner: WebhookOwner): Promise<Webhook[]> {
   const what = owner.kind === "organization" ? "Organization" : "Account";

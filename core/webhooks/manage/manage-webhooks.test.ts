@@ -258,7 +258,7 @@ describe("S130 the secret of a webhook", () => {
     ["a job, which has it in its environment", { url }, { job }],
     ["another command", { job }, { job: { ...job, command: ["sh", "-c", "env | base64"] } }],
     ["an address in place of a job", { job }, { url }],
-  ])("is not told to %s unless it is given again", async (_what, before, after) => {
+  ])("is not sent to %s unless it is given again", async (_what, before, after) => {
     const id = await withSecret(before);
     // Neither a token with the scope nor the person can have the secret sent to a target of their choice.
     const app: TokenHolder = {
@@ -355,7 +355,7 @@ describe("disabling, enabling and deleting", () => {
     expect(await db().webhook.count({ where: { id: webhook.id } })).toBe(0);
   });
 
-  it("an account or organization also deletes its webhooks and their waiting deliveries", async () => {
+  it("of an account or organization itself also deletes its webhooks and their waiting deliveries", async () => {
     const person = await signedInPerson();
     const organization = await organizationOf(person);
     const ofPerson = await webhookOf(person, [item("user", ada.username)]);

@@ -54,7 +54,8 @@ export async function updateWebhook(
     });
     const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
-    // From now on the webhook acts with the rights of the person or token that changed its events, its target or its secret.
+    // From now on the webhook acts with the rights of the person or token that changed what it watches, its events, its target or its
+    // secret.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
     const isTakenOver = target !== undefined || watched !== undefined || filter !== undefined || secret !== undefined;
     await tx.webhook.update({

@@ -35,7 +35,8 @@ export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => ur
 
 /**
  * A webhook's job runs on its owner's account, so setting one requires the right to run jobs there, and for a token the scope.
- * @throws ServiceError `invalid_request` (no target, several, or an invalid one), `not_found` (the run, the Space), `insufficient_scope`
+ * @throws ServiceError `invalid_request` (no target, several, an invalid one, or no such run), `not_found` (the account, the Space),
+ * `insufficient_scope`, `forbidden` (another app's run)
  */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
@@ -122,8 +123,8 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
 }
 
 /**
- * A webhook may lead to its owner's relay; an organization's to a relay of the person who configures it. This prevents events
- * from going to a stranger whose URL was pasted.
+ * A user's webhook may lead to a relay of that user, and an organization's webhook to a relay of the person who configures it. This
+ * prevents events from going to a stranger whose URL was pasted.
  * @throws ServiceError `invalid_request` with the field `url`
  */
 async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {

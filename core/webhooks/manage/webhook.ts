@@ -12,9 +12,8 @@ export type WatchedItem = {
   /** The id of the repository, user or organization, which does not change when they are renamed or moved. */
   id: string;
   /**
-   * `owner/name` of a repository, otherwise a handle, both current; null for what was deleted and for what the webhook's owner
-   * can no longer read. The two are not distinguished: an owner who lost access must not learn whether a repository still
-   * exists.
+   * `owner/name` of a repository, otherwise a handle, both current; null for what was deleted, and for what the webhook's owner or the
+   * reading token cannot read. These are not distinguished: an owner who lost access must not learn whether a repository still exists.
    */
   name: string | null;
 };
@@ -42,9 +41,9 @@ export type Webhook = {
   disabledReason: DisabledReason | null;
   /** Since when every attempt has failed (S126). */
   failingSince: Date | null;
-  /** Who created it, enabled it after a grant had ended, or last changed its events, target or secret. */
+  /** Who created it, enabled it after a grant had ended, or last changed what it watches, its events, target or secret. */
   createdById: string | null;
-  /** The app or token with which they did; null if they did so on the pages. */
+  /** The app or token with which they did so; null if they did so on the pages. */
   madeWith: MadeWith | null;
   createdAt: Date;
   updatedAt: Date;

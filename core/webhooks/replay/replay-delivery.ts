@@ -77,7 +77,7 @@ type Queued = {
 };
 
 /**
- * Queues one delivery as the first attempt of a round, ahead of deliveries that no user waits for. One that is already waiting is brought
+ * Queues one delivery with a new retry schedule, ahead of deliveries that no user waits for. One that is already waiting is brought
  * forward, so that it is never queued twice; one in progress is left unchanged.
  * @returns how many attempts it had by then
  */

@@ -167,7 +167,7 @@ describe("a replay of one", () => {
     });
     await replayDelivery(ada.actor, webhookId, id, from, { waitMs: 10 });
     expect(await db().deliveryQueue.findUnique({ where: { id } })).toMatchObject({ claimId: "x", lane: 2 });
-    // The call does not wait for a client that goes away.
+    // The call returns as soon as its client goes away.
     const gone = replayDelivery(ada.actor, webhookId, id, from, { signal: AbortSignal.abort() });
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
@@ -330,7 +330,7 @@ describe("a replay of many", () => {
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 2, rate_limited: 1, withheld: 1, waiting: 1 });
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
-    // That delivery failed, and would be retried, but not as part of the cancelled replay.
+    // Its attempt failed and a retry is queued, which is taken out of the queue, since the replay is cancelled.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: null, claimedUntil: null, kind: "retry" } });
     await workOnce();
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 3, rate_limited: 1, withheld: 1 });

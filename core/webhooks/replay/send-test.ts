@@ -25,7 +25,7 @@ const TESTS = { limit: 30, windowSeconds: 60 };
 /**
  * Sends a made-up event in the form of a real event of its kind, with `X-Webhook-Test: true`. It is about a repository that the webhook
  * watches, or the latest one of a watched owner, or else a made-up one. It appears in the list like other deliveries, but has one attempt
- * and does not count as a trigger. A disabled webhook sends it too, so that its owner can find out whether it may be enabled.
+ * and does not count as a trigger. A disabled webhook sends it too, so that its owner can check the target before they enable the webhook.
  *
  * Like `replayDelivery`, it returns when the attempt is recorded, or after twenty seconds without one.
  * @param kind by default the first kind that the webhook was limited to, if any, or else `repo.content.update`, or
@@ -83,7 +83,7 @@ const usualKind = ({ domains, events: [first] }: Webhook): TestKind =>
   (first as TestKind | undefined) ??
   (domains.includes(domainOf("repo.content")) ? "repo.content.update" : "discussion.comment.create");
 
-/** The id of a user who does not exist: an id is always 24 hex digits. */
+/** Stands for the author where there is none: no user has this id, but it has the form of one (24 hex digits). */
 const NOBODY = "0".repeat(24);
 
 type TestRepo = {

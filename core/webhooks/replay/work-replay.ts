@@ -47,7 +47,9 @@ async function countInQueue(replayId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** @returns the cursor after the batch; null if nothing was left; "lost" if the claim is now another worker's */
+/**
+ * @returns the cursor after the batch; null if nothing was left; "lost" if the claim is now another worker's or the replay was cancelled
+ */
 async function queueBatch(replay: ReplayRow, claimId: string, host: string): Promise<string | null | "lost"> {
   return withConnection(async (client) => {
     await client.query("BEGIN");
@@ -58,7 +60,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
       return null;
     }
     const queued = await putBatch(client, replay, batch, host);
-    // This comes last, because the worker that records attempts locks these rows too.
+    // This comes last, because recording attempts locks the replay's row too, after the rows of the queue.
     const { rowCount } = await client.query(
       `UPDATE webhook_replay SET cursor = $3, queued = queued + $4
        WHERE id = $1 AND claim_id = $2 AND cancelled_at IS NULL AND cursor IS NOT DISTINCT FROM $5`,
@@ -105,8 +107,8 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
 }
 
 /**
- * Releases the claim: for good if nothing of the replay is left to send, otherwise until the next round. The list of an ended replay is
- * deleted: cancelled replays of 1,000 deliveries each would fill the database (S137).
+ * Releases the claim: for good if nothing of the replay is left to send, otherwise until the replay is due again. The list of an ended
+ * replay is deleted: cancelled replays of 1,000 deliveries each would fill the database (S137).
  */
 async function end(
   { id }: ReplayRow,

@@ -42,8 +42,8 @@ function isStarted(text: string): boolean {
 }
 
 /**
- * The same without bwrap itself. A bwrap whose monitor was killed before letting it continue waits for a message that never comes, and
- * runs nothing.
+ * Like `isStarted`, but ignores bwrap itself. A bwrap whose monitor was killed before letting it continue waits for a message that never
+ * comes, and runs nothing.
  */
 function isSandboxed(text: string): boolean {
   return readdirSync("/proc").some((pid) => {

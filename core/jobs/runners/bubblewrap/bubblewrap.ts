@@ -20,9 +20,9 @@ const OPEN_FILES = 4_096;
 const RESERVED_BYTES = 1024 ** 3;
 
 /**
- * Runs a command in namespaces of its own (Bubblewrap): without privileges, without the network, and with only this machine's programs
- * visible. A cgroup limits what all its processes use together; if none can be created, their memory is checked periodically
- * (docs/decisions/074-what-holds-a-sandbox.md).
+ * Runs a command in namespaces of its own (Bubblewrap): without privileges, without direct access to a network, and with only this
+ * machine's programs visible. A cgroup limits what all its processes use together; if none can be created, their memory is checked
+ * periodically (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export const bubblewrap: Runner = {
   name: "bubblewrap",
@@ -53,7 +53,7 @@ export const bubblewrap: Runner = {
     const controls = cgroups.controls.map((control) => ({ memory: "memory", pids: "processes", cpu: "CPUs" })[control]);
     return {
       isExact: controls.length === 3,
-      sentence: `Cgroups (version ${cgroups.version}) limit tasks to ${controls.join(", ")}.`,
+      sentence: `Cgroups (version ${cgroups.version}) limit what each task uses: ${controls.join(", ")}.`,
     };
   },
 };
@@ -244,7 +244,7 @@ class Sandboxed {
   }
 
   async #takesTooMuch(firstPid: number): Promise<boolean> {
-    // Version 1 kills only one process, which its parent may not even notice, so all others are killed here.
+    // Version 1 of cgroups kills only one process, and its parent may not even notice, so all others are killed here.
     if (this.#cgroup) return this.#cgroup.wasOutOfMemory();
     const { memoryBytes } = this.#task.limits;
     return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;

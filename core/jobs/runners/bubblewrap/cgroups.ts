@@ -17,8 +17,8 @@ import {
 
 /**
  * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together. It also
- * counts memory that nothing else counts, such as files in memory, shared pages, sockets and pipes. A service can make them if it runs as
- * root, or if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
+ * counts memory that cannot be counted otherwise, such as sockets, pipes, and shared pages that no process maps. A service can make them if
+ * it runs as root, or if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
  */
 export type Cgroups = {
   version: 1 | 2;
@@ -33,8 +33,8 @@ const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
 /**
  * Weight of all tasks together when the service wants the CPUs too. In version 2 the service is a group beside them, of weight 100. In
- * version 1 each of its threads counts alone, with a weight of 1024. A group's weight is divided among the CPUs, so this is half a thread
- * on each of them.
+ * version 1 each thread of the service counts alone, with a weight of 1024. A group's weight is divided among the CPUs, so this is half a
+ * thread on each of them.
  */
 const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
 /** Weight of one task, for each CPU of its flavor: the kernel's defaults. */

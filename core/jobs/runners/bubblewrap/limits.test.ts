@@ -14,7 +14,7 @@ const run = runTask.bind(undefined, bubblewrap);
 const start = startTask.bind(undefined, bubblewrap);
 const perl = (script: string) => ["perl", "-e", script];
 
-/** Perl makes system calls by number, and is on every machine that has git. */
+/** Perl makes system calls by number, and is usually installed with git. */
 const call = { x64: { read: 0, mmap: 9, memfd: 319 }, arm64: { read: 63, mmap: 222, memfd: 279 } }[
   process.arch as "x64" | "arm64"
 ];
@@ -69,7 +69,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
   it("an unmapped memfd does not evade the limit", async () => {
     const { exit, stdout, stderr } = await run(held(memfd));
     expect(stdout).toBe("");
-    // Counting the pages of processes misses it, so making one is refused.
+    // Counting the pages of processes would miss a memfd, so creating one is refused.
     if (setting === "off") expect(stderr).toContain("refused");
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });
@@ -112,7 +112,7 @@ describe("L7 a cgroup", () => {
       1 while wait > 0; my @t = times; print $t[2] + $t[3];`);
   const soon = () => Math.ceil(Date.now() / 1_000) + 1;
 
-  it("two tasks get the same share of the CPUs, however many processes each has", async () => {
+  it("gives two tasks the same share of the CPUs, however many processes each has", async () => {
     const from = soon();
     const [many, few] = await Promise.all([run(busy(16, from)), run(busy(2, from))]);
     const share = Number(few.stdout) / Number(many.stdout);
@@ -139,7 +139,7 @@ describe("L7 a cgroup", () => {
     worker.kill("SIGKILL");
     await once(worker, "exit");
     expect(groupsOf(parents, worker.pid)).not.toEqual([]);
-    // The next worker does this when it starts.
+    // The next worker removes the group when it starts.
     const next = await startWorker();
     expect(groupsOf(parents, worker.pid)).toEqual([]);
     next.kill();

@@ -29,15 +29,15 @@ export function kill(pid: number): void {
 const FILE_BYTES = 1024;
 
 /**
- * How much memory a sandbox uses, in bytes, counted from outside: for machines without cgroups. It is never less than the pages of its
- * processes and the content of its file systems. Only a cgroup also counts what the kernel holds for them, such as sockets, and shared
- * pages that no process maps now.
+ * How much memory a sandbox uses, in bytes, counted from outside: for machines without cgroups. It consists of the anonymous pages of its
+ * processes, also those in swap, their shared-memory pages, and the content of its file systems. Only a cgroup also counts what the kernel
+ * holds for them, such as sockets, and shared pages that no process maps now.
  *
  * The quick count includes shared pages once for each process. Counting them once is costly, so it is done only if the quick count exceeds
  * `limit`.
  * @param pid of the sandbox's first process
  * @param writable its file systems in memory
- * @throws when its memory cannot be read, or it is gone
+ * @throws when the sandbox's memory cannot be read, or the sandbox is gone
  */
 export async function memoryOf(pid: number, limit: number, writable: readonly string[]): Promise<number> {
   // Uses the sandbox's own list of processes: walking from parent to child would miss what a thread has started.

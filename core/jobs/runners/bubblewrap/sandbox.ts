@@ -92,7 +92,7 @@ async function allowGroupToEnter(path: string, gid: number): Promise<void> {
   await chmod(path, 0o710);
 }
 
-/** The folder with the files for the sandbox's network access, and the loopback port for programs. */
+/** The folder with the files for the sandbox's network access. */
 const NETWORK = "network";
 const NETWORK_DIRECTORY = "/run/network";
 const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
@@ -105,7 +105,7 @@ async function openNetwork(task: Task, directory: string): Promise<EgressProxy> 
   return openEgressProxy(task, join(network, "way-out.sock"));
 }
 
-/** Sets the command's environment and execs it. A file, because every user of this machine can read command lines. */
+/** Sets the command's environment and executes the command. It is a file, because every user of this machine can read command lines. */
 function startScript({ environment, payload, network }: Task): string {
   const variables = {
     PATH,
@@ -129,7 +129,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The network too: a job connects to others only through a socket (core/jobs/runners/egress-proxy.ts).
+    // The network is unshared too: a job connects to others only through a socket (core/jobs/runners/egress-proxy.ts).
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),
@@ -144,7 +144,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
     ...(task.payload === undefined ? [] : ["--ro-bind", join(directory, "payload.json"), PAYLOAD_FILE]),
     ...(task.network ? ["--ro-bind", join(directory, NETWORK), NETWORK_DIRECTORY] : []),
     ...(task.socketDirectory ? ["--ro-bind", task.socketDirectory, SOCKET_DIRECTORY] : []),
-    // bwrap's own root and /dev are in memory, without a size limit.
+    // bwrap's own root and /dev are in memory, without a size limit, so they become read-only.
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKING_DIRECTORY],
   ];
 }

@@ -92,7 +92,10 @@ const architectures = {
   arm64: { audit: 0xc00000b7, socket: 198, vhangup: 58 },
 } as const;
 
-/** Socket families that a network namespace isolates: local, IPv4, IPv6 and netlink. A virtual machine's (AF_VSOCK) reach its host. */
+/**
+ * Socket families that a network namespace isolates: local, IPv4, IPv6 and netlink. The sockets of a virtual machine (AF_VSOCK) would reach
+ * its host.
+ */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 
 // Classic BPF (linux/bpf_common.h) over struct seccomp_data.

@@ -7,7 +7,7 @@ import { isAlive, kill, ownStartTime } from "./processes.ts";
 
 /** The group of one task. */
 export type Cgroup = {
-  /** Moves processes in. Processes that they start later are in it too. */
+  /** Moves processes into the group. Processes that they start later are in it too. */
   enter(pids: readonly number[]): Promise<void>;
   /** Whether the kernel killed one of its processes for lack of memory. */
   wasOutOfMemory(): Promise<boolean>;

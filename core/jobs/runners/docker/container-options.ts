@@ -31,7 +31,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
       Mounts: mounts,
       Tmpfs: {
         ...Object.fromEntries(tmpfs.map((path) => [path, inMemory(Math.floor(limits.scratchBytes / 2), "1777")])),
-        // Podman mounts these directories in a read-only container, without a size limit.
+        // In a read-only container, Podman would mount these directories itself, without a size limit.
         ...(isForPodman && { "/run": inMemory(MEBIBYTE, "755"), "/var/tmp": inMemory(MEBIBYTE, "1777") }),
       },
       NetworkMode: "none",

@@ -204,7 +204,7 @@ describe("connections out of a container", () => {
     await nothingIsLeft();
   });
 
-  it("S132 a Space reaches only its socket on this machine, and can write nowhere", async () => {
+  it("S132 a Space reaches only its socket on this machine, and cannot write beside it", async () => {
     const directory = mkdtempSync(join(tmpdir(), "kh-door-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     chmodSync(directory, 0o755);

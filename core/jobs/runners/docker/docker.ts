@@ -28,7 +28,7 @@ const USER = "1000:1000";
 const MEBIBYTE = 1024 ** 2;
 /** For the container that only relays connections. */
 const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 32, scratchBytes: MEBIBYTE, cpuSeconds: 0 };
-/** Waits for an engine that restarts; its containers may continue meanwhile. */
+/** How often an engine that does not respond is asked about a container: it may be restarting, while its containers continue. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
 /** Sixteen seconds in total: on a busy machine the engine takes that long to tidy up after a container that has ended. */
@@ -155,7 +155,7 @@ class ContainerRun {
         await (from === undefined ? withPayload(payload ?? "", fill) : fill(from));
       }
     } finally {
-      // Also removed at the end, with everything else of this task.
+      // If this fails, the container is removed at the end, with everything else of this task.
       await filler.remove({ force: true }).catch((error: unknown) => {
         log().warn({ err: error, runId: id }, "a container that only received files could not be removed yet");
       });

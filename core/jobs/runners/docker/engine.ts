@@ -38,7 +38,9 @@ export async function listLeftovers(engine: Docker, task?: string): Promise<Left
   };
 }
 
-/** Podman names itself among its components. The two accept different options for a tmpfs, and each rejects the other's. */
+/**
+ * Podman names itself among its components. Podman and Docker accept different options for a tmpfs, and each rejects those of the other.
+ */
 export async function isPodman(engine: Docker): Promise<boolean> {
   const { Components = [] } = (await engine.version()) as { Components?: { Name: string }[] };
   return Components.some(({ Name }) => Name.startsWith("Podman"));

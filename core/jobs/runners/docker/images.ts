@@ -23,7 +23,8 @@ let pullsUnderWay = 0;
 
 /**
  * The image that a job runs in, by its id, a hash of its content: the inspected image is the one that runs, even if the tag changes later.
- * The registry is asked even if the engine's machine has an image of that name: it may be the operator's own.
+ * Unless this service resolved the name recently, the registry is asked even if the engine's machine has an image of that name: that image
+ * may be the operator's own.
  * @throws ImageRefused, or the engine's error
  */
 export async function provideImage(

@@ -10,7 +10,10 @@ import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
 import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/** The limit for both kinds of streams together. The door of a Space and the egress proxy also have limits of their own. */
+/**
+ * The limit for streams to the egress proxy and to a Space's sockets together. The egress proxy and the Space's door also have limits of
+ * their own.
+ */
 const STREAMS_MAX = 512;
 const EGRESS = "way-out";
 
@@ -30,9 +33,9 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 /**
  * The only connection out of a task's container, which itself has no network and no host directory. A container of ours beside it accepts
  * connections and passes them on through its standard input and output, so that this worker, not a router, decides which addresses are
- * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer. It works with an engine on another
- * machine too, and ends with this worker, because its input does.
- * @param options of its container: an image with Node, and limits
+ * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer. The link works with an engine on
+ * another machine too, and ends with this worker, because its input ends then.
+ * @param options of the link's container: an image with Node, and limits
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
   const sockets = await socketsOf(task);

@@ -1,7 +1,8 @@
 /**
  * Runs in a container of its own beside a task that has no network: accepts connections, on the loopback that it shares with the task or on
  * sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other end,
- * the worker decides which addresses are reached (link.ts). Plain JavaScript on Node's own modules; no other code of ours is in there.
+ * the worker decides which addresses are reached (link.ts). Plain JavaScript on Node's own modules; the container contains no other code of
+ * ours.
  *
  * node relay.mjs <name>=<port or path> [...]
  */

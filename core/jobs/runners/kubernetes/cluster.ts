@@ -8,7 +8,7 @@ export type Cluster = {
   namespace: string;
   core: CoreV1Api;
   networking: NetworkingV1Api;
-  /** A container's output so far and from then on, both streams in one, as the API returns it. */
+  /** A container's output so far and from then on, both streams in one, as the API returns it; undefined if the API refuses. */
   followLog(pod: string, container: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
 };
 

@@ -22,7 +22,7 @@ async function cluster() {
 const sh = (script: string) => ["sh", "-c", script];
 
 describe("a job in a cluster", () => {
-  it("S132 S133 runs in a pod without privileges, tokens or a network, its environment in a secret, and leaves nothing", async () => {
+  it("S132 S133 runs in a pod without privileges, tokens or a network, with its environment in a secret, and leaves nothing behind", async () => {
     const { made, madeSecrets, pods, secrets, policies } = await cluster();
     const ended = await runTask(kubernetes, sh('echo "$GREETING $WEBHOOK_PAYLOAD_FILE"; exit 4'), {
       image: "debian:12",
