@@ -64,7 +64,7 @@ export async function rotateSigningKeys(
   return db().$transaction(async (tx) => {
     await tx.$executeRawUnsafe(LOCK);
     const present = isImmediate ? { OR: [{ retiredAt: null }, { retiredAt: { gt: retiredAt } }] } : { retiredAt: null };
-    await tx.signingKey.updateMany({ where: present, data: { retiredAt } });
+    await tx.signingKey.updateMany({ where: present, data: { retiredAt, isWithdrawn: isImmediate } });
     const kids: string[] = [];
     for (const alg of algorithms) kids.push(await createKey(tx, alg, activeAt));
     await recordAuditEvent(tx, {
@@ -158,7 +158,8 @@ type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown
 /**
  * Verifies an ID token that was signed with one of our keys that is no longer published. An app keeps a sign-in's ID token for as long as
  * its own session lasts, and sends it when the user signs out (`id_token_hint`), maybe weeks after a rotation (S108).
- * @returns undefined for everything else: a token of another issuer or client, a wrong signature, an unknown key.
+ * @returns undefined for everything else: a token of another issuer or client, a wrong signature, an unknown key, or one that was
+ *   withdrawn at once because it may have leaked.
  */
 export async function verifyRetiredHint(jwt: string, clientId: string): Promise<Hint | undefined> {
   const [head = "", body = "", signature = ""] = jwt.split(".");
@@ -166,7 +167,10 @@ export async function verifyRetiredHint(jwt: string, clientId: string): Promise<
   const payload = parse(body) as Hint["payload"];
   if (payload.iss !== env().ORIGIN || payload.aud !== clientId || typeof payload.sub !== "string") return undefined;
   if (typeof header.kid !== "string") return undefined;
-  const key = await db().signingKey.findUnique({ where: { kid: header.kid }, select: { alg: true, publicJwk: true } });
+  const key = await db().signingKey.findUnique({
+    where: { kid: header.kid, isWithdrawn: false },
+    select: { alg: true, publicJwk: true },
+  });
   if (!key || key.alg !== header.alg) return undefined;
   const publicKey = createPublicKey({ key: key.publicJwk as JsonWebKey, format: "jwk" });
   // RFC 7518 §3.4: an ES256 signature is the two numbers concatenated, without DER.
