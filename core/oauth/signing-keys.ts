@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from "node:crypto";
 import type { JWK } from "oidc-provider";
-import { type Actor, actorId } from "#core/access/actor.ts";
+import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -57,11 +57,12 @@ export async function nextKeyChange(): Promise<Date | undefined> {
  */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},
-  by: { actorId?: string | null; from?: RequestOrigin } = {},
+  by: { actor?: Actor; from?: RequestOrigin } = {},
 ): Promise<{ kids: string[]; activeAt: Date }> {
   const activeAt = new Date(Date.now() + (isImmediate ? 0 : PUBLISH_AHEAD_SECONDS * 1000));
   const retiredAt = new Date(activeAt.getTime() + (isImmediate ? 0 : RETIRE_AFTER_SECONDS * 1000));
   return db().$transaction(async (tx) => {
+    if (by.actor) await requirePermission(by.actor, "installation.configure", null, { what: "The installation", tx });
     await tx.$executeRawUnsafe(LOCK);
     const present = isImmediate ? { OR: [{ retiredAt: null }, { retiredAt: { gt: retiredAt } }] } : { retiredAt: null };
     await tx.signingKey.updateMany({ where: present, data: { retiredAt, isWithdrawn: isImmediate } });
@@ -148,9 +149,8 @@ function stateOf(
  * @param isImmediate after a leak: the new keys sign at once and the current ones are withdrawn.
  * @throws ServiceError `forbidden`, `reauthentication_required`
  */
-export async function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
-  return rotateSigningKeys({ isImmediate }, { actorId: actorId(actor), from });
+export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
+  return rotateSigningKeys({ isImmediate }, { actor, from });
 }
 
 type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown; aud?: unknown; sub?: unknown } };
