@@ -2,6 +2,7 @@
 
 import { redirect } from "next/navigation";
 import { signOut as endSession } from "#core/accounts/sessions/end-site-session.ts";
+import { clearPendingIdentity } from "./provider-sign-in.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { clearSessionCookie, sessionToken } from "./session.ts";
 
@@ -10,5 +11,7 @@ export async function signOut(): Promise<void> {
   const token = await sessionToken();
   if (token) await endSession(token, await requestOrigin());
   await clearSessionCookie();
+  // The next user of this browser must not be asked about the account at a provider that this one began to link.
+  await clearPendingIdentity();
   redirect("/");
 }

@@ -205,6 +205,8 @@ listen keyhook
   bind 127.0.0.1:${port}
   balance roundrobin
   http-request set-header X-Forwarded-For %[src] unless { req.hdr(X-Forwarded-For) -m found }
+  http-request del-header X-Request-Id
+  http-request del-header traceparent
   option httpchk GET /readyz
   option redispatch 1
   option abortonclose

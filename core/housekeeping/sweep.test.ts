@@ -89,16 +89,20 @@ describe("sweep", () => {
     await pool().query("delete from oauth_app_usage");
   });
 
-  it("keeps, of an owner's Spaces that do not run, the output of the 200 that changed last (S137)", async () => {
+  it("keeps the output of the 200 Spaces that a user started and that changed last (S137)", async () => {
     await pool().query(`insert into repo (id, type, owner_id, owner_kind, name, name_canonical, tags, sdk)
-      select 'space-' || n, 'space', 'owner', 'user', n, n, '{}', 'static' from generate_series(1, 202) n`);
-    await pool().query(`insert into space_runtime (repo_id, owner_id, stage, updated_at)
-      select 'space-' || n, 'owner', 'STOPPED', now() - make_interval(secs => n) from generate_series(1, 202) n
-      on conflict (repo_id) do update set updated_at = excluded.updated_at`);
+      select 'space-' || n, 'space', 'owner', 'organization', n, n, '{}', 'static' from generate_series(1, 203) n`);
+    await pool().query(`insert into space_runtime (repo_id, owner_id, stage)
+      select 'space-' || n, 'owner', 'STOPPED' from generate_series(1, 203) n on conflict (repo_id) do nothing`);
+    // The oldest is another member's.
+    await pool().query(`update space_runtime set started_by_id = case n when 203 then 'bea' else 'ada' end,
+      updated_at = now() - make_interval(secs => n) from generate_series(1, 203) n where repo_id = 'space-' || n`);
     await pool().query("insert into space_log (repo_id, id, text) select id, 'one', 'text' from repo where owner_id = 'owner'");
     expect(await sweep(never)).toEqual({ space_log: 2 });
-    const { rows } = await pool().query("select repo_id from space_log where repo_id in ('space-200', 'space-201')");
-    expect(rows).toEqual([{ repo_id: "space-200" }]);
+    const { rows } = await pool().query(
+      "select repo_id from space_log where repo_id in ('space-200', 'space-201', 'space-203') order by 1",
+    );
+    expect(rows).toEqual([{ repo_id: "space-200" }, { repo_id: "space-203" }]);
     await pool().query("delete from repo where owner_id = 'owner'");
     await pool().query("delete from repo_removal");
   });

@@ -7,7 +7,7 @@ export type Sweep = { table: string; isOver: string | (() => string) };
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
-/** How many Spaces of an owner keep their output while they do not run (S137). */
+/** How many Spaces that a user started keep their output while they do not run (S137). */
 const SPACES_WITH_LOGS = 200;
 
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
@@ -100,11 +100,12 @@ export const sweeps: readonly Sweep[] = [
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
       and finished_at < now() - interval '30 days'`,
   },
-  // An owner may have any number of Spaces, and each keeps 256 KiB of output that no quota counts. The number of running ones is limited by
+  // A user may have any number of Spaces, and each keeps 256 KiB of output that no quota counts. The number of running ones is limited by
   // slots.
   {
     table: "space_log",
-    isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (partition by owner_id order by updated_at desc) as rank
+    isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (
+        partition by coalesce(started_by_id, owner_id) order by updated_at desc) as rank
       from space_runtime where claim_id is null) ranked where rank > ${SPACES_WITH_LOGS})`,
   },
   { table: "throttle", isOver: "reset_at < now()" },

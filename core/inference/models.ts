@@ -64,10 +64,10 @@ type ModelInput = { name: string; upstreamName?: string; plans?: readonly string
  * @throws ServiceError `invalid_request`, `conflict` (the name is another model's), `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function addModel(actor: Actor, providerId: string, input: ModelInput, from: RequestOrigin): Promise<NewModel> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const model = parseModel(input);
   if (!isId(providerId)) throw notFound("Provider");
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     if (!(await tx.inferenceProvider.findUnique({ where: { id: providerId }, select: { id: true } }))) throw notFound("Provider");
     await insertModels(tx, providerId, [model]);
     await recordAuditEvent(tx, { type: "inference_model.create", actor, data: { providerId, ...model }, from });
@@ -93,9 +93,9 @@ export async function insertModels(tx: Db, providerId: string, models: readonly 
 
 /** Stops offering a model. Its recorded use stays. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
 export async function removeModel(actor: Actor, modelId: string, from: RequestOrigin): Promise<{ name: string }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   if (!isId(modelId)) throw notFound("Model");
   return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const [model] = await tx.$queryRaw<{ name: string; providerId: string }[]>`
       DELETE FROM inference_model WHERE id = ${modelId} RETURNING name, provider_id AS "providerId"`;
     if (!model) throw notFound("Model");

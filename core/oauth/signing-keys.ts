@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from "node:crypto";
 import type { JWK } from "oidc-provider";
-import { type Actor, actorId } from "#core/access/actor.ts";
+import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -57,14 +57,15 @@ export async function nextKeyChange(): Promise<Date | undefined> {
  */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},
-  by: { actorId?: string | null; from?: RequestOrigin } = {},
+  by: { actor?: Actor; from?: RequestOrigin } = {},
 ): Promise<{ kids: string[]; activeAt: Date }> {
   const activeAt = new Date(Date.now() + (isImmediate ? 0 : PUBLISH_AHEAD_SECONDS * 1000));
   const retiredAt = new Date(activeAt.getTime() + (isImmediate ? 0 : RETIRE_AFTER_SECONDS * 1000));
   return db().$transaction(async (tx) => {
+    if (by.actor) await requirePermission(by.actor, "installation.configure", null, { what: "The installation", tx });
     await tx.$executeRawUnsafe(LOCK);
     const present = isImmediate ? { OR: [{ retiredAt: null }, { retiredAt: { gt: retiredAt } }] } : { retiredAt: null };
-    await tx.signingKey.updateMany({ where: present, data: { retiredAt } });
+    await tx.signingKey.updateMany({ where: present, data: { retiredAt, isWithdrawn: isImmediate } });
     const kids: string[] = [];
     for (const alg of algorithms) kids.push(await createKey(tx, alg, activeAt));
     await recordAuditEvent(tx, {
@@ -148,9 +149,8 @@ function stateOf(
  * @param isImmediate after a leak: the new keys sign at once and the current ones are withdrawn.
  * @throws ServiceError `forbidden`, `reauthentication_required`
  */
-export async function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
-  return rotateSigningKeys({ isImmediate }, { actorId: actorId(actor), from });
+export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
+  return rotateSigningKeys({ isImmediate }, { actor, from });
 }
 
 type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown; aud?: unknown; sub?: unknown } };
@@ -158,7 +158,8 @@ type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown
 /**
  * Verifies an ID token that was signed with one of our keys that is no longer published. An app keeps a sign-in's ID token for as long as
  * its own session lasts, and sends it when the user signs out (`id_token_hint`), maybe weeks after a rotation (S108).
- * @returns undefined for everything else: a token of another issuer or client, a wrong signature, an unknown key.
+ * @returns undefined for everything else: a token of another issuer or client, a wrong signature, an unknown key, or one that was
+ *   withdrawn at once because it may have leaked.
  */
 export async function verifyRetiredHint(jwt: string, clientId: string): Promise<Hint | undefined> {
   const [head = "", body = "", signature = ""] = jwt.split(".");
@@ -166,7 +167,10 @@ export async function verifyRetiredHint(jwt: string, clientId: string): Promise<
   const payload = parse(body) as Hint["payload"];
   if (payload.iss !== env().ORIGIN || payload.aud !== clientId || typeof payload.sub !== "string") return undefined;
   if (typeof header.kid !== "string") return undefined;
-  const key = await db().signingKey.findUnique({ where: { kid: header.kid }, select: { alg: true, publicJwk: true } });
+  const key = await db().signingKey.findUnique({
+    where: { kid: header.kid, isWithdrawn: false },
+    select: { alg: true, publicJwk: true },
+  });
   if (!key || key.alg !== header.alg) return undefined;
   const publicKey = createPublicKey({ key: key.publicJwk as JsonWebKey, format: "jwk" });
   // RFC 7518 §3.4: an ES256 signature is the two numbers concatenated, without DER.

@@ -43,6 +43,20 @@ test("all values together are limited, and one may be replaced by another of the
   await set("A0");
 });
 
+test.each(["a\0", "\ud800", "x".repeat(501)])(
+  "S51 a description is text of limited length: %j is refused",
+  async (description) => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada, { type: "space", sdk: "node" });
+    const space = { owner: repo.owner.handle, name: repo.name };
+    const given = { name: "A", value: "b", isSecret: false, description };
+    await expect(setSpaceVariable(ada.actor, space, given, from)).rejects.toMatchObject({
+      code: "invalid_request",
+      field: "description",
+    });
+  },
+);
+
 test("S137 the values that one account sets in all of its Spaces have a limit for a day", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "space", sdk: "node" });

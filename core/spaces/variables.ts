@@ -1,5 +1,6 @@
 import type { Actor } from "../access/actor.ts";
 import { partyOf } from "../access/may.ts";
+import { plainText } from "../accounts/plain-text.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../accounts/throttle.ts";
 import type { AuditEventType } from "../audit/event-types.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
@@ -45,9 +46,7 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
     throw invalid("value", "A value must be valid Unicode text without NUL characters.");
   if (value.length > VALUE_MAX_CHARACTERS)
     throw invalid("value", `A value can have at most ${VALUE_MAX_CHARACTERS.toLocaleString("en")} characters.`);
-  if (description?.includes("\0")) throw invalid("description", "A description must be text without NUL characters.");
-  if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS)
-    throw invalid("description", `A description can have at most ${DESCRIPTION_MAX_CHARACTERS} characters.`);
+  if (description !== null) plainText("description", description, DESCRIPTION_MAX_CHARACTERS);
   const party = partyOf(actor);
   if (party) await consumeBytes(throttleKey("space-variables", party), value + (description ?? ""), SET_BYTES);
   const data = { isSecret, value: seal(SPACE_VARIABLE, value), description, updatedAt: new Date() };

@@ -104,11 +104,11 @@ export function parseQuota(text: string): number | null | undefined {
  * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function setStorageQuota(actor: Actor, handle: string, quota: string, from: RequestOrigin): Promise<number | null> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const bytes = parseQuota(quota);
-  const owner = await findOwner(handle);
-  if (!owner) throw notFound("Owner");
-  await db().$transaction(async (tx) => {
+  return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
+    const owner = await findOwner(handle, tx);
+    if (!owner) throw notFound("Owner");
     const change = { bytes: bytes ?? null, updatedAt: new Date() };
     if (bytes === undefined) await tx.storageQuota.deleteMany({ where: { ownerId: owner.id } });
     else await tx.storageQuota.upsert({ where: { ownerId: owner.id }, create: { ownerId: owner.id, ...change }, update: change });
@@ -123,6 +123,6 @@ export async function setStorageQuota(actor: Actor, handle: string, quota: strin
       },
       from,
     });
+    return bytes === undefined ? defaultQuota(owner.kind) : bytes;
   });
-  return bytes === undefined ? defaultQuota(owner.kind) : bytes;
 }

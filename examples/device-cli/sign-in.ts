@@ -46,9 +46,10 @@ Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
 
 /** `fetch` throws a TypeError when the connection is lost. RFC 8628, section 3.5: then a device asks again, at half the pace. */
 async function poll(config: client.Configuration, device: client.DeviceAuthorizationResponse) {
+  const signal = AbortSignal.timeout(device.expires_in * 1000);
   for (let interval = device.interval ?? 5; ; interval *= 2) {
     try {
-      return await client.pollDeviceAuthorizationGrant(config, { ...device, interval });
+      return await client.pollDeviceAuthorizationGrant(config, { ...device, interval }, undefined, { signal });
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
     }

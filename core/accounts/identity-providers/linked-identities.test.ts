@@ -110,6 +110,19 @@ describe("linking, unlinking and reauthenticating", () => {
     ).rejects.toMatchObject({ code: "reauthentication_required" });
   });
 
+  test("an identity that a user began to link is not for whoever uses the browser next", async () => {
+    const one = await provider({ isSignUpAllowed: true });
+    const [person, next] = [await signedInPerson(), await signedInPerson()];
+    const sub = freshName("left");
+    as(sub);
+    const token = await pendingToken(one, { person, intent: "link" });
+    for (const actor of [next.actor, undefined]) expect(await findPendingIdentity(token, actor)).toBeUndefined();
+    await expect(linkIdentity(next.actor, token, from)).rejects.toMatchObject({ code: "gone" });
+    await expect(signUpWithIdentity(token, { username: sub }, from)).rejects.toMatchObject({ code: "gone" });
+    expect(await findPendingIdentity(token, person.actor)).toMatchObject({ choice: "link" });
+    await linkIdentity(person.actor, token, from);
+  });
+
   test("S113 the last sign-in method cannot be removed, even if two are unlinked at once; a user without a password can set one", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const sub = freshName("only");

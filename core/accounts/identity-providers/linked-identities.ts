@@ -27,7 +27,8 @@ export async function linkIdentity(actor: Person, token: string, from: RequestOr
   await requirePermission(actor, "linked_identity.link", { userId }, { what: "User" });
   return db().$transaction(async (tx) => {
     await lockLiveUser(tx, userId);
-    const { data } = await useOneTimeToken(tx, token, "pending-identity");
+    const { data, userId: startedBy } = await useOneTimeToken(tx, token, "pending-identity");
+    if (startedBy && startedBy !== userId) throw linkIsGone();
     const provider = await requireLiveProvider(tx, data.providerId);
     const { orgId, name } = provider;
     if (orgId !== null && !(await may(actor, "organization.read_membership", { orgId }, tx))) throw notFound("Identity provider");

@@ -6,7 +6,7 @@ import { db } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { parseEmailAddress, readEmailAddress } from "../email-address.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
-import { findOneTimeToken, useOneTimeToken } from "../one-time-token.ts";
+import { findOneTimeToken, linkIsGone, useOneTimeToken } from "../one-time-token.ts";
 import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 import { consumeAddressThrottle } from "../throttle.ts";
 import { insertUser, parseFullName } from "../users/create-user.ts";
@@ -28,7 +28,7 @@ export type PendingIdentity = {
 /** The data of the page for a pending identity; undefined if it was used, has expired, its provider is gone, or the user is not a member. */
 export async function findPendingIdentity(token: string, actor: Person | undefined): Promise<PendingIdentity | undefined> {
   const pending = await findOneTimeToken(token, "pending-identity");
-  if (!pending) return undefined;
+  if (!pending || (pending.userId && pending.userId !== actor?.userId)) return undefined;
   const { providerId, displayName, username, fullName, next } = pending.data;
   const provider = await db().identityProvider.findUnique({ where: { id: providerId, disabledAt: null } });
   if (!provider) return undefined;
@@ -75,7 +75,8 @@ export async function signUpWithIdentity(
   const fullName = parseFullName(input.fullName ?? "") || handle.spelled;
   await consumeAddressThrottle("sign-up", from.ip, ADDRESS_LIMIT);
   return db().$transaction(async (tx) => {
-    const { data } = await useOneTimeToken(tx, token, "pending-identity");
+    const { data, userId: startedBy } = await useOneTimeToken(tx, token, "pending-identity");
+    if (startedBy) throw linkIsGone();
     const { id, slug, name, orgId, isSignUpAllowed } = await requireLiveProvider(tx, data.providerId);
     if (orgId !== null || !isSignUpAllowed || data.email === null) {
       throw new ServiceError(

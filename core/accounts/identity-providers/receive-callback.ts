@@ -184,6 +184,8 @@ async function pending(tx: Db, { provider, identity, request }: Proved): Promise
   const { subject, displayName, email, username, fullName } = identity;
   const token = await issueOneTimeToken(tx, {
     purpose: "pending-identity",
+    // Set if a signed-in user began it: only they may link it, although the next user of the browser has the cookie too.
+    ...(request.userId && { userId: request.userId }),
     subject: newId(),
     data: {
       providerId: provider.id,

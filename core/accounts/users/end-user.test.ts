@@ -1,7 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
+import { createPlatform, revokePlatform, rotatePlatformToken } from "../../hub/platforms/manage-platforms.ts";
 import { newId } from "../../ids.ts";
+import { setAllowance } from "../../inference/metering/allowance.ts";
+import { setRates } from "../../inference/metering/rates.ts";
+import { addModel, removeModel } from "../../inference/models.ts";
+import {
+  addProvider,
+  removeProvider,
+  rotateProviderKey,
+  setProviderDisabled,
+} from "../../inference/providers/change-provider.ts";
+import { rotateKeys } from "../../oauth/signing-keys.ts";
+import { setStorageQuota } from "../../storage/manage-quotas.ts";
 import { queueForLock } from "../../testing/as-owner.ts";
 import { findOwner } from "../handles/find-owner.ts";
 import { createInvitation, findInvitation, resendInvitation } from "../organizations/invitations.ts";
@@ -145,6 +157,32 @@ describe("S135 an operator who loses the role while a change runs", () => {
       await expect(enableUser(operator.actor, accomplice.id, from)).rejects.toMatchObject({ code: "not_found" });
       await expect(setSignUpPolicy(operator.actor, { isOpen: true }, from)).rejects.toMatchObject({ code: "forbidden" });
     }
+  });
+
+  test("can no longer change the installation", async () => {
+    const [operator] = [await signedInPerson("op", { isOperator: true }), await signedInPerson("op", { isOperator: true })];
+    const provider = await addProvider(operatorCommand, { name: freshName("p"), baseUrl: "https://models.example/v1" }, from);
+    const model = await addModel(operatorCommand, provider.id, { name: freshName("m") }, from);
+    const { id: modelId } = await db().inferenceModel.findFirstOrThrow({ where: { name: model.name } });
+    const platform = await createPlatform(operatorCommand, { name: freshName("f"), source: `https://${newId()}.example` }, from);
+    await setOperator(operatorCommand, operator.id, false, from);
+    const { actor } = operator;
+    const changes: (() => Promise<unknown>)[] = [
+      () => addProvider(actor, { name: freshName("p"), baseUrl: "https://models.example/v1" }, from),
+      () => rotateProviderKey(actor, provider.id, "a-key", from),
+      () => setProviderDisabled(actor, provider.id, true, from),
+      () => removeProvider(actor, provider.id, from),
+      () => addModel(actor, provider.id, { name: freshName("m") }, from),
+      () => removeModel(actor, modelId, from),
+      () => setRates(actor, { perUser: "5", perApp: "5" }, from),
+      () => setAllowance(actor, "user", { monthlyTokens: "5", monthlyRequests: "5" }, from),
+      () => createPlatform(actor, { name: freshName("f"), source: `https://${newId()}.example` }, from),
+      () => rotatePlatformToken(actor, platform, from),
+      () => revokePlatform(actor, platform, from),
+      () => setStorageQuota(actor, operator.username, "none", from),
+      () => rotateKeys(actor, true, from),
+    ];
+    expect(await outcomes(changes.map((change) => change()))).toEqual(changes.map(() => "forbidden"));
   });
 
   test("makes nobody else an operator, even if both changes happen at the same moment", async () => {

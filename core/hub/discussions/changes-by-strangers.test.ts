@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
+import type { Actor } from "../../access/actor.ts";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { appToken } from "../../accounts/testing/tokens.ts";
 import { throttleCount, throttleKey } from "../../accounts/throttle.ts";
 import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
+import { newId } from "../../ids.ts";
 import { fanOutAll, watchingWebhook } from "../../webhooks/testing/fan-out.ts";
-import { resolveRef } from "../git/refs/git-refs.ts";
+import { changeRefs } from "../git/refs/change-refs.ts";
+import { resolveRef, updateRefs } from "../git/refs/git-refs.ts";
 import { openRepository } from "../git/repository.ts";
 import { findRepo } from "../repos/find-repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
@@ -127,4 +130,37 @@ test("S137 one user's pushes to pull requests show a limited number of commits a
   expect(await shown()).toBe(3);
   await expect(setRef(repo, bea, "refs/pr/1", first)).rejects.toMatchObject({ code: "rate_limited" });
   expect(await resolveRef(await openRepository(repo), "refs/pr/1")).toBe(third);
+});
+
+test("S137 commits that a user's app or a job shows do not count as those of the user, or of another user's jobs", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  const first = await commitTo(repo, ada, { "a.txt": "a" });
+  const second = await branchWith(repo, ada, "one", { "b.txt": "b" });
+  await openPullRequest(bea.actor, repo, { title: "More", head: { sha: first } });
+  const path = await openRepository(repo);
+  const show = (actor: Actor, oldSha: string, newSha: string) => {
+    const change = { ref: "refs/pr/1", oldSha, newSha };
+    return changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
+  };
+  const app = await appToken(bea.id, { scopes: ["write-repos"] });
+  const jobOf = (trustedById: string): Actor => ({
+    kind: "publisher",
+    publisherId: newId(),
+    trustedById,
+    repoId: repo.id,
+    description: "a job",
+  });
+  for (const [actor, party] of [
+    [app, `apps of ${bea.id}`],
+    [jobOf(ada.id), `jobs of ${ada.id}`],
+  ] as const) {
+    const key = throttleKey("commits-shown", party);
+    await show(actor, first, second);
+    expect(await throttleCount(key)).toBe(1);
+    await pool().query("update throttle set count = 20000 where key = $1", [key]);
+    await expect(show(actor, second, first)).rejects.toMatchObject({ code: "rate_limited" });
+    await show(bea.actor, second, first);
+  }
+  await show(jobOf(bea.id), first, second);
 });

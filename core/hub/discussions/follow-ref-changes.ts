@@ -18,8 +18,8 @@ const PULL_REQUESTS_FOLLOWED = 50;
 /** The changes that are not applied yet. `isMore`: there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
-/** `at`: a moment before git changed the refs. */
-type Following = { actorId: string | null; effects: RefEffects; at: Date };
+/** `party`: against whom the commits count that pull requests show. `at`: a moment before git changed the refs. */
+type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
 /**
  * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository. A pull request shows
@@ -52,7 +52,7 @@ async function followHeads(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
-  { actorId, effects }: Following,
+  { actorId, party, effects }: Following,
 ): Promise<ChangeToFollow[]> {
   const late: ChangeToFollow[] = [];
   const byNum = new Map(changed.map((change) => [numOfPullRequestRef(change.ref) as number, change]));
@@ -66,7 +66,7 @@ async function followHeads(
     }
     const commits = effects.commits.get(change.ref);
     if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
-    if (commits?.length && (await mayShow(tx, commitsShown(actorId, repo.id), commits.length))) {
+    if (commits?.length && (await mayShow(tx, commitsShown(party ?? actorId ?? repo.id), commits.length))) {
       const events = commits.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
       await insertEvents(tx, row.id, events);
     }
@@ -76,19 +76,19 @@ async function followHeads(
 }
 
 /**
- * The limit for commits that one person's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
+ * The limit for commits that one party's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
  * that no quota counts (S137).
  */
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
-const commitsShown = (actorId: string | null, repoId: string) => throttleKey("commits-shown", actorId ?? repoId);
+const commitsShown = (party: string) => throttleKey("commits-shown", party);
 
 /**
- * Refuses a change of pull requests by a person who has reached this limit: a change without a trace would deceive those who review them.
+ * Refuses a change of pull requests by a party that has reached this limit: a change without a trace would deceive those who review them.
  * @throws ServiceError `rate_limited`
  */
-export async function requireShowable(changes: readonly RefChange[], actorId: string | null, repoId: string): Promise<void> {
+export async function requireShowable(changes: readonly RefChange[], party: string): Promise<void> {
   if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
-  const { giveBack } = await consumeThrottle(commitsShown(actorId, repoId), COMMITS_SHOWN);
+  const { giveBack } = await consumeThrottle(commitsShown(party), COMMITS_SHOWN);
   await giveBack();
 }
 

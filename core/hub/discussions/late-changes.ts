@@ -3,6 +3,7 @@ import { newId } from "../../ids.ts";
 import { log } from "../../log.ts";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
 import { deadlineIn, WALK_MAX_MS } from "../git/read/walk.ts";
+import type { RefUpdateNote } from "../git/refs/change-refs.ts";
 import { isLockedByOthers, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type RefEffects, readRefEffects } from "./read-ref-effects.ts";
@@ -27,6 +28,7 @@ export type LateChanges = {
   id: string;
   repo_id: string;
   actor_id: string | null;
+  party: string | null;
   changes: ChangeToFollow[];
   /** A moment before git changed the refs. */
   happened_at: Date;
@@ -48,13 +50,13 @@ const CONTINUE_SECONDS = 10;
 /** Call this in the transaction that records the changes. */
 export async function followLater(
   tx: Db,
-  { repoId, actorId, startedAt }: { repoId: string; actorId: string | null; startedAt: Date },
+  { repoId, actorId, party, startedAt }: Omit<RefUpdateNote, "id">,
   changes: readonly ChangeToFollow[],
 ): Promise<void> {
   if (changes.length === 0) return;
   const added = await tx.$executeRaw`
-    INSERT INTO late_ref_change (id, repo_id, actor_id, changes, happened_at, due_at)
-    SELECT ${newId()}, ${repoId}, ${actorId}, ${JSON.stringify(changes)}::jsonb, ${startedAt},
+    INSERT INTO late_ref_change (id, repo_id, actor_id, party, changes, happened_at, due_at)
+    SELECT ${newId()}, ${repoId}, ${actorId}, ${party}, ${JSON.stringify(changes)}::jsonb, ${startedAt},
            now() + make_interval(secs => ${APART_SECONDS} * count(*) FILTER (WHERE attempts = 0))
       FROM late_ref_change WHERE actor_id = ${actorId} OR (${actorId}::text IS NULL AND actor_id IS NULL AND repo_id = ${repoId})
     HAVING count(*) < ${WAITING_MAX}`;
@@ -81,7 +83,7 @@ export async function followLateChanges(row: LateChanges, claimId: string): Prom
 async function record(tx: Db, row: LateChanges, claimId: string, effects: RefEffects): Promise<void> {
   const repo = await lockRepo(tx, row.repo_id);
   if (!repo || !(await isStillOurs(tx, row.id, claimId))) return;
-  const following = { actorId: row.actor_id, effects, at: row.happened_at };
+  const following = { actorId: row.actor_id, party: row.party, effects, at: row.happened_at };
   const { late: left, isMore } = await followRefChanges(tx, repo, row.changes, following);
   if (left.length === 0) await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id}`;
   else if (!isMore || left.some((change) => isUnanswered(change, effects)))

@@ -27,11 +27,11 @@ export async function createPlatform(
   input: { name: string; source: string },
   from: RequestOrigin,
 ): Promise<Platform & { token: string }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const [name, source] = [parsePlatformName(input.name), parseSource(input.source)];
   const id = newId();
   const token = newToken(platformTokenPrefix());
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     await requireFree(tx, name, source);
     await tx.platform.create({ data: { id, name, source, tokenHash: hashToken(token), last4: token.slice(-4) } });
     await recordAuditEvent(tx, { type: "platform.create", actor, data: { platformId: id, name, source }, from });
@@ -70,10 +70,10 @@ export async function rotatePlatformToken(
   { id, name }: Pick<Platform, "id" | "name">,
   from: RequestOrigin,
 ): Promise<{ token: string; previousExpiresAt: Date }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const token = newToken(platformTokenPrefix());
   const previousExpiresAt = new Date(Date.now() + TOKEN_OVERLAP_HOURS * 60 * 60 * 1000);
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const changed = await tx.$executeRaw`
       UPDATE platform SET previous_token_hash = token_hash, previous_expires_at = ${previousExpiresAt},
              token_hash = ${hashToken(token)}, last4 = ${token.slice(-4)}
@@ -94,8 +94,8 @@ export async function revokePlatform(
   { id, name }: Pick<Platform, "id" | "name">,
   from: RequestOrigin,
 ): Promise<{ removedRepos: number }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const { count } = await tx.platform.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
     if (count === 0) throw notFound("Platform");
     const { count: removedRepos } = await tx.repo.deleteMany({ where: { platformId: id } });

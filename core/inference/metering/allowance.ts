@@ -59,12 +59,12 @@ export async function setAllowance(
   allowance: { monthlyTokens: string; monthlyRequests: string } | null,
   from: RequestOrigin,
 ): Promise<void> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const limits = allowance && {
     monthlyTokens: parseLimit("monthlyTokens", allowance.monthlyTokens, TOKENS_MAX),
     monthlyRequests: parseLimit("monthlyRequests", allowance.monthlyRequests, REQUESTS_MAX),
   };
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const key = await subjectOf(tx, subject);
     if (limits) {
       const change = { ...limits, updatedAt: new Date() };

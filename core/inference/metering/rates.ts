@@ -29,9 +29,9 @@ export async function readRates(): Promise<InferenceRates> {
 
 /** @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required` */
 export async function setRates(actor: Actor, input: { perUser: string; perApp: string }, from: RequestOrigin): Promise<void> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const value = { perUser: parseRate("perUser", input.perUser), perApp: parseRate("perApp", input.perApp) };
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const change = { value, updatedAt: new Date() };
     await tx.setting.upsert({ where: { key: RATES_KEY }, create: { key: RATES_KEY, ...change }, update: change });
     await recordAuditEvent(tx, { type: "inference_rates.set", actor, data: value, from });

@@ -28,7 +28,6 @@ export async function addProvider(
   input: ProviderInput,
   from: RequestOrigin,
 ): Promise<{ id: string; name: string }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const [name, baseUrl, key] = [parseProviderName(input.name), parseBaseUrl(input.baseUrl), parseApiKey(input.apiKey)];
   const models = (input.models ?? []).map(parseModel);
   const isOwnNetworkAllowed = input.isOwnNetworkAllowed === true;
@@ -40,6 +39,7 @@ export async function addProvider(
   }
   const id = newId();
   await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('inference providers', 0))`;
     const others = await tx.inferenceProvider.findMany({ select: { name: true } });
     if (others.some((other) => other.name.toLowerCase() === name.toLowerCase())) {
@@ -63,7 +63,6 @@ export async function addProvider(
  * @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `reauthentication_required`
  */
 export async function rotateProviderKey(actor: Actor, providerId: string, apiKey: string, from: RequestOrigin): Promise<void> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const key = parseApiKey(apiKey);
   if (!key) throw invalidRequest("Enter the new key.", "apiKey");
   await change(actor, providerId, { change: "key" }, from, (tx) =>
@@ -81,7 +80,6 @@ export async function setProviderDisabled(
   isDisabled: boolean,
   from: RequestOrigin,
 ): Promise<void> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   await change(actor, providerId, { change: isDisabled ? "disabled" : "enabled" }, from, (tx) =>
     tx.inferenceProvider.update({ where: { id: providerId }, data: { disabledAt: isDisabled ? new Date() : null } }),
   );
@@ -92,7 +90,6 @@ export async function setProviderDisabled(
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function removeProvider(actor: Actor, providerId: string, from: RequestOrigin): Promise<{ name: string }> {
-  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }
 
@@ -106,6 +103,7 @@ async function change(
 ): Promise<{ name: string }> {
   if (!isId(providerId)) throw notFound("Provider");
   return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const [provider] = await tx.$queryRaw<{ name: string }[]>`
       SELECT name FROM inference_provider WHERE id = ${providerId} FOR UPDATE`;
     if (!provider) throw notFound("Provider");

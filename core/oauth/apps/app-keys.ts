@@ -8,6 +8,7 @@ import { parsePastedKeys } from "../clients/client-keys.ts";
 import { fetchKeySet } from "../clients/fetch-client-keys.ts";
 import { parseServerAddress } from "./app-settings.ts";
 import { changeApp, hasKeys } from "./change-app.ts";
+import { countSettings } from "./count-settings.ts";
 import { assertFapi } from "./fapi-profile.ts";
 import { getApp } from "./get-app.ts";
 
@@ -18,13 +19,14 @@ type KeysInput = { jwks: string; jwksUri: string };
  * Makes an app authenticate with its own keys (`private_key_jwt`, RFC 7523), replacing those it had. An app authenticates in one way, so
  * its secrets end here (docs/decisions/027). Before that, a URL is fetched once: an unusable URL must not replace a working secret.
  *
- * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`, `rate_limited`.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
   // Checked before the fetch: only those who manage the app may make us fetch a URL.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);
+  await countSettings(actor, jwksUri ? { jwksUri } : { jwks: JSON.stringify(keys) }, null);
   return changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (app.securityProfile === "fapi2") assertFapi({ ...app, jwks: { keys } as object as Prisma.JsonObject, jwksUri });
     await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });

@@ -1,7 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
-import type { AppSettings } from "./app-settings.ts";
 
 /** The bytes of settings that a user sets. No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
@@ -13,7 +12,7 @@ const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 
  */
 export async function countSettings(
   actor: Actor,
-  given: Partial<AppSettings>,
+  given: Readonly<Record<string, unknown>>,
   logo: Uint8Array | null | undefined,
   before: Partial<Record<string, unknown>> = {},
 ): Promise<void> {

@@ -10,6 +10,8 @@ import { db, pool } from "../../db.ts";
 import { databaseUrl } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { auditOf, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
+import { clientKeyPair } from "../testing/assertion.ts";
+import { setKeys } from "./app-keys.ts";
 import { getApp } from "./get-app.ts";
 import { updateApp } from "./update-app.ts";
 
@@ -80,6 +82,9 @@ describe("changing an app", () => {
       code: "rate_limited",
     });
     await expect(someApp(person)).rejects.toMatchObject({ code: "rate_limited" });
+    const { jwk } = await clientKeyPair();
+    const keys = { jwks: JSON.stringify({ keys: [jwk] }), jwksUri: "" };
+    await expect(setKeys(person, app.id, keys, noOrigin)).rejects.toMatchObject({ code: "rate_limited" });
     const few = addresses(1).slice(0, 2);
     expect((await updateApp(person, app.id, { redirectUris: few }, noOrigin)).redirectUris).toEqual(few);
   });

@@ -5,8 +5,9 @@ import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { deleteSecret } from "../apps/app-secrets.ts";
 import { updateApp } from "../apps/update-app.ts";
+import { addResourceServer } from "../resources/manage-resource-servers.ts";
 import { ask, openQuestion, resume } from "../testing/authorization.ts";
-import { type Prepared, prepare } from "../testing/sign-in.ts";
+import { type Prepared, prepare, refresh } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { isRedirectUriBoundToClient } from "./client-identity.ts";
 import { findClientMetadata } from "./find-client.ts";
@@ -169,6 +170,26 @@ describe("S36 an app that has changed since the consent", () => {
     await (changes[0] as (typeof changes)[number])[1](at);
     await agree(at, { scope: "openid profile" });
     expect((await world.userinfo(tokens.access_token)).status).toBe(200);
+  });
+
+  test("S36 S54 sign-ins for a service that the new question does not name end", async () => {
+    const at = await agreed();
+    const identifier = `https://${newId()}.example`;
+    await addResourceServer(operatorCommand, { identifier, name: "Harbour", scopes: ["read-repos"] }, noOrigin);
+    const scope = "openid read-repos offline_access";
+    await agree(at, { scope, resource: identifier, prompt: "consent" });
+    const [own, foreign, slashed] = await Promise.all(
+      [world.origin, identifier, `${identifier}/`].map(async (resource) => {
+        const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope, resource, prompt: "consent" });
+        return tokens.refresh_token ?? "";
+      }),
+    );
+    await (changes[0] as (typeof changes)[number])[1](at);
+    await agree(at, { scope });
+    expect((await refresh(at, own ?? "")).status).toBe(200);
+    for (const ended of [foreign, slashed]) {
+      expect(await refresh(at, ended ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    }
   });
 
   test("S36 the order of its redirect URIs, its description and its scopes are not such a change", async () => {

@@ -3,6 +3,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
 import { conflict, invalidRequest } from "#core/errors.ts";
 import { newId } from "#core/ids.ts";
+import { apiAudience } from "../resources/resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import type { ConsentRequest } from "./consent-request.ts";
 import type { Consent } from "./find-consent.ts";
@@ -129,7 +130,8 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
 
 /**
  * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, even in issued tokens (S30). A sign-in from
- * before a change of the app stays (S36), but its tokens have only the scopes that the consent still contains (`selectArtifact`).
+ * before a change of the app stays (S36), but its tokens have only the scopes that the consent still contains (`selectArtifact`). If it is
+ * for a service that the new answer does not name, it ends: the list of connected apps would not show it.
  */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
@@ -137,7 +139,10 @@ export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): 
     WHERE c.id = g.consent_id AND c.user_id = ${userId} AND c.client_id = ${clientId} AND c.revoked_at IS NULL
       AND g.revoked_at IS NULL
       AND ((NOT c.is_all_orgs AND (g.is_all_orgs OR NOT g.org_ids <@ c.org_ids))
-        OR string_to_array(coalesce(g.payload #>> '{openid,scope}', ''), ' ') && c.declined_scopes)`;
+        OR string_to_array(coalesce(g.payload #>> '{openid,scope}', ''), ' ') && c.declined_scopes
+        OR EXISTS (SELECT FROM oauth_artifact a, jsonb_path_query(jsonb_build_array(a.payload -> 'resource', a.payload -> 'aud'), '$[*][*]') named
+          WHERE a.grant_id = g.id
+            AND regexp_replace(named #>> '{}', '^([a-z]+://[^/?#]+)/$', '\\1') <> ALL (c.resources || ${apiAudience()}::text)))`;
 }
 
 type Reached = Readonly<{ orgIds: readonly string[] }>;

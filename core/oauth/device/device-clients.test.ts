@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
 import * as client from "openid-client";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { allowDevice, type DeviceAuthorization, expireDevice, expireDevicesOf, prepareDevice } from "../testing/device.ts";
 import { startWorld } from "../testing/world.ts";
@@ -79,13 +81,16 @@ test("oauth4webapi 3 signs a person in, step by step", async () => {
   await expect(openDeviceRequest(at.session, started.user_code, noOrigin)).rejects.toMatchObject({ code: "conflict" });
 });
 
-test("the example command line reports that its code has expired", async () => {
-  const { app } = await prepareDevice(world);
-  const cli = spawn(process.execPath, ["sign-in.ts"], {
+const startExample = (issuer: string, clientId: string) =>
+  spawn(process.execPath, ["sign-in.ts"], {
     cwd: resolve(import.meta.dirname, "../../../examples/device-cli"),
-    env: { ...process.env, ISSUER: world.origin, CLIENT_ID: app.clientId },
+    env: { ...process.env, ISSUER: issuer, CLIENT_ID: clientId },
     stdio: ["ignore", "pipe", "pipe"],
   });
+
+test("the example command line reports that its code has expired", async () => {
+  const { app } = await prepareDevice(world);
+  const cli = startExample(world.origin, app.clientId);
   const [failure, [code]] = await Promise.all([
     text(cli.stderr),
     once(cli, "exit"),
@@ -93,4 +98,30 @@ test("the example command line reports that its code has expired", async () => {
     once(cli.stdout, "data").then(() => expireDevicesOf(app)),
   ]);
   expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before the sign-in was completed.")]);
+});
+
+test("the example command line asks no longer than its code lives, even if each connection is lost", async () => {
+  let polls = 0;
+  const server = createServer((req, res) => {
+    const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+    const answers: Record<string, object> = {
+      "/.well-known/openid-configuration": {
+        issuer,
+        token_endpoint: `${issuer}/token`,
+        device_authorization_endpoint: `${issuer}/device`,
+      },
+      "/device": { device_code: "d", user_code: "u", verification_uri: issuer, expires_in: 2.5, interval: 1 },
+    };
+    const answer = answers[req.url ?? ""];
+    if (answer) return res.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+    polls += 1;
+    return req.socket.destroy();
+  });
+  server.listen(0, "localhost");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const cli = startExample(`http://localhost:${(server.address() as AddressInfo).port}`, "a client");
+  const [failure, [code]] = await Promise.all([text(cli.stderr), once(cli, "exit")]);
+  expect([code, failure]).toEqual([4, expect.stringContaining("The code expired")]);
+  expect(polls).toBeLessThan(2);
 });

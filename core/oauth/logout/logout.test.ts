@@ -185,7 +185,7 @@ describe("S108 id_token_hint", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test.each(["RS256", "ES256"])("that was signed (%s) with a key withdrawn since is still valid", async (idTokenAlg) => {
+  test.each(["RS256", "ES256"])("that was signed (%s) with a key retired since is still valid", async (idTokenAlg) => {
     const at = await signIn(world, { postLogoutRedirectUris: [RETURN] });
     await db().oAuthApp.update({ where: { id: at.app.id }, data: { idTokenAlg } });
     await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);
@@ -196,7 +196,10 @@ describe("S108 id_token_hint", () => {
     };
     await expect.poll(async () => (await algOf()).alg).toBe(idTokenAlg);
     const { jwt, kid } = await algOf();
-    await rotateSigningKeys({ isImmediate: true });
+    await rotateSigningKeys();
+    await pool().query("UPDATE signing_key SET active_at = now() WHERE active_at > now()");
+    await pool().query("UPDATE signing_key SET retired_at = now() WHERE retired_at IS NOT NULL");
+    await pool().query("NOTIFY signing_key");
     const kids = async () =>
       (await (await fetch(`${world.origin}/oauth/jwks`)).json()).keys.map((key: { kid: string }) => key.kid);
     await expect.poll(kids).not.toContain(kid);
@@ -210,6 +213,14 @@ describe("S108 id_token_hint", () => {
     const [head, , signature] = jwt.split(".");
     const moved = [head, other.tokens.id_token.split(".")[1], signature].join(".");
     expect((await ask(at.browser, { id_token_hint: moved })).status).toBe(400);
+  });
+
+  test("that was signed with a key withdrawn at once, because it had leaked, fails with 400", async () => {
+    const at = await signInWithLogout();
+    await rotateSigningKeys({ isImmediate: true });
+    const sent = { id_token_hint: at.tokens.id_token, post_logout_redirect_uri: RETURN };
+    await expect.poll(async () => (await ask(at.browser, sent)).status).toBe(400);
+    expect(await isSignedIn(at)).toBe(true);
   });
 
   test("of an app that does not exist fails with 400, on a page about signing out", async () => {

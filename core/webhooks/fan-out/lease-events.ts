@@ -13,7 +13,7 @@ import { eventPool } from "../delivery/delivery-pool.ts";
 import { targetHost } from "../target-host.ts";
 import { type DisabledReason, lanes } from "../vocabulary.ts";
 import { leaseQuery } from "./lease-query.ts";
-import { keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
+import { excessOfOthers, keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
 
 /** The maximum number of events of one lease. */
 export const EVENTS_MAX = 64;
@@ -66,7 +66,8 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   );
   for (const [webhookId, counts] of counted) {
     const excess = overLimit(ofWebhook.get(webhookId) ?? [], counts, triggersPerDay);
-    const room = keptOverLimit(triggersPerDay) - counts.rateLimited;
+    const others = counts.rateLimited + excessOfOthers(excess, counts, triggersPerDay);
+    const room = keptOverLimit(triggersPerDay) - others;
     for (const [at, { delivery, hour, isByOutsider, isNew }] of excess.entries()) {
       const isKept = at < room;
       // An earlier lease may have taken back a trigger that is not kept. Taking it back twice would admit too many others.

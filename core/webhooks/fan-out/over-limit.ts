@@ -22,13 +22,24 @@ export function overLimit<Trigger extends { isByOutsider: boolean }>(
   { triggered, byOutsiders }: Triggers,
   limit: number,
 ): Trigger[] {
-  const excess = Math.max(0, byOutsiders - outsidersPart(limit));
+  const excess = excessOf({ triggered, byOutsiders }, limit);
   const beyondPart = last(
     all.filter(({ isByOutsider }) => isByOutsider),
-    excess,
+    excess.byOutsiders,
   );
   const others = all.filter((trigger) => !beyondPart.includes(trigger));
-  return [...beyondPart, ...last(others, triggered - excess - limit)];
+  return [...beyondPart, ...last(others, excess.others)];
+}
+
+/** @returns how many of the excess triggers other leases have counted and will record */
+export function excessOfOthers(own: readonly unknown[], counts: Triggers, limit: number): number {
+  const { byOutsiders, others } = excessOf(counts, limit);
+  return byOutsiders + others - own.length;
+}
+
+function excessOf({ triggered, byOutsiders }: Triggers, limit: number): { byOutsiders: number; others: number } {
+  const beyondPart = Math.max(0, byOutsiders - outsidersPart(limit));
+  return { byOutsiders: beyondPart, others: Math.max(0, triggered - beyondPart - limit) };
 }
 
 const last = <Trigger>(all: readonly Trigger[], count: number): readonly Trigger[] => (count > 0 ? all.slice(-count) : []);

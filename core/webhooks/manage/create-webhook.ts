@@ -2,11 +2,13 @@ import { type WatchedItemInput, WEBHOOKS_MAX_PER_OWNER } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordDelegation } from "../../access/delegation.ts";
 import { requirePermission } from "../../access/may.ts";
+import { membersWhoMay } from "../../access/members-who-may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
 import { type Db, inTransaction } from "../../db.ts";
 import { checkAll, notFound, ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { findWebhook } from "./find-webhook.ts";
 import { newWebhookSecret, parseEvents, parseWebhookName, parseWebhookSecret } from "./parse-webhook.ts";
@@ -15,8 +17,8 @@ import { auditOrgId, targetInShort, type Webhook, type WebhookOwner, webhookName
 import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 /**
- * The maximum number of webhooks that one user may have created, for all owners together: anybody may create organizations, and no quota
- * counts deliveries (S137).
+ * The maximum number of webhooks that one user created and can delete, for all owners together: anybody may create organizations, and no
+ * quota counts deliveries (S137).
  */
 export const CREATED_MAX_PER_USER = 500;
 
@@ -100,11 +102,18 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks ${id}`}, 0))`;
 }
 
-/** After the owner's lock, so that requests for several owners are counted one after another too. */
+/**
+ * After the owner's lock, so that requests for several owners are counted one after another too. Webhooks of an organization that the user
+ * has left do not count: the user cannot delete them.
+ */
 async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
   if (createdById === null) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks by ${createdById}`}, 0))`;
-  if ((await tx.webhook.count({ where: { createdById } })) < CREATED_MAX_PER_USER) return;
+  const mayDelete = Prisma.sql`(w.owner_id = ${createdById} OR EXISTS (SELECT FROM member_standing m
+    WHERE m.org_id = w.owner_id AND m.user_id = ${createdById} AND ${membersWhoMay("webhook.manage", null, { isPresent: false })}))`;
+  const [created] = await tx.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM webhook w WHERE w.created_by_id = ${createdById} AND ${mayDelete}`;
+  if ((created?.count ?? 0) < CREATED_MAX_PER_USER) return;
   throw new ServiceError(
     "conflict",
     `You have created ${CREATED_MAX_PER_USER} webhooks, for yourself and for organizations. Delete one first.`,

@@ -7,7 +7,7 @@ import {
 } from "@keyhook/sdk";
 import { beforeAll, describe, expect, it } from "vitest";
 import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor.ts";
-import { removeMember } from "../../accounts/organizations/members.ts";
+import { changeRole, removeMember } from "../../accounts/organizations/members.ts";
 import {
   freshName,
   from,
@@ -225,8 +225,9 @@ describe("bounds", () => {
     });
     const making = Array.from({ length: 5 }, () => webhookOf(person, [item("user", person.username)]));
     expect(await outcomes(making)).toEqual(["conflict", "conflict", "conflict", "ok", "ok"]);
+    const left = await organizationOf(ada, [[person, "admin"]]);
     const others = Array.from({ length: CREATED_MAX_PER_USER - WEBHOOKS_MAX_PER_OWNER }, () => ({
-      ...{ id: newId(), ownerId: newId(), ownerKind: "organization", url, domains: ["repo"], createdById: person.id },
+      ...{ id: newId(), ownerId: left.id, ownerKind: "organization", url, domains: ["repo"], createdById: person.id },
     }));
     const { id: orgId } = await organizationOf(person, []);
     await db().webhook.createMany({ data: others });
@@ -234,6 +235,10 @@ describe("bounds", () => {
     await db().webhook.updateMany({ where: { ownerId: person.id }, data: { createdById: person.id } });
     await expect(inOrganization()).rejects.toMatchObject({ code: "conflict" });
     await db().webhook.delete({ where: { id: others[0]?.id ?? "" } });
+    await inOrganization();
+    await expect(inOrganization()).rejects.toMatchObject({ code: "conflict" });
+    // Those that the user can no longer delete do not count.
+    await changeRole(ada.actor, left.id, person.id, "write", from);
     await inOrganization();
     const items = Array.from({ length: WATCHED_MAX_PER_WEBHOOK + 1 }, (_, at) => item("model", `${person.username}/r${at}`));
     await expect(webhookOf(ada, items)).rejects.toMatchObject({ field: "watched" });

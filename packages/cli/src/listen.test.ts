@@ -95,7 +95,7 @@ test("a webhook with a secret can be pointed to this machine and back only with 
   });
   const session = listen([...here, "--secret", "shared"]);
   await session.says(/Listening: /);
-  expect(session.seen.text).toContain("https://hooks.example.com/' --secret …");
+  expect(session.seen.text).toContain("https://hooks.example.com/' --secret -");
   expect((await session.stop()).code).toBe(0);
 });
 

@@ -2,7 +2,8 @@ import type { Scope } from "@keyhook/sdk";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Caller, someCaller } from "../../../api/testing/hub-caller.ts";
 import { organizationOf } from "../../../core/accounts/testing/people.ts";
-import { pool } from "../../../core/db.ts";
+import { unseal } from "../../../core/crypto/seal.ts";
+import { db, pool } from "../../../core/db.ts";
 import { queueDeliveries } from "../../../core/webhooks/testing/deliveries.ts";
 import { startCliWorld, startDeliveries, startReceiver } from "../testing/cli-world.ts";
 import { type RunOptions, runCli } from "../testing/run-cli.ts";
@@ -89,6 +90,28 @@ describe("commands that change something", () => {
       expect.stringMatching(/^secret: whsec_\S+\n$/),
     ]);
     expect((await keyhook(ada, ["info", quiet.stdout.trim()])).stdout).not.toContain("whsec_");
+  });
+
+  test("a secret can be read from standard input, so that no list of processes shows it", async () => {
+    const secretOf = async (id: string) => {
+      const { secret } = await db().webhook.findUniqueOrThrow({ where: { id } });
+      return secret && unseal("webhook secret", secret);
+    };
+    const made = await keyhook(ada, ["create", "--url", HOOK, "--watch", `user:${ada.username}`, "-q", "--secret", "-"], {
+      stdin: "tell nobody\n",
+    });
+    const id = made.stdout.trim();
+    expect(await secretOf(id)).toBe("tell nobody");
+    expect((await keyhook(ada, ["update", id, "--secret", "-"], { stdin: "nor them\r\n" })).code).toBe(0);
+    expect(await secretOf(id)).toBe("nor them");
+    const empty = await keyhook(ada, ["update", id, "--secret", "-"], { stdin: "\n" });
+    expect(empty).toMatchObject({ code: 2, stderr: "Error: Standard input contains no secret.\n" });
+    const typed = { isTerminal: true, stdin: "typed\n" };
+    expect(await keyhook(ada, ["update", id, "--secret", "-"], typed)).toMatchObject({
+      code: 0,
+      stderr: "The webhook's secret: ",
+    });
+    expect(await secretOf(id)).toBe("typed");
   });
 
   test("delete asks for confirmation, and deletes nothing if the answer is no or nobody can be asked", async () => {

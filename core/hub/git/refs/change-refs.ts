@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
-import { requirePermission } from "../../../access/may.ts";
+import { partyOf, requirePermission } from "../../../access/may.ts";
 import { db, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
@@ -46,6 +46,8 @@ export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
+  /** Against whom the commits count that it shows (`partyOf`). */
+  party: string | null;
   /** By the database's clock, like all times that are compared with it: another process's clock may be behind. */
   startedAt: Date;
 };
@@ -74,10 +76,11 @@ export async function changeRefs(
   perform: () => Promise<readonly RefChange[]>,
   quarantine?: string,
 ): Promise<Recorded | undefined> {
-  await requireShowable(asked, actorId(actor), repo.id);
+  const party = partyOf(actor);
+  await requireShowable(asked, party ?? repo.id);
   await countEvent(repo, actor, { updatedRefs: asked });
   const { note, hasProposals } = await insertNote(
-    { id: newId(), repoId: repo.id, actorId: actorId(actor) },
+    { id: newId(), repoId: repo.id, actorId: actorId(actor), party },
     asked,
     repo.lfsRemovedAt,
   );
@@ -168,18 +171,27 @@ async function insertNote(
   asked: readonly RefChange[],
   lfsRemovedAt: Date | null,
 ): Promise<{ note: RefUpdateNote; hasProposals: boolean }> {
-  const { id, repoId, actorId } = note;
+  const { id, repoId, actorId, party } = note;
   const { rows } = await pool().query<{ startedAt: Date; hasProposals: boolean }>({
     name: "insert-ref-update",
     text: `WITH present AS MATERIALIZED (SELECT id, lfs_removed_at FROM repo WHERE id = $2 FOR KEY SHARE), due AS (
                INSERT INTO repo_maintenance (id, due_at)
                SELECT id, now() + make_interval(secs => $6) FROM present ON CONFLICT (id) DO NOTHING
              )
-             INSERT INTO ref_update (id, repo_id, actor_id, asked, claimed_until)
-             SELECT $1, id, $3, $4, now() + make_interval(secs => $5) FROM present
+             INSERT INTO ref_update (id, repo_id, actor_id, party, asked, claimed_until)
+             SELECT $1, id, $3, $8, $4, now() + make_interval(secs => $5) FROM present
               WHERE lfs_removed_at IS NOT DISTINCT FROM $7::timestamptz
              RETURNING started_at AS "startedAt", EXISTS (SELECT FROM proposed_file WHERE repo_id = $2) AS "hasProposals"`,
-    values: [id, repoId, actorId, JSON.stringify(asked), REF_UPDATE_LEASE_SECONDS, MAINTENANCE_DELAY_SECONDS, lfsRemovedAt],
+    values: [
+      id,
+      repoId,
+      actorId,
+      JSON.stringify(asked),
+      REF_UPDATE_LEASE_SECONDS,
+      MAINTENANCE_DELAY_SECONDS,
+      lfsRemovedAt,
+      party,
+    ],
   });
   const [made] = rows;
   if (made) return { note: { ...note, startedAt: made.startedAt }, hasProposals: made.hasProposals };

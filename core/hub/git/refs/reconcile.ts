@@ -42,7 +42,7 @@ async function claim(): Promise<LeftoverNote[]> {
           JOIN (SELECT id, row_number() OVER (PARTITION BY actor_id ORDER BY claimed_until) AS turn FROM ref_update
                  WHERE claimed_until <= now()) due USING (id)
          WHERE claimed_until <= now() ORDER BY turn, claimed_until LIMIT ${BATCH} FOR UPDATE OF ref_update SKIP LOCKED)
-      RETURNING id, repo_id AS "repoId", actor_id AS "actorId", started_at AS "startedAt", asked`,
+      RETURNING id, repo_id AS "repoId", actor_id AS "actorId", party, started_at AS "startedAt", asked`,
     [REF_UPDATE_LEASE_SECONDS],
   );
   return rows.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());

@@ -13,6 +13,7 @@ import { countBytes, recountRepository } from "../count-objects.ts";
 import { scheduleMaintenanceSoon } from "../maintenance/maintain-repository.ts";
 import { openRepository } from "../repository.ts";
 import { runGit, UNDER_LOCK } from "../run-git.ts";
+import type { RefUpdateNote } from "./change-refs.ts";
 import { isRecorded, listRefs, readRefHistory, resolveRef } from "./git-refs.ts";
 import type { RefChange } from "./ref-name.ts";
 
@@ -32,7 +33,7 @@ export const EVENT_REFS_MAX_BYTES = 256 * 1024;
  */
 export async function recordRefChanges(
   tx: Db,
-  note: { id: string; repoId: string; actorId: string | null; startedAt: Date },
+  note: RefUpdateNote,
   changed: readonly RefChange[],
   effects: RefEffects,
 ): Promise<Recorded | undefined> {
@@ -71,8 +72,8 @@ export async function recordRefChanges(
   const event = { scope: "repo.content", action: "update" } as const;
   for (const updatedRefs of partsOf(fresh.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }))))
     await recordEvent(tx, { payload: { event, repo: repoPayload(repo), updatedRefs }, actorId: note.actorId });
-  const { actorId, startedAt } = note;
-  const { late } = await followRefChanges(tx, repo, fresh, { actorId, effects, at: startedAt });
+  const { actorId, party, startedAt } = note;
+  const { late } = await followRefChanges(tx, repo, fresh, { actorId, party, effects, at: startedAt });
   await followLater(tx, note, late);
   await noteHeadChanges(tx, repo.id, fresh);
   await releaseFiles(

@@ -8,6 +8,7 @@ import { throttleCount, throttleKey } from "../../../accounts/throttle.ts";
 import { db, pool } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
+import { roomOf } from "../../../storage/hold-storage.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { countObjects } from "../count-objects.ts";
@@ -173,6 +174,23 @@ test("a super-squash cannot exceed the owner's quota, but can still free the sto
   await expect(squash()).rejects.toMatchObject({ code: "storage_full" });
   await db().storageQuota.deleteMany({ where: { ownerId: ada.id } });
   await squash("All of it");
+});
+
+test("messages that are written at the same time do not exceed the owner's quota together", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const quota = 1_000_000_000;
+  const { ownerId } = await db().storageQuota.create({ data: { ownerId: ada.id, bytes: quota } });
+  const used = quota - ((await roomOf(repo.owner)) ?? 0);
+  await db().storageQuota.update({ where: { ownerId }, data: { bytes: used + 80_000 } });
+  const message = "x".repeat(50_000);
+  const meanwhile = async () => {
+    await expect(createTag(ada.actor, nameOf(repo), { tag: "v2", message })).rejects.toMatchObject({ code: "storage_full" });
+    return ada.actor;
+  };
+  await createTag(ada.actor, nameOf(repo), { tag: "v1", message }, meanwhile);
+  await createTag(ada.actor, nameOf(repo), { tag: "v2", message });
 });
 
 test("S114 S135 nothing changes if the token ended or the branch became protected in the meantime", async () => {

@@ -1,7 +1,7 @@
 import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
-import { requireRoom } from "../../../storage/hold-storage.ts";
+import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { oneAtATime } from "../../one-at-a-time.ts";
 import type { RepoName } from "../../repos/find-repo.ts";
@@ -56,37 +56,29 @@ export async function createBranch(
     );
   };
   ask(actor, repo);
-  return inQuarantine(path, async (quarantine) => {
-    const { sha, others } = isEmpty
-      ? { sha: await firstCommit(actor, quarantine), others: [] }
-      : await startAt(actor, repo, quarantine, { path, ref, startingPoint: startingPoint ?? repo.defaultBranch });
+  const move = async (sha: string, others: RefChange[] = [], quarantine?: Quarantine) => {
     if (sha === present) return { repo, sha };
     const changes = [...others, { ref, oldSha: present, newSha: sha }];
     const recorded = await moveRefs({ repo, path, actorNow, ask, quarantine }, changes);
     return { repo: recorded.repo, sha };
+  };
+  const start = isEmpty ? null : (await findRevision(repo, path, startingPoint ?? repo.defaultBranch)).sha;
+  if (start) return move(start);
+  return inQuarantine(path, async (quarantine) => {
+    const sha = await firstCommit(actor, quarantine);
+    const unborn = `refs/heads/${repo.defaultBranch}`;
+    return move(sha, isEmpty || unborn === ref ? [] : [{ ref: unborn, oldSha: null, newSha: sha }], quarantine);
   });
 }
 
-async function inQuarantine<T>(path: string, work: (quarantine: Quarantine) => Promise<T>): Promise<T> {
-  const quarantine = await openQuarantine(path);
+/** @param hold reserves storage for what `work` writes, until it is counted */
+async function inQuarantine<T>(path: string, work: (quarantine: Quarantine) => Promise<T>, hold?: Hold): Promise<T> {
   try {
-    return await work(quarantine);
+    const quarantine = await openQuarantine(path);
+    return await work(quarantine).finally(quarantine.discard);
   } finally {
-    await quarantine.discard();
+    await hold?.release();
   }
-}
-
-async function startAt(
-  actor: Actor,
-  repo: Repo,
-  quarantine: Quarantine,
-  { path, ref, startingPoint }: { path: string; ref: string; startingPoint: string },
-): Promise<{ sha: string; others: RefChange[] }> {
-  const revision = await findRevision(repo, path, startingPoint);
-  if (revision.sha) return { sha: revision.sha, others: [] };
-  const sha = await firstCommit(actor, quarantine);
-  const unborn = `refs/heads/${repo.defaultBranch}`;
-  return { sha, others: unborn === ref ? [] : [{ ref: unborn, oldSha: null, newSha: sha }] };
 }
 
 async function firstCommit(actor: Actor, { path }: Quarantine): Promise<string> {
@@ -147,13 +139,14 @@ export async function createTag(
   await requireRoomForRef(path);
   const sha = await findCommit(repo, path, revision ?? repo.defaultBranch);
   const text = tagMessage(message);
-  if (text) await requireRoom(repo.owner, Buffer.byteLength(text), "this tag's message");
-  return inQuarantine(path, async (quarantine) => {
-    const annotated = { tag, commit: sha, message: text, signature: await signatureOf(actor) };
-    const newSha = text ? await writeTag(quarantine.path, annotated) : sha;
+  const move = async (newSha: string, quarantine?: Quarantine) => {
     const recorded = await moveRefs({ repo, path, actorNow, quarantine }, [{ ref, oldSha: null, newSha }]);
     return { repo: recorded.repo, sha };
-  });
+  };
+  if (!text) return move(sha);
+  const annotated = { tag, commit: sha, message: text, signature: await signatureOf(actor) };
+  const hold = await holdStorage(repo.owner, Buffer.byteLength(text), "this tag's message");
+  return inQuarantine(path, async (quarantine) => move(await writeTag(quarantine.path, annotated), quarantine), hold);
 }
 
 /**
@@ -207,14 +200,15 @@ export async function superSquash(
       .trim();
     // A squash can free storage, so it is allowed when no storage is left, but only with the usual message, and only if there is
     // a history.
-    if (message?.trim() || !(await hasHistory(path, oldSha)))
-      await requireRoom(repo.owner, Buffer.byteLength(text), "this commit's message");
+    const isFree = !message?.trim() && (await hasHistory(path, oldSha));
     const signature = await signatureOf(actor);
-    return inQuarantine(path, async (quarantine) => {
+    const hold = isFree ? undefined : await holdStorage(repo.owner, Buffer.byteLength(text), "this commit's message");
+    const squash = async (quarantine: Quarantine) => {
       const sha = await writeRootCommit(quarantine.path, { tree, message: text, signature });
       const recorded = await moveRefs({ repo, path, actorNow, ask, quarantine }, [{ ref, oldSha, newSha: sha }]);
       return { repo: recorded.repo, sha, ref };
-    });
+    };
+    return inQuarantine(path, squash, hold);
   });
 }
 

@@ -33,6 +33,7 @@ const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
  * Reads the operations of a commit and writes the contents as they arrive: only one of them is held at a time.
  * @param options.storeId for the commits of a pull request, its author's store of proposals
  * @param options.resolveCommit resolves the revision of a copy
+ * @param options.countContent is called before a file's content is written, and throws if that is too much
  * @throws ServiceError `invalid_request` that names the path; `payload_too_large`
  */
 export async function collectChanges(
@@ -42,11 +43,13 @@ export async function collectChanges(
     storeId,
     git,
     resolveCommit,
+    countContent,
   }: {
     repoId: string;
     storeId?: string | undefined;
     git: () => Promise<Import>;
     resolveCommit: (revision: string) => Promise<string>;
+    countContent: (bytes: number) => void;
   },
 ): Promise<Collected> {
   const collected: Collected = { changes: [], hasContent: false, lfsPaths: [], proposed: [], rootAttributes: undefined };
@@ -66,7 +69,7 @@ export async function collectChanges(
       );
     }
     if (operation.type === "lfsFile") lfsFiles.push({ file: operation, at: collected.changes.length });
-    const change = await collect(operation, collected, { git, resolveCommit });
+    const change = await collect(operation, collected, { git, resolveCommit, countContent });
     if (change.kind !== "delete") folders.add(change.path);
     collected.changes.push(change);
   }
@@ -87,12 +90,12 @@ export async function collectChanges(
 async function collect(
   operation: Operation,
   collected: Collected,
-  { git, resolveCommit }: { git: () => Promise<Import>; resolveCommit: (revision: string) => Promise<string> },
+  { git, resolveCommit, countContent }: Pick<Parameters<typeof collectChanges>[1], "git" | "resolveCommit" | "countContent">,
 ): Promise<Change> {
   switch (operation.type) {
     case "file": {
       const path = parsePath(operation.path);
-      requireSmall(path, operation.content);
+      countContent(requireSmall(path, operation.content));
       collected.hasContent = true;
       if (isDotGit(path.split("/").at(-1) ?? "", "attributes")) {
         const bytes = await parseAttributes(path, operation.content);
@@ -118,9 +121,10 @@ async function collect(
   }
 }
 
-function requireSmall(path: string, content: Content): void {
+/** @returns the size of the content */
+function requireSmall(path: string, content: Content): number {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
-  if (size <= fileMaxBytes()) return;
+  if (size <= fileMaxBytes()) return size;
   throw new ServiceError(
     "payload_too_large",
     `${shownPath(path)} is larger than ${fileMaxBytes() / 1024 / 1024} MiB: upload it with Git LFS.`,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { eventPayloadSchema } from "@keyhook/sdk";
@@ -459,4 +459,21 @@ describe("S137 commits without new content", () => {
     await expect(propose("c")).rejects.toMatchObject({ code: "rate_limited" });
     expect(await countObjects(await openRepository(repo))).toMatchObject({ loose, packs });
   });
+});
+
+test("S137 contents of a proposal are refused while they arrive, once they exceed what its author may store", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  await commit(ada, repo, [file("a")]);
+  await db().storageQuota.create({ data: { ownerId: ada.id, bytes: 8_000_000n } });
+  let asked = 0;
+  async function* contents(count: number): AsyncGenerator<Operation> {
+    for (asked = 0; asked < count; asked++) yield { type: "file", path: `${asked}.bin`, content: randomBytes(60_000) };
+  }
+  const propose = (count: number) => commit(bea, repo, contents(count), { isPullRequest: true });
+  await expect(propose(20)).rejects.toMatchObject({ code: "storage_full" });
+  expect(asked).toBe(1);
+  expect(await leftInQuarantine(repo)).toEqual([]);
+  await propose(1);
+  await commit(ada, repo, contents(20));
 });

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
-import { may, requirePermission } from "../../../access/may.ts";
-import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
+import { requirePermission } from "../../../access/may.ts";
 import { inTransaction } from "../../../db.ts";
-import { invalidRequest, isServiceError, notFound, ServiceError } from "../../../errors.ts";
+import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
 import { requestContext } from "../../../log.ts";
-import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { isAncestor } from "../../discussions/commits.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { openPullRequest } from "../../discussions/open-pull-request.ts";
@@ -15,8 +13,7 @@ import { oneAtATime } from "../../one-at-a-time.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
-import { countObjects, recountRepository } from "../count-objects.ts";
-import { holdProposal } from "../hold-proposal.ts";
+import { recountRepository } from "../count-objects.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import { resolveRef, updateRefs } from "../refs/git-refs.ts";
@@ -24,6 +21,7 @@ import { openRepository } from "../repository.ts";
 import { type BuiltCommit, buildCommit, type Change, commitMessage, signatureOf } from "./build-commit.ts";
 import { findCommit, resolveCommitTarget } from "./change-target.ts";
 import { type Collected, collectChanges, type Operation } from "./collect-changes.ts";
+import { boundContents, holdCommit } from "./commit-storage.ts";
 import { addLfsAttributes } from "./lfs-attributes.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
 import { type Import, startImport } from "./start-import.ts";
@@ -56,11 +54,6 @@ export type Committed = {
 
 /** In this process, commits to a branch wait for each other. Only pushes, merges and other processes can get ahead of one. */
 const ATTEMPTS_MAX = 10;
-/** A commit without new content may add this much beyond the quota, enough for a few folders. One that only deletes may add more. */
-const FREE_BYTES = 64 * 1024;
-/** What all such commits may add beyond an owner's quota in a day: each deletion writes its folder anew (S137). */
-const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
-
 /**
  * Creates a commit on a branch from operations, and one event. Contents are written as they arrive, into a quarantine. The branch moves at
  * the very end, and only from the commit that was built upon: so a commit exists whole or not at all.
@@ -112,6 +105,7 @@ async function writeCommit(
       storeId,
       git: () => imports.current(),
       resolveCommit: (wanted) => findCommit(repo, path, wanted),
+      countContent: await boundContents(target.actor, repo),
     });
     const draft: Draft = { ...target, parentCommit: input.parentCommit, storeId, collected, quarantine, imports };
     return isPullRequest
@@ -154,7 +148,7 @@ async function addToBranch(draft: Draft, revision: string, isPullRequest: boolea
     await requireCopyable(actor, current, collected);
     const change = { ref, oldSha: parent, newSha: built.sha };
     let isDone = false;
-    const hold = await holdRoom(draft);
+    const hold = await holdCommit(actor, repo, collected, quarantine.path);
     const perform = async () => {
       await quarantine.release();
       const changed = await updateRefs(path, [change]);
@@ -183,7 +177,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   const [actor, current] = [await actorNow(), await readRepo(repo.id)];
   if (!current) throw notFound("Repository");
   await requireCopyable(actor, current, collected);
-  const hold = await holdRoom(draft);
+  const hold = await holdCommit(actor, repo, collected, quarantine.path);
   // `lfsRemovedAt` as it was before the changes were collected: they refer to large files that the repository had then (change-refs.ts).
   const opened = await openPullRequest(
     actor,
@@ -209,23 +203,6 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
 async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected): Promise<void> {
   if (!changes.some(({ kind }) => kind === "copy")) return;
   await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
-}
-
-/**
- * Reserves storage for the objects that a commit has written. Without storage, actors who may write can still delete files, which may free
- * some, and refer to files that are in Git LFS already, up to OVERDRAFT. For others, folders count too: a small request for a copy or a
- * deletion may write a large folder.
- */
-async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
-  const { bytes } = await countObjects(quarantine.path);
-  if (!(await may(actor, "repo.write", repoResource(repo)))) return holdProposal(actor, repo, bytes, "this commit");
-  const { changes, hasContent } = collected;
-  const mayExceed = (bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete");
-  return holdStorage(repo.owner, bytes, "this commit").catch(async (error: unknown) => {
-    if (!mayExceed || !isServiceError(error) || error.code !== "storage_full") throw error;
-    await consumeBytes(throttleKey("storage-overdraft", repo.owner.id), bytes, OVERDRAFT).catch(() => Promise.reject(error));
-    return undefined;
-  });
 }
 
 async function build(

@@ -27,7 +27,12 @@ test("S137 while many operations are read, others get their turn", async () => {
   setImmediate(takeTurns);
   const operations: Operation[] = Array.from({ length: 3_000 }, (_, at) => ({ type: "deletedFile", path: `a/${at}` }));
   const refuse = () => Promise.reject(new Error("not asked"));
-  const { changes } = await collectChanges(operations, { repoId: "none", git: refuse, resolveCommit: refuse });
+  const { changes } = await collectChanges(operations, {
+    repoId: "none",
+    git: refuse,
+    resolveCommit: refuse,
+    countContent: () => undefined,
+  });
   isOver = true;
   expect(changes).toHaveLength(3_000);
   expect(turns).toBeGreaterThan(20);
@@ -40,6 +45,11 @@ test("S138 the source paths of copies count towards the limit too", async () => 
     from: { path: Array(8).fill("x".repeat(200)).join("/") },
   }));
   const refuse = () => Promise.reject(new Error("not asked"));
-  const collected = collectChanges(operations, { repoId: "none", git: refuse, resolveCommit: refuse });
+  const collected = collectChanges(operations, {
+    repoId: "none",
+    git: refuse,
+    resolveCommit: refuse,
+    countContent: () => undefined,
+  });
   await expect(collected).rejects.toMatchObject({ code: "payload_too_large" });
 });

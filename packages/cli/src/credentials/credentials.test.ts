@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newConfigDir } from "../../testing/run-cli.ts";
 import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
 import { withFileLock } from "./stored-token.ts";
@@ -79,6 +79,25 @@ describe("the lock", () => {
     await new Promise((ended) => child.on("exit", ended));
     writeFileSync(`${path}.lock`, String(child.pid));
     expect(await withFileLock(path, async () => "done")).toBe("done");
+  });
+
+  test("stays with a process that holds it for minutes", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const path = join(newConfigDir(), "credentials.json");
+    const held = Promise.withResolvers<void>();
+    const first = withFileLock(path, () => held.promise);
+    while (!existsSync(`${path}.lock`)) await sleep(5);
+    const minutesAgo = new Date(Date.now() - 120_000);
+    utimesSync(`${path}.lock`, minutesAgo, minutesAgo);
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(() => statSync(`${path}.lock`).mtimeMs).toBeGreaterThan(minutesAgo.getTime() + 60_000);
+    const interrupt = new AbortController();
+    const second = withFileLock(path, async () => "in", interrupt.signal);
+    interrupt.abort();
+    await expect(second).rejects.toThrow();
+    held.resolve();
+    await first;
   });
 
   test("is released when the work fails; Ctrl-C ends the wait for it", async () => {

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { keepTokens, type TokenSource } from "@keyhook/sdk";
@@ -57,7 +57,7 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
 }
 
-/** After this time a lock counts as abandoned. A renewal takes longer only if the service does not respond to several requests. */
+/** After this time without a sign of life from its process, a lock counts as abandoned. */
 const STALE_MS = 60_000;
 const WAIT_MS = 90_000;
 
@@ -69,9 +69,11 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, sign
   const lock = `${path}.lock`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
   await take(lock, signal);
+  const alive = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => undefined), STALE_MS / 6);
   try {
     return await work();
   } finally {
+    clearInterval(alive);
     await rm(lock, { force: true });
   }
 }
@@ -95,7 +97,7 @@ async function take(lock: string, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Whether the process of the lock has ended, or the lock is so old that it counts as abandoned. */
+/** Whether the process of the lock has ended, or shows no sign of life anymore. */
 async function isLeftBehind(lock: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(lock), readFile(lock, "utf8")]);

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { Refused } from "../errors.ts";
+import { BadInput, Refused } from "../errors.ts";
 import { isInteractive, type Terminal } from "../terminal.ts";
 import type { Format } from "./printer.ts";
 import { visible } from "./printer.ts";
@@ -8,19 +8,34 @@ import { visible } from "./printer.ts";
 export async function ask(terminal: Terminal, format: Format, question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
   if (format !== "human" || !isInteractive(terminal)) throw new Refused(`${question} Add --yes to confirm.`);
-  const { stdin, stderr, signal } = terminal;
+  const answer = await readLine(terminal, `${visible(question)} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Refused("Nothing was changed.");
+}
+
+/** Reads a line from standard input; empty if there is none. */
+async function readLine({ stdin, stderr, signal }: Terminal, prompt: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
-    stderr.write(`${visible(question)} [y/N] `);
-    const answer = await Promise.race([
+    stderr.write(prompt);
+    const line = await Promise.race([
       lines[Symbol.asyncIterator]().next(),
       new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
     ]);
-    if (/^y(es)?$/i.test(String(answer.value ?? "").trim())) return;
-    throw new Refused("Nothing was changed.");
+    return String(line.value ?? "");
   } finally {
     lines.close();
   }
+}
+
+/**
+ * The secret of an option. `-` stands for a line of standard input: an argument is visible in the shell's history and in the list of
+ * processes.
+ */
+export async function secretOf(terminal: Terminal, given: string | undefined): Promise<string | undefined> {
+  if (given !== "-") return given;
+  const secret = await readLine(terminal, terminal.stdin.isTTY ? "The webhook's secret: " : "");
+  if (secret === "") throw new BadInput("Standard input contains no secret.");
+  return secret;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -12,6 +12,7 @@ import type { Command } from "commander";
 import { actionOf, type Context } from "../../context.ts";
 import { BadInput, Refused } from "../../errors.ts";
 import { manyOf, type OrganizationOption, watchedItem, webAddress, withOrganization } from "../../options.ts";
+import { secretOf } from "../../output/interaction.ts";
 import type { Printer } from "../../output/printer.ts";
 import { quotedForShell } from "../../output/printer.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -22,7 +23,7 @@ type Options = OrganizationOption & {
   webhook?: string;
   watch?: WatchedItemInput[];
   domain?: (typeof domainWords)[number][];
-  secret?: string;
+  secret?: string | undefined;
   name?: string;
   yes?: boolean;
 };
@@ -42,15 +43,19 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
       watchedItem,
     )
     .option("--domain <domain>", "with --watch: repo or discussions; repeatable", manyOf(domainWords))
-    .option("--secret <secret>", "with --webhook: its secret, which the service requires to change the target")
+    .option(
+      "--secret <secret>",
+      "with --webhook: its secret, which the service requires to change the target; - reads it from standard input",
+    )
     .option("--name <name>", "the relay's name; a name keeps its public URL for 72 hours")
     .option("-y, --yes", "change webhooks without asking for confirmation");
   withOrganization(command).action(actionOf(terminal, listen));
 }
 
-async function listen(at: Context, options: Options): Promise<void> {
-  const { webhook: id, watch, organization } = options;
+async function listen(at: Context, given: Options): Promise<void> {
+  const { webhook: id, watch, organization } = given;
   if (id !== undefined && watch !== undefined) throw new BadInput("Specify --webhook or --watch, not both.");
+  const options = { ...given, secret: await secretOf(at.terminal, given.secret) };
   const client = await at.client();
   const name = options.name ?? (watch ? `cli-${randomBytes(5).toString("hex")}` : id ? `cli-${id}` : "cli");
   const { relay, previousUrl, staleWebhooks = [] } = await client.relays.open(name, { signal: at.signal });
@@ -99,7 +104,7 @@ async function point(
   const now = webhook.url ?? "a job";
   await at.confirm(`Webhook ${id} sends to ${now}. Send its deliveries here until you change it back?`, { yes });
   await client.webhooks.update(id, { url, ...(secret !== undefined && { secret }) }, { organization, signal: at.signal });
-  const andSecret = webhook.hasSecret ? " --secret …" : "";
+  const andSecret = webhook.hasSecret ? " --secret -" : "";
   if (webhook.url)
     at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}${andSecret}`);
 }

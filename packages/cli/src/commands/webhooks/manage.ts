@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { actionOf, type Context, withOwnUrl } from "../../context.ts";
 import { BadInput } from "../../errors.ts";
 import { manyOf, type OrganizationOption, watchedItem, withOrganization } from "../../options.ts";
+import { secretOf } from "../../output/interaction.ts";
 import type { Terminal } from "../../terminal.ts";
 
 export function addLsCommand(webhooks: Command, terminal: Terminal): void {
@@ -53,15 +54,16 @@ export function addCreateCommand(webhooks: Command, terminal: Terminal): void {
     .option("--url <url>", "where to send events")
     .option("--job-id <id>", "run this job for each event instead")
     .option("--domain <domain>", "repo or discussions; repeatable; default: both", manyOf(domainWords))
-    .option("--secret <secret>", "a secret with which the receiver verifies events")
+    .option("--secret <secret>", "a secret with which the receiver verifies events; - reads it from standard input")
     .option("--generate-secret", "generate a secret; it is shown only once");
   withOrganization(withOwnUrl(command)).action(actionOf(terminal, create));
 }
 
 async function create(at: Context, options: CreateOptions): Promise<void> {
-  const { organization, watch: watched, url, jobId: jobSourceId, domain: domains, secret, generateSecret } = options;
+  const { organization, watch: watched, url, jobId: jobSourceId, domain: domains, generateSecret } = options;
   if ((url === undefined) === (jobSourceId === undefined)) throw new BadInput("Specify either --url or --job-id.");
-  if (secret !== undefined && generateSecret) throw new BadInput("Specify --secret or --generate-secret, not both.");
+  if (options.secret !== undefined && generateSecret) throw new BadInput("Specify --secret or --generate-secret, not both.");
+  const secret = await secretOf(at.terminal, options.secret);
   const client = await at.client();
   const request = { organization, signal: at.signal };
   const made = await client.webhooks.create({ url, jobSourceId, watched, domains, secret, generateSecret }, request);
@@ -86,14 +88,14 @@ export function addUpdateCommand(webhooks: Command, terminal: Terminal): void {
     .option("--job-id <id>", "run this job for each event instead")
     .option("--watch <type:name>", "what to watch; replaces the whole list; repeatable", watchedItem)
     .option("--domain <domain>", "repo or discussions; repeatable", manyOf(domainWords))
-    .option("--secret <secret>", 'a new secret for the receiver; "" removes it');
+    .option("--secret <secret>", 'a new secret for the receiver; - reads it from standard input, "" removes it');
   withOrganization(withOwnUrl(command)).action(actionOf(terminal, update));
 }
 
 async function update(at: Context, options: UpdateOptions, id: string): Promise<void> {
-  const { organization, watch: watched, url, jobId: jobSourceId, domain: domains, secret } = options;
+  const { organization, watch: watched, url, jobId: jobSourceId, domain: domains } = options;
   if (url !== undefined && jobSourceId !== undefined) throw new BadInput("Specify --url or --job-id, not both.");
-  const changes = { url, jobSourceId, watched, domains, secret };
+  const changes = { url, jobSourceId, watched, domains, secret: await secretOf(at.terminal, options.secret) };
   if (Object.values(changes).every((value) => value === undefined))
     throw new BadInput("Specify something to change: --help lists the options.");
   const client = await at.client();

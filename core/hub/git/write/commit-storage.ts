@@ -1,0 +1,50 @@
+import type { Actor } from "../../../access/actor.ts";
+import { may } from "../../../access/may.ts";
+import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
+import { isServiceError } from "../../../errors.ts";
+import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
+import { countObjects } from "../count-objects.ts";
+import { authorShare, holdProposal, proposalRefusal } from "../hold-proposal.ts";
+import type { Collected } from "./collect-changes.ts";
+
+/** The maximum that a commit without new content may add beyond the quota: a few folders. */
+const FREE_BYTES = 64 * 1024;
+/** What all commits without new content may add beyond an owner's quota: a deletion writes its folder anew (S137). */
+const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
+
+const isOutsider = async (actor: Actor, repo: Repo): Promise<boolean> => !(await may(actor, "repo.write", repoResource(repo)));
+
+/**
+ * Counts the contents of a commit while they arrive, before git writes them: those of a proposal may not exceed what its author may store.
+ * @returns a function that throws ServiceError `storage_full`
+ */
+export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: number) => void> {
+  let left = (await isOutsider(actor, repo)) ? await authorShare(repo.owner) : Number.POSITIVE_INFINITY;
+  return (bytes) => {
+    left -= bytes;
+    if (left < 0) throw proposalRefusal(repo.owner, "this commit");
+  };
+}
+
+/**
+ * Reserves storage for the objects that a commit has written. Actors who may write can always delete files, which may free storage, and refer
+ * to files that are in Git LFS already. For others, folders count too: a small request for a copy or a deletion may write a large folder.
+ * @param quarantine the path of the folder with these objects
+ * @throws ServiceError `storage_full`
+ */
+export async function holdCommit(
+  actor: Actor,
+  repo: Repo,
+  { changes, hasContent }: Collected,
+  quarantine: string,
+): Promise<Hold | undefined> {
+  const { bytes } = await countObjects(quarantine);
+  if (await isOutsider(actor, repo)) return holdProposal(actor, repo, bytes, "this commit");
+  const mayExceed = (bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete");
+  return holdStorage(repo.owner, bytes, "this commit").catch(async (error: unknown) => {
+    if (!mayExceed || !isServiceError(error) || error.code !== "storage_full") throw error;
+    await consumeBytes(throttleKey("storage-overdraft", repo.owner.id), bytes, OVERDRAFT).catch(() => Promise.reject(error));
+    return undefined;
+  });
+}
