@@ -107,7 +107,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
   }
 });
 
-test("a repository is liked, also without scripts, listed on both sides, and unliked", async ({
+test("a repository is liked and unliked, also without scripts, and the pages of the repository and of the user list the like", async ({
   page,
   demo,
   person,

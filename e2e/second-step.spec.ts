@@ -93,7 +93,7 @@ test("a passkey is added, signs in alone, is a second step, confirms an app, and
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("an authenticator app is set up, and its code is required before an app is authorized; codes work once; the operator resets it for a locked-out user", async ({
+  test("an authenticator app is set up, and its code is required before an app is authorized; codes work once; the operator resets the second step of a locked-out user", async ({
     page,
     demo,
     browser,

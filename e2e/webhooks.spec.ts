@@ -83,7 +83,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(second).toContainText("again in");
   receiver.status = 200;
   await second.getByRole("link").click();
-  await expect(panel(page)).toContainText(/next try in \d+|Delivered after/);
+  await expect(panel(page)).toContainText(/Next attempt in \d+|Delivered after/);
   const tryNow = panel(page).getByRole("button", { name: "Try now" });
   if (await tryNow.isVisible()) await tryNow.click();
   await expect(panel(page)).toContainText(/Delivered after [23] attempts|Delivered after \d+/);
@@ -140,7 +140,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(page.getByText(receiver.url, { exact: true })).toBeVisible();
 });
 
-test("S133 a webhook with a job runs it, and the payload is in its log", async ({ page, demo, person }) => {
+test("S133 a webhook with a job runs the job, whose log shows the payload", async ({ page, demo, person }) => {
   test.slow();
   const { name, push } = await makeTree(demo, person);
   const hub = await hubClient(demo, person, "jobs");

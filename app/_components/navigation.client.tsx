@@ -19,7 +19,7 @@ type NavLinkProps = LinkTarget & Readonly<{ className?: string; currentClassName
 const isCurrentAt = (path: string, { href, section = href, isExact = false }: LinkTarget): boolean =>
   [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
 
-/** A link that marks the current page and shows when its page is loading. */
+/** A link that shows whether it leads to the current page, and whether its page is loading. */
 export function NavLink({ className, currentClassName, children, ...target }: NavLinkProps) {
   const path = usePathname() ?? "";
   const { href } = target;

@@ -26,7 +26,7 @@ export type RepoPage = Readonly<{
   mayWrite: boolean;
   /** Whether the person may change settings, move and delete the repository. */
   mayManage: boolean;
-  /** Whether the person may read its files; false if it is gated and they have no access. */
+  /** Whether the person may read the repository's files; false if it is gated and they have no access. */
   mayReadContent: boolean;
 }>;
 
