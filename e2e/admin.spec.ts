@@ -68,7 +68,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("an operator verifies an app, which users see at consent, and blocks it, which ends its access", async ({
+    test("an operator verifies an app, and users see that at consent; blocking the app ends its access", async ({
       page,
       demo,
       person,
@@ -109,7 +109,7 @@ for (const hasScripts of [true, false]) {
       await context.close();
     });
 
-    test("rules for hosts are added, explained and removed", async ({ page, demo }) => {
+    test("rules for hosts are added and removed, and the consequences of a block are shown first", async ({ page, demo }) => {
       const host = `h${randomBytes(4).toString("hex")}.example`;
       // A unique note, because the same story with or without JavaScript may run at the same time.
       const reported = `reported, ${host}`;

@@ -28,7 +28,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a user signs in to an unregistered site, sees where it comes from, and revokes it", async ({
+    test("a user signs in to an unregistered site, sees where the site comes from, and revokes its access", async ({
       page,
       demo,
       member,
@@ -71,7 +71,12 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("a denial is reported to the site, and signing out there ends its session", async ({ page, person, sampleSite, modal }) => {
+test("a denial is reported to the site, and signing out of the site ends its session", async ({
+  page,
+  person,
+  sampleSite,
+  modal,
+}) => {
   await enter(page, person);
   const site = sampleSite("by document");
   await site.open();

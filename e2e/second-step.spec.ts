@@ -22,7 +22,7 @@ async function firstStep(browser: Browser, origin: string, person: Person): Prom
   return page;
 }
 
-test("a passkey is added, signs in alone, is a second step, confirms an app, and is removed", async ({
+test("a passkey is added, signs in alone, is accepted as the second step and for an app that wants a new sign-in, and is removed", async ({
   page,
   person,
   sampleSite,

@@ -75,7 +75,7 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("a wrong password shows an error beside the form, and the sign-in continues afterwards", async ({
+    test("a wrong password shows an error beside the field, and the sign-in continues afterwards", async ({
       page,
       person,
       sampleSite,

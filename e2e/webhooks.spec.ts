@@ -58,7 +58,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   // The row of the delivery appears without a reload.
   await push("high");
   const pushed = await receiver.next(1, secret, PUSH);
-  // The test event was about the same repository.
+  // Without the test, which was about the same repository.
   const pushes = rows(page).filter({ hasText: name, hasNotText: "test" });
   const first = pushes.first();
   await expect(first).toContainText("200");
@@ -190,7 +190,7 @@ test.describe("without JavaScript", () => {
     await receiver.next(0, secret, PUSH);
     const address = page.url().replace(/\?.*/, "");
 
-    // The webhook does not receive events while it is disabled, but receives later ones.
+    // A disabled webhook receives no events. Enabled again, it receives those that occur from then on.
     await page.getByRole("button", { name: "Disable" }).click();
     await expect(page.getByText(/Disabled manually/)).toBeVisible();
     const token = await makeToken(demo, member);
@@ -227,7 +227,7 @@ test.describe("without JavaScript", () => {
     await expect(panel(page)).toContainText("Delivered after 2 attempts.");
     expect(receiver.received.map(({ id }) => id).filter((id) => id === told.id)).toHaveLength(2);
 
-    // Another receiver must not get the secret unasked. The error is seen, although the field for the secret was not shown before.
+    // A new target must not get the secret without the user's decision. The error is visible, although the field was hidden before.
     await page.goto(`${address}/edit`);
     await page.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.2:9/other");
     await page.getByRole("button", { name: "Save" }).click();

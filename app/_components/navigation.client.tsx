@@ -47,7 +47,7 @@ type NavMenuProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The navigation, collapsed under the name of the current page. The path as its key closes it after each navigation. */
+/** The navigation, collapsed under the name of the current page. Its key is the path, so that it is closed after each navigation. */
 export function NavMenu({ label, pages, children }: NavMenuProps) {
   const path = usePathname() ?? "";
   const current = pages.find((page) => isCurrentAt(path, page));

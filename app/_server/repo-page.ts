@@ -31,8 +31,8 @@ export type RepoPage = Readonly<{
 }>;
 
 /**
- * The data that the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it
- * exists or not (S136). A URL with another spelling or a former name redirects to the current URL.
+ * The data that the layout and every page of a repository read first, once per request. 404 for people who may not see the repository,
+ * whether it exists or not (S136). A URL with another spelling or a former name redirects to the current URL.
  */
 export async function repoPage(params: RepoParams): Promise<RepoPage> {
   const { type, owner, name } = await params;

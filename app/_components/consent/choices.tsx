@@ -148,8 +148,8 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
 }
 
 /**
- * An organization whose policy blocks this app (docs/ui.md#the-permissions-modal). It has no checkbox, but the reason and, if the member
- * can still request the app, a link for that.
+ * An organization whose policy blocks this app, with the reason instead of a checkbox and, if the member can still request the app, a link
+ * for that (docs/ui.md#the-permissions-modal).
  */
 function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;
