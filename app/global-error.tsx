@@ -12,8 +12,8 @@ type ErrorPageProps = Readonly<{
 }>;
 
 /**
- * Shown when a page fails while a person is on it. If a page fails when it is opened, server/failure-page.ts responds. It replaces the
- * whole document, because the frame around the page may have failed. Its script is part of every page, so it has neither an icon nor
+ * Shown when a page fails while a person is on it. If a page fails when it is opened, server/failure-page.ts responds. This page replaces
+ * the whole document, because the frame around the page may have failed. Its script is part of every page, so it has neither an icon nor
  * `Button`, which would include Next's links.
  */
 export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
@@ -45,7 +45,8 @@ function Failed({ digest, retry }: Readonly<{ digest: string | undefined; retry:
 }
 
 /**
- * Shown after a press of a button on a page from before an update. Forms with fields handle this case themselves (action-form.client.tsx).
+ * Shown after a press of a button on a page that was opened before an update of the service. Forms with fields handle this case themselves
+ * (action-form.client.tsx).
  */
 function Stale() {
   return (

@@ -38,7 +38,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("sign up, confirm by email, forget the password, choose a new one, end the other sessions", async ({
+    test("a user signs up, confirms by email, forgets the password, chooses a new one, and ends the other sessions", async ({
       page,
       demo,
       browser,
@@ -216,7 +216,7 @@ test("S34 signing in replaces the session that the browser had before", async ({
   await expectSignedOut(page);
 });
 
-test("next-auth reads the same session and can end it", async ({ page, person }) => {
+test("next-auth reads the session of our pages and can end it", async ({ page, person }) => {
   await enter(page, person);
   const ask = async () => (await page.request.get("/api/auth/session")).json();
   expect(await ask()).toMatchObject({ user: { name: person.fullName, email: person.email } });

@@ -8,7 +8,7 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 
-/** A client of the Model Context Protocol, the service to which it connects, and the user. */
+/** The agent is a client of the Model Context Protocol. */
 test("an agent that knows only another service's URL gets access to it", async ({
   page,
   demo,

@@ -52,7 +52,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await expectAccessible(page);
   const address = page.url();
 
-  // Another user sees only the items that they may see, in the same order and without gaps, whatever precedes the ID in the URL.
+  // Another user sees only the items that they may see, in the same order and without gaps. Only the ID in the URL counts.
   await enter(page, another);
   await page.goto(address.replace("of-the-sea", "anything"));
   await expect(page).toHaveURL(address);

@@ -27,7 +27,10 @@ test.beforeEach(async ({ page, person, sampleSite }) => {
   await page.waitForURL("**/interaction/*");
 });
 
-test("S26 the page shows the app, the account, the scopes, the duration and the destination", async ({ page, person }) => {
+test("S26 the consent page shows the app, the account, the scopes, the duration and the destination", async ({
+  page,
+  person,
+}) => {
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paper Lantern wants to access your Keyhook account");
   await expect(page.getByText("Not verified by Keyhook")).toBeVisible();
   await expect(page.getByText(`${person.username} · ${person.email}`)).toBeVisible();
@@ -39,7 +42,7 @@ test("S26 the page shows the app, the account, the scopes, the duration and the 
   await expect(page.getByText("You are not in any organization")).toBeVisible();
 });
 
-test("S32 Authorize is visible without scrolling, and the choice of all organizations ticks each of them", async ({
+test("S32 Authorize is visible without scrolling, and the choice of all organizations marks each of them as included", async ({
   page,
   member,
   modal,
@@ -58,7 +61,7 @@ test("S32 Authorize is visible without scrolling, and the choice of all organiza
   await expect(one).toBeVisible();
 });
 
-test("S24 the page has no script, and would not run one", async ({ page, demo }) => {
+test("S24 the consent page has no script, and would not run one", async ({ page, demo }) => {
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(`${request.resourceType()} ${request.url()}`));
   const answer = await page.reload();
@@ -69,7 +72,10 @@ test("S24 the page has no script, and would not run one", async ({ page, demo })
   expect(answer?.headers()["content-security-policy"]).toMatch(/script-src 'none'.*frame-ancestors 'none'/);
 });
 
-test("the keyboard alone is enough, and pressing Enter in a field grants nothing", async ({ page, sampleSite }) => {
+test("the consent page can be used with the keyboard alone, and Enter in a field grants nothing", async ({
+  page,
+  sampleSite,
+}) => {
   const site = sampleSite("server side");
   await page.getByRole("checkbox", { name: "Open discussions" }).focus();
   await page.keyboard.press("Space");

@@ -162,10 +162,10 @@ test.describe("the code", () => {
   });
 });
 
-test.describe("the device's owner", () => {
+test.describe("for a signed-in user", () => {
   test.beforeEach(({ page, person }) => enter(page, person));
 
-  test("S65 does not find a code that another account has opened", async ({ browser, demo, another, devicePages }) => {
+  test("S65 a code that another account has opened is not found", async ({ browser, demo, another, devicePages }) => {
     const { user_code, device_code } = await askForCode(demo);
     await devicePages.enter(user_code);
     await devicePages.expectAsked(user_code);
@@ -181,7 +181,7 @@ test.describe("the device's owner", () => {
   });
 
   for (const step of ["question", "modal"] as const) {
-    test(`can switch the account at the ${step}, which releases the code`, async ({ page, demo, another, devicePages }) => {
+    test(`the account can be switched at the ${step}, which releases the code`, async ({ page, demo, another, devicePages }) => {
       const { user_code, device_code } = await askForCode(demo);
       await devicePages.enter(user_code);
       if (step === "modal") await devicePages.confirm(user_code);
@@ -237,7 +237,7 @@ test.describe("the device's owner", () => {
   });
 });
 
-test("S23 S24 the pages have no script, and would not run one", async ({ page, demo, person, devicePages }) => {
+test("S23 S24 the pages for a device have no script, and would not run one", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
   const { user_code } = await askForCode(demo);
   const loaded: string[] = [];
@@ -273,7 +273,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("the keyboard alone is enough", async ({ page, demo, person, devicePages }) => {
+test("a device can be authorized with the keyboard alone", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
   const { device_code, user_code } = await askForCode(demo);
   await page.goto("/activate");
@@ -293,7 +293,7 @@ test("the keyboard alone is enough", async ({ page, demo, person, devicePages })
   expect(await poll(demo, device_code)).toMatchObject({ status: 200, scope: "openid profile read-repos" });
 });
 
-test("S64 the page warns of a device on another network", async ({ page, demo, person, devicePages }) => {
+test("S64 the question warns of a device on another network", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
   // The header counts, because the demo trusts proxies on this machine.
   const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };

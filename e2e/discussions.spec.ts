@@ -19,7 +19,12 @@ async function prepare(demo: Demo, owner: Person) {
 const commentsOf = (page: Page) => page.getByRole("article");
 const commentBox = (page: Page) => page.getByLabel("Your comment");
 
-test("a discussion is opened, answered, edited, hidden and closed", async ({ page, demo, person, another }) => {
+test("a discussion is opened, answered and closed, and a comment is edited and hidden", async ({
+  page,
+  demo,
+  person,
+  another,
+}) => {
   const { fullName, tree } = await prepare(demo, person);
   await enter(page, another);
   await page.goto(`/${fullName}/discussions`);

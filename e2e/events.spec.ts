@@ -29,7 +29,7 @@ async function madeBy(demo: Demo, repoId: string, act: () => Promise<unknown>): 
   return (await eventsOf(demo, repoId)).slice(before);
 }
 
-test("S122 real actions create each kind of event: a repository", async ({ demo, member }) => {
+test("S122 real actions create each kind of event about a repository that is hosted here", async ({ demo, member }) => {
   const hub = await hubClient(demo, member, SCOPES);
   const { id, name } = await hub.send<{ id: string; name: string }>("POST", "/api/repos/create", {
     name: "tides",
@@ -110,7 +110,12 @@ async function commitByApi(demo: Demo, { token }: HubClient, path: string, text 
   expect(response.ok, await response.text()).toBe(true);
 }
 
-test("S122 real actions create each kind of event: discussions and pull requests", async ({ page, demo, person, another }) => {
+test("S122 real actions create each kind of event about discussions and pull requests", async ({
+  page,
+  demo,
+  person,
+  another,
+}) => {
   const hub = await hubClient(demo, person, SCOPES);
   const { id, name } = await hub.send<{ id: string; name: string }>("POST", "/api/repos/create", {
     name: "tides",

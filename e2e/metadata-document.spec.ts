@@ -8,11 +8,11 @@ import type { PermissionsModal } from "./support/permissions-modal.ts";
 import { SampleSite } from "./support/sample-site.ts";
 import { DOCUMENT_KEPT_MS } from "./support/serve-document.ts";
 
-/** A site that for this browser is on the web, so that only its own host name can receive the code. */
+/** A website, in contrast to a program on this device. No server responds at this host name. */
 const WEBSITE = "https://moss.example.test";
 const CALLBACK = `${WEBSITE}/oauth/callback/keyhook`;
 
-/** Authorizes, and waits for the browser's request to the site with the code. No server responds there. */
+/** Authorizes, and waits for the browser's request to the site with the code. */
 async function authorizeForWebsite(page: Page, modal: PermissionsModal): Promise<void> {
   const [request] = await Promise.all([page.waitForRequest((request) => request.url().startsWith(CALLBACK)), modal.authorize()]);
   expect(new URL(request.url()).searchParams.has("code")).toBe(true);
@@ -28,7 +28,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a user signs in to an unregistered site, sees where it comes from, and revokes it", async ({
+    test("a user signs in to an unregistered site, sees where the site comes from, and revokes its access", async ({
       page,
       demo,
       member,
@@ -71,7 +71,12 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("a denial is reported to the site, and signing out there ends its session", async ({ page, person, sampleSite, modal }) => {
+test("a denial is reported to the site, and signing out of the site ends its session", async ({
+  page,
+  person,
+  sampleSite,
+  modal,
+}) => {
   await enter(page, person);
   const site = sampleSite("by document");
   await site.open();
@@ -85,7 +90,7 @@ test("a denial is reported to the site, and signing out there ends its session",
   await site.expectSignedOut();
 });
 
-test("S26 S83 S88 the page distinguishes where the app comes from, what it says about itself and where it leads", async ({
+test("S26 S83 S88 the page distinguishes where the app comes from, what the app says about itself, and where the user will return", async ({
   page,
   person,
   serveDocument,

@@ -247,7 +247,7 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("an address is checked when the user leaves the field, and the error disappears once it is right", async ({
+test("a redirect URI is checked when the user leaves the field, and the error disappears once it is corrected", async ({
   page,
   person,
 }) => {

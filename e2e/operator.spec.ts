@@ -24,7 +24,7 @@ async function startProvider() {
   return { keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, stop: () => server.close() };
 }
 
-test("an operator connects a model provider, a user's token queries a model, and both see the usage", async ({
+test("an operator connects a model provider, a user's token queries a model, and the operator and the user see the usage", async ({
   page,
   demo,
   person,
@@ -140,7 +140,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await theirs.context().close();
 });
 
-test("mail is tested, an outbound address tried, signing keys rotated", async ({ page, demo }) => {
+test("an operator sends a test email, checks an outbound URL, and rotates the signing keys", async ({ page, demo }) => {
   const administration = new Administration(page);
   await administration.enter(demo);
   await page.goto("/admin/mail");

@@ -8,7 +8,7 @@ import { readLinkTo } from "./support/kept-mail.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
-test("an organization allows only approved apps: a member requests one, and it has access once approved and until blocked", async ({
+test("an organization allows only approved apps: a member requests one, which has access from its approval until it is blocked", async ({
   page,
   member,
   demo,

@@ -11,7 +11,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a user creates an organization, invites another, raises their role, and they leave", async ({
+    test("a user creates an organization, invites another user and raises that user's role; the invited user leaves", async ({
       page,
       person,
       another,
@@ -76,7 +76,7 @@ for (const hasScripts of [true, false]) {
       await row.getByRole("button", { name: "Revoke invitation" }).click();
       await expect(page.getByText("Invitation revoked")).toBeVisible();
       await expect(row).toHaveCount(0);
-      // An existing member learns only that they are already a member.
+      // Signed out, because the page tells a member only that they are already a member.
       await page.context().clearCookies();
       await page.goto(link);
       await expect(page.getByRole("heading", { name: "This invitation no longer works" })).toBeVisible();
@@ -96,7 +96,11 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByRole("main").getByRole("alert")).toContainText("last administrator");
     });
 
-    test("the profile is edited and shown to everybody, the members only to members", async ({ page, member, another }) => {
+    test("the profile is edited and shown to everybody; only members see who the members are", async ({
+      page,
+      member,
+      another,
+    }) => {
       const [own] = member.organizations;
       await enter(page, member);
       await page.goto(`/organizations/${own.name}/settings`);

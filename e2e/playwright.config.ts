@@ -17,6 +17,6 @@ export default defineConfig({
   timeout: 120_000,
   expect: { timeout: 15_000 },
   forbidOnly: Boolean(process.env.CI),
-  // No traces: recording every story would cost more than many of them. `npm run e2e -- --trace on NAME` records one.
+  // No traces: recording them would take longer than many of the stories. `npm run e2e -- --trace on NAME` records one.
   use: { ...browser, screenshot: "only-on-failure" },
 });

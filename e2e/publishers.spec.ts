@@ -50,7 +50,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a pipeline is trusted with one repository, publishes without a stored token, is seen, and is removed", async ({
+    test("a pipeline is trusted with one repository, publishes without a stored token, is listed, and is removed", async ({
       page,
       member,
       demo,

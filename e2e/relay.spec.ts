@@ -78,7 +78,7 @@ class Program implements AsyncDisposable {
 
 const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 
-test("S141 a push reaches a program without a public address, also after it was killed; Activity shows its real response", async ({
+test("S141 a push reaches a program without a public URL, even if the program is not running at that time; Activity shows its real response", async ({
   page,
   demo,
   person,

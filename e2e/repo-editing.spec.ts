@@ -16,8 +16,8 @@ async function makeRepository(demo: Demo, person: Person, files: Record<string, 
 const content = (page: Page) => page.getByRole("textbox", { name: "Content" });
 
 /**
- * Fills in the content. With scripts it waits for the editor, which replaces the field some time after the page has loaded, because a fill
- * that began earlier would wait for the field.
+ * Fills in the content. With scripts, the editor replaces the field some time after the page has loaded. This waits for the editor,
+ * because a fill that began earlier would wait for the field, which the editor hides.
  */
 async function fillContent(page: Page, text: string, hasScripts = true): Promise<void> {
   if (hasScripts) await expect(page.locator(".cm-content")).toBeVisible();
@@ -182,7 +182,7 @@ test("files are changed by keyboard alone, on accessible pages", async ({ page, 
   expect(await repository.read("k.txt")).toBe("by keyboard");
 });
 
-test("the editor numbers lines and follows the file's name; a preview shows Markdown as it will be", async ({
+test("the editor numbers lines and highlights by the file's name; a preview renders Markdown as the file's page does", async ({
   page,
   person,
   demo,

@@ -22,7 +22,7 @@ async function firstStep(browser: Browser, origin: string, person: Person): Prom
   return page;
 }
 
-test("a passkey is added, signs in alone, is a second step, confirms an app, and is removed", async ({
+test("a passkey is added, signs in alone, is accepted as the second step and for an app that wants a new sign-in, and is removed", async ({
   page,
   person,
   sampleSite,
@@ -93,7 +93,7 @@ test("a passkey is added, signs in alone, is a second step, confirms an app, and
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("an authenticator app is set up, and its code is required before an app is authorized; codes work once; the operator resets it for a locked-out user", async ({
+  test("an authenticator app is set up, and its code is required before an app is authorized; codes work once; the operator resets the second step of a locked-out user", async ({
     page,
     demo,
     browser,

@@ -15,7 +15,7 @@ for (const kind of kinds) {
       // The site in the browser needs its own scripts, so for that site only our pages run without scripts.
       test.use({ javaScriptEnabled: hasScripts || kind === "in the browser" });
 
-      test("a user signs in, grants one organization and not every scope, and revokes it", async ({
+      test("a user signs in, grants one organization and not every scope, and revokes the access", async ({
         page,
         demo,
         member,
@@ -75,7 +75,7 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("a wrong password shows an error beside the form, and the sign-in continues afterwards", async ({
+    test("a wrong password shows an error beside the field, and the sign-in continues afterwards", async ({
       page,
       person,
       sampleSite,
@@ -126,7 +126,7 @@ for (const kind of kinds) {
       await site.expectSignedIn(another.fullName);
     });
 
-    test("a request for more access shows only the new part", async ({ person, sampleSite, modal, signInAt }) => {
+    test("a request for more access asks only for the new part", async ({ person, sampleSite, modal, signInAt }) => {
       const site = sampleSite(kind);
       await signInAt(site, person);
       await site.expectScopes(USUAL);
@@ -199,7 +199,12 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("prompt=consent shows the modal again, and unticked scopes end", async ({ person, sampleSite, modal, signInAt }) => {
+    test("prompt=consent shows the modal again, and the app loses the scopes that the user unticks", async ({
+      person,
+      sampleSite,
+      modal,
+      signInAt,
+    }) => {
       const site = sampleSite(kind);
       await signInAt(site, person);
       await site.expectScopes(USUAL);

@@ -2,8 +2,8 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 
 /**
- * Limits what makes a page slow, in numbers that do not depend on the machine: bytes of script, elements, and the width of the fallback
- * font.
+ * These tests limit what makes a page slow, in numbers that do not depend on the machine: bytes of script, elements, and the width of the
+ * fallback font.
  */
 
 /** The compressed size without headers, of which React and Next are 115 kB. */

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const USER_EMAIL = "urn:huggingface:token-type:user-email";
 
-test("a job exchanges tokens for two members, each token has its member's rights, and the organization's log records it", async ({
+test("a job exchanges tokens for two members, each token has its member's rights, and the organization's log records the exchanges", async ({
   demo,
   page,
 }) => {

@@ -58,7 +58,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   // The row of the delivery appears without a reload.
   await push("high");
   const pushed = await receiver.next(1, secret, PUSH);
-  // The test event was about the same repository.
+  // Without the test, which was about the same repository.
   const pushes = rows(page).filter({ hasText: name, hasNotText: "test" });
   const first = pushes.first();
   await expect(first).toContainText("200");
@@ -83,7 +83,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(second).toContainText("again in");
   receiver.status = 200;
   await second.getByRole("link").click();
-  await expect(panel(page)).toContainText(/next try in \d+|Delivered after/);
+  await expect(panel(page)).toContainText(/Next attempt in \d+|Delivered after/);
   const tryNow = panel(page).getByRole("button", { name: "Try now" });
   if (await tryNow.isVisible()) await tryNow.click();
   await expect(panel(page)).toContainText(/Delivered after [23] attempts|Delivered after \d+/);
@@ -140,7 +140,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(page.getByText(receiver.url, { exact: true })).toBeVisible();
 });
 
-test("S133 a webhook with a job runs it, and the payload is in its log", async ({ page, demo, person }) => {
+test("S133 a webhook with a job runs the job, whose log shows the payload", async ({ page, demo, person }) => {
   test.slow();
   const { name, push } = await makeTree(demo, person);
   const hub = await hubClient(demo, person, "jobs");
@@ -190,7 +190,7 @@ test.describe("without JavaScript", () => {
     await receiver.next(0, secret, PUSH);
     const address = page.url().replace(/\?.*/, "");
 
-    // The webhook does not receive events while it is disabled, but receives later ones.
+    // A disabled webhook receives no events. Enabled again, it receives those that occur from then on.
     await page.getByRole("button", { name: "Disable" }).click();
     await expect(page.getByText(/Disabled manually/)).toBeVisible();
     const token = await makeToken(demo, member);
@@ -227,7 +227,7 @@ test.describe("without JavaScript", () => {
     await expect(panel(page)).toContainText("Delivered after 2 attempts.");
     expect(receiver.received.map(({ id }) => id).filter((id) => id === told.id)).toHaveLength(2);
 
-    // Another receiver must not get the secret unasked. The error is seen, although the field for the secret was not shown before.
+    // A new target must not get the secret without the user's decision. The error is visible, although the field was hidden before.
     await page.goto(`${address}/edit`);
     await page.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.2:9/other");
     await page.getByRole("button", { name: "Save" }).click();

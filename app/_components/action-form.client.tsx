@@ -146,7 +146,7 @@ function keepInput(action: FormAction): FormAction {
   };
 }
 
-/** The message for an action that failed in the browser. Throws the error again if it is a redirect. */
+/** The message for an action that failed in the browser. Throws Next's own signals, such as redirects, again. */
 export function failureOf(error: unknown): string {
   unstable_rethrow(error);
   return unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;

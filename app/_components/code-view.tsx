@@ -51,7 +51,7 @@ const NAMED: Record<string, string> = { makefile: "makefile", gnumakefile: "make
 
 const lowlight = createLowlight(common);
 
-/** A text with syntax colors; undefined when the file's name reveals no known language, or the text is too long. */
+/** A text with syntax colors; undefined if the file's name reveals no known language, or the text is too long or takes too long. */
 export async function highlight(text: string, fileName: string): Promise<SafeHtml | undefined> {
   const language = languageOf(fileName);
   if (!language || text.length > COLORED_MAX_CHARACTERS) return undefined;

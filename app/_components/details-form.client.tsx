@@ -28,7 +28,7 @@ type ConfirmDestructiveProps = Readonly<{
 }>;
 
 /**
- * Asks before something is destroyed, in place and without JavaScript. If the action is refused, the question stays open and shows the
+ * Asks before something is destroyed, in place, also without JavaScript. If the action is refused, the question stays open and shows the
  * reason.
  */
 export function ConfirmDestructive({ action, ...question }: ConfirmDestructiveProps) {

@@ -6,13 +6,13 @@ import { Chip } from "./chip.tsx";
 
 type DiffViewProps = Readonly<{
   diff: Diff;
-  /** The URL of a file's version after the change. Without this function, names are not links. */
+  /** The URL of a file's version after the change. Without this function there are no links to files. */
   hrefOf?: (file: DiffFile) => string | undefined;
   /** The reason why lines are not shown, if the reader may not see them. */
   withheld?: string;
 }>;
 
-/** The lines of a file with more than this are collapsed at first. */
+/** A file with more changed lines than this is collapsed at first. */
 const OPEN_LINES_MAX = 400;
 
 const number = new Intl.NumberFormat("en");

@@ -31,7 +31,7 @@ export function FieldError({ id, error }: Readonly<{ id: string; error: ReactNod
   );
 }
 
-/** Label, hint and error around one control. The control has the id, `describedBy()` and `aria-invalid`. */
+/** Label, hint and error around one control. The control must have the id, `describedBy()` and `aria-invalid` itself. */
 export function FieldFrame({ id, label, hint, error, isOptional, aside, children }: FieldFrameProps) {
   return (
     <div className="grid gap-1.5">

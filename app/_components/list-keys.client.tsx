@@ -2,7 +2,7 @@
 
 import { useEffect } from "react";
 
-/** `j` and `k` move the focus to the next and the previous row of the page's lists (`List`), where Enter opens it. */
+/** `j` and `k` move the focus to the link of the next or previous row of the page's lists (`List`). */
 export function ListKeys() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

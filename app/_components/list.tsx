@@ -111,7 +111,7 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // Redirects to the last page if the last item of the requested page was deleted or the page number is invalid.
+  // Redirects to the last page if the requested one is after it, for example because items were deleted.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (
@@ -149,7 +149,7 @@ type PaginationProps = Readonly<{
   hrefOf: (page: number) => string;
 }>;
 
-/** Links to newer and older items, with the current position. Renders nothing if everything fits on one page. */
+/** Links to the previous and the next page, with the current position. Renders nothing if everything fits on one page. */
 export function Pagination({ label, page, pageSize, total, isByLength = false, hrefOf }: PaginationProps) {
   const pages = Math.ceil(total / pageSize);
   if (pages <= 1) return null;

@@ -19,7 +19,7 @@ type NavLinkProps = LinkTarget & Readonly<{ className?: string; currentClassName
 const isCurrentAt = (path: string, { href, section = href, isExact = false }: LinkTarget): boolean =>
   [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
 
-/** A link that marks the current page and shows when its page is loading. */
+/** A link that shows whether it leads to the current page, and whether its page is loading. */
 export function NavLink({ className, currentClassName, children, ...target }: NavLinkProps) {
   const path = usePathname() ?? "";
   const { href } = target;
@@ -47,7 +47,7 @@ type NavMenuProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The navigation, collapsed under the name of the current page. The path as its key closes it after each navigation. */
+/** The navigation, collapsed under the name of the current page. Its key is the path, so that it is closed after each navigation. */
 export function NavMenu({ label, pages, children }: NavMenuProps) {
   const path = usePathname() ?? "";
   const current = pages.find((page) => isCurrentAt(path, page));

@@ -16,7 +16,7 @@ export function PageColumn({ notice, children, ...header }: PageColumnProps) {
     <>
       <PageHeader {...header} />
       <div className="group/column grid grid-cols-1 gap-5">
-        {/* A refusal on the page is newer. */}
+        {/* A refusal on the page is newer than the notice, so it hides the notice. */}
         {notice && (
           <FormMessage tone="good" className="group-has-[[aria-invalid=true],[role=alert]]/column:hidden">
             {notice}

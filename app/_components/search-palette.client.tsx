@@ -11,7 +11,7 @@ export type FoundItem = Readonly<{
   href: string;
   label: string;
   hint: string;
-  /** Why it was found, if its label does not show it. The dialog has no room for it. */
+  /** The text that matches, if the label does not. The search page shows it; the dialog has no room. */
   excerpt?: ExcerptParts;
 }>;
 export type FoundGroup = Readonly<{ label: string; items: readonly FoundItem[] }>;

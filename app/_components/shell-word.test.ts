@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { shellWord } from "./shell-word.ts";
 
 test.each(["main", "feature/x_1.2", "$(touch\tx)", "a;b|c&d", "it's", "`id`", '"', "ü", "#1", "~x", ""])(
-  "%j is one word for a shell, which means only itself",
+  "%j becomes one word for a shell, which stands for exactly this text",
   (text) => {
     expect(execFileSync("sh", ["-c", `printf '<%s>' HEAD:${shellWord(text)}`], { encoding: "utf8" })).toBe(`<HEAD:${text}>`);
   },

@@ -29,7 +29,7 @@ type SiteFrameProps = Readonly<{
   children: ReactNode;
   /** The width of the page's `<main>`. Without it, `children` contains `<main id="main">`. */
   width?: "page" | "reading";
-  /** The path of the model that the page belongs to, because it does not begin with `/models`. */
+  /** The path of the model that the page belongs to. It is needed because paths of models do not begin with `/models`. */
   modelPath?: string | undefined;
 }>;
 

@@ -1,4 +1,4 @@
-/** How a time is written, in the style of `Intl.DateTimeFormat`. */
+/** The ways to write a time, as options of `Intl.DateTimeFormat`. */
 export const timeLooks = {
   /** `November 21, 2026 at 2:03:22 PM GMT+1` */
   exact: {

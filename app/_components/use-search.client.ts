@@ -11,7 +11,7 @@ type Found<Item> = {
 };
 
 /**
- * The results for the typed text, requested when typing pauses. It drops late responses.
+ * The results for the typed text, requested when typing pauses. A response for an earlier text is dropped.
  * @param path the route that responds to `?search=` with `{items}`
  */
 export function useSearch<Item>(path: string, typed: string): Found<Item> {

@@ -76,8 +76,8 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
 }
 
 /**
- * Runs the work of a form and converts its result or error into the next state of the form. This is the one place where a page translates a
- * `ServiceError`. An unknown error is logged with its cause and never shown. `redirect()` passes through.
+ * Runs the work of a form and converts its result or error into the next state of the form. A form's `ServiceError` is translated only
+ * here. An unknown error is logged with its cause and never shown. `redirect()` passes through.
  * @param pageOf the page to which a person returns after proving their identity
  */
 export async function submitForm(

@@ -26,7 +26,7 @@ export type OrganizationPage = Readonly<{
 /** An organization's name in a page's path. */
 export type OrganizationParams = Promise<{ org: string }>;
 
-/** The data that every page of an organization reads first; 404 for people who may not see it, whether it exists or not (S136). */
+/** The data that all pages of an organization read. 404 for people who may not see the organization, as if there were none (S136). */
 export const requireOrganizationPage = cache(async (name: string): Promise<OrganizationPage> => {
   // Actions get the name from the browser, so it may be anything.
   if (typeof name !== "string" || !name.isWellFormed()) notFound();

@@ -26,13 +26,13 @@ export type RepoPage = Readonly<{
   mayWrite: boolean;
   /** Whether the person may change settings, move and delete the repository. */
   mayManage: boolean;
-  /** Whether the person may read its files; false if it is gated and they have no access. */
+  /** Whether the person may read the repository's files; false if it is gated and they have no access. */
   mayReadContent: boolean;
 }>;
 
 /**
- * The data that the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it
- * exists or not (S136). A URL with another spelling or a former name redirects to the current URL.
+ * The data that the layout and every page of a repository read first, once per request. 404 for people who may not see the repository,
+ * whether it exists or not (S136). A URL with another spelling or a former name redirects to the current URL.
  */
 export async function repoPage(params: RepoParams): Promise<RepoPage> {
   const { type, owner, name } = await params;

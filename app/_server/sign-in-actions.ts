@@ -69,7 +69,7 @@ export const signInWithPasskeyAction = formAction(
 /** After reauthentication, the person continues to `next`. If the session has ended, the sign-in page comes first. */
 const reauthScope = personAt((form) => nextPath(form.text("next")));
 
-/** Asks for the password again, before a sensitive change (S113). */
+/** Checks the password again before a sensitive change (S113). */
 export const reauthenticateAction = formAction(reauthScope, { password: verbatim }, async ({ person, page, input, from }) =>
   continueSignIn(await reauthenticate(person, input.password, from), page),
 );

@@ -15,7 +15,7 @@ const titles: Partial<Record<ErrorCode, string>> = {
   rate_limited: "Too many codes were entered",
 };
 
-/** The page for a code that has expired while the person was reading, or was answered in another tab. */
+/** The page for a code that cannot be used now, for example because it has expired or was answered in another tab. */
 export function CodeOver({ reason }: Readonly<{ reason: ServiceError | undefined }>) {
   return (
     <Gone
@@ -38,7 +38,7 @@ const looks = {
 
 type OutcomeProps = Readonly<{ tone: keyof typeof looks; title: ReactNode; children: ReactNode }>;
 
-/** The last page: the result, and that the person can close the page. */
+/** The last page, with the result. */
 export function Outcome({ tone, title, children }: OutcomeProps) {
   const { Icon, className } = looks[tone];
   return (

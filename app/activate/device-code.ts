@@ -25,8 +25,8 @@ const CONFIRMED = ".confirmed";
 
 /**
  * Stores the code in a cookie for the next pages. It is not in their URLs, so neither the history nor the address bar reveals it, and no
- * link can skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that it does not help links on other
- * sites either. A form contains the code that its page showed; the cookie only decides which page to show.
+ * link can skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that a link on another site finds
+ * no code. A form contains the code that its page showed; the cookie only decides which page to show.
  */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();

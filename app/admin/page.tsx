@@ -215,7 +215,7 @@ function peopleFigures({ people: { users, disabled, operators } }: Overview): Fi
 }
 
 const HOUR_MS = 3600_000;
-/** The webhook queue at a glance: waiting work, attempts in the last hour, and running work. */
+/** The webhook queue at a glance: waiting work, the latest attempts, and running work. */
 function WebhookWork({ overview: { work, attempts } }: Readonly<{ overview: Overview }>) {
   return <Figures figures={[...waiting(work), ...tried(attempts), ...running(work)]} />;
 }

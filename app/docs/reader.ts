@@ -8,8 +8,9 @@ import { currentSession } from "../_server/session.ts";
 export type Reader = Readonly<{
   filling: Filling;
   isSignedIn: boolean;
-  /** The reader's own apps, newest first, and the one whose values are filled in. */
+  /** The reader's own apps, newest first. */
   apps: ReadonlyArray<Readonly<{ id: string; name: string }>>;
+  /** The app whose values are filled in. */
   app?: Readonly<{ id: string; name: string; isConfidential: boolean }>;
 }>;
 

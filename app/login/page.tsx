@@ -34,7 +34,7 @@ const notices: Record<string, Notice> = {
 /**
  * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to authenticate again (S113).
  * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in at a
- * provider, `with` its slug, failed.
+ * provider failed. `with`: the provider's slug.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;

@@ -83,7 +83,7 @@ function findViolationsOfStructure(page: Page): Promise<Found[]> {
     const { violations } = await (window as unknown as { axe: typeof axeCore }).axe.run(document, {
       // Without this, axe would spend half of its time describing elements that passed. Failures are complete all the same.
       resultTypes: ["violations"],
-      // Not style sheets, which axe would parse again for a rule that is not used here.
+      // Style sheets are not preloaded, because axe would parse them again for a rule that is not used here.
       preload: { assets: ["media"] },
       rules: Object.fromEntries(checkedApart.map((rule) => [rule, { enabled: false }])),
       // The frame of a Space shows a page of the Space's owner, which is not checked.

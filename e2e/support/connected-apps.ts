@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** Settings, Connected apps: what a user has allowed, and revoking it. */
+/** The settings page that lists the connected apps and revokes their access. */
 export class ConnectedApps {
   readonly page: Page;
 

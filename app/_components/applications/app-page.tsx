@@ -158,8 +158,8 @@ async function Permissions({ details, person, page, banner }: PartProps & Readon
 }
 
 /**
- * Redirects to the app's own URL, or responds with 404. An organization's pages include the pages of its own apps and of the apps that are
- * bound to it.
+ * Redirects from the person's pages if the app's page is under an organization. Under an organization that neither owns the app nor is
+ * bound to it, the page is a 404.
  */
 function requireCanonicalUrl(org: OwnerName, details: AppDetails): void {
   if (org === null) {

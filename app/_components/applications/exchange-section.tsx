@@ -32,7 +32,7 @@ type ExchangeSectionProps = Readonly<{
   exchanges: readonly RecentExchange[];
 }>;
 
-/** Token exchange for an app: the conditions that it does not meet yet, and how to use it once it meets them all. */
+/** Token exchange for an app: the conditions, how to use it, and the latest exchanges. */
 export function ExchangeSection(props: ExchangeSectionProps) {
   const { details, isRecent, bindable } = props;
   if (!details.boundOrganization && bindable.length === 0) return null;
@@ -214,7 +214,7 @@ type BindFormProps = Readonly<{
   isRecent: boolean;
 }>;
 
-/** The form that binds the app to an organization: its owner, or one that the person administers. */
+/** The form that binds the app to the organization that owns it, or to one that the person administers. */
 function BindForm({ app, bindable, isRecent }: BindFormProps) {
   const [only, ...more] = bindable;
   if (!isRecent) {

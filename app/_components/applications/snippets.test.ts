@@ -27,7 +27,8 @@ import {
   sampleRedirectUri,
 } from "./snippets.ts";
 
-// Each snippet runs exactly as copied from the page, with the real engine and the library that it names.
+// The snippets run exactly as copied from the page, with the real engine and the libraries that they name. Those in Python and for token
+// exchange are not tested here.
 let world: World;
 let browser: Browser;
 let session: SiteSession;
@@ -125,7 +126,7 @@ describe("Node", () => {
     ["pushed requests", { isParRequired: true }, false],
     ["proofs", { isDpopRequired: true }, false],
     ["keys", {}, true],
-    ["all of it", { isParRequired: true, isDpopRequired: true }, true],
+    ["pushed requests, proofs and keys", { isParRequired: true, isDpopRequired: true }, true],
     ["FAPI 2.0", { isParRequired: true, isDpopRequired: true, isFapi: true }, true],
   ])("signs in to an app that requires %s", async (what, { isFapi = false, ...required }: Required, isByKey) => {
     const origin = `http://127.0.0.1:${await freePort()}`;

@@ -25,7 +25,7 @@ export function isNodeOnly({ key, isParRequired, isDpopRequired }: SnippetApp): 
 const SAMPLE_PORT = 8080;
 const PLACEHOLDER = "https://app.example.com/oauth/callback";
 
-/** The registered redirect URI that a program on the developer's own machine can receive, if there is one. */
+/** The redirect URI of an example: preferably a registered one at which a program on the developer's own machine gets the code. */
 export function sampleRedirectUri(redirectUris: readonly string[]): string {
   const local = redirectUris.find((uri) => uri.startsWith("http:"));
   if (!local) return redirectUris[0] ?? PLACEHOLDER;

@@ -126,7 +126,8 @@ export function UsageBars({ label, bars }: UsageBarsProps) {
 }
 
 type RecentExchangesProps = Readonly<{
-  exchanges: readonly RecentExchange[] /** The path of the whole log. */;
+  exchanges: readonly RecentExchange[];
+  /** The path of the whole log. */
   auditLog: string;
 }>;
 

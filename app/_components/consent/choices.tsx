@@ -17,7 +17,7 @@ const reachSentences: Partial<Record<Scope, string>> = {
   "write-discussions": "open discussions and pull requests in the repositories it can read",
 };
 
-/** The organizations to which access is granted: none by default, selected ones, or, as a separate choice, all (S31, S32). */
+/** The organizations to which access is granted: the ticked ones or, as a separate choice, all (S31, S32). */
 export function OrganizationChoice({ request }: Readonly<{ request: ConsentRequest }>) {
   const { organizations, isAllOrgs } = request;
   if (organizations.length === 0) {
@@ -27,8 +27,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
       </p>
     );
   }
-  // An organization that the app requested by name is listed even if it cannot be granted. Otherwise nobody would know why it is
-  // missing.
+  // An organization that the app requested is never collapsed, even if it cannot be granted, so that the person sees why.
   const firsts = organizations.filter(({ isTicked, isAskedFor }, index) => isTicked || isAskedFor || index < SHOWN_AT_FIRST);
   const { clientId } = request.app;
   const rest = organizations.filter((each) => !firsts.includes(each));
@@ -67,7 +66,7 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
   );
 }
 
-/** The widest choice (S32). While it is ticked, CSS replaces each other checkbox with a check mark, because no script runs here (S24). */
+/** The widest choice (S32). While it is ticked, CSS shows “Included” instead of the other checkboxes: no script runs here (S24). */
 function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
     <label className="group/widest mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
@@ -149,8 +148,8 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
 }
 
 /**
- * An organization whose policy blocks this app, with the reason and a link to ask for the app, and nothing to tick
- * (docs/ui.md#the-permissions-modal).
+ * An organization whose policy blocks this app, with the reason instead of a checkbox and, if the member can still request the app, a link
+ * for that (docs/ui.md#the-permissions-modal).
  */
 function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;

@@ -138,7 +138,7 @@ export async function JobListPage({ params, searchParams }: OwnerPageProps) {
   );
 }
 
-/** The runs of a page of the list. An old link to a page shows an empty page. */
+/** The runs of a page of the list. A link whose position is no longer valid shows an empty page. */
 async function runsOf({ person, owner }: OwnerPage, search: RunSearch) {
   try {
     return await listRuns(person, owner, search);

@@ -23,7 +23,7 @@ export function runDuration({ startedAt, finishedAt }: Run, now = new Date()): s
   return startedAt ? formatDuration((finishedAt ?? now).getTime() - startedAt.getTime()) : undefined;
 }
 
-/** The command in one line. */
+/** The command as a person would type it in a terminal. */
 export function commandOf({ command, arguments: given, dockerImage }: JobSpec): string {
   return commandLine([...command, ...given]) || `the default command of the image ${dockerImage}`;
 }
@@ -33,7 +33,7 @@ export function imageOrSpaceOf({ dockerImage, spaceId }: JobSpec): string {
   return spaceId ? `Space ${spaceId}` : (dockerImage ?? "");
 }
 
-/** Who or what started it, in words. */
+/** Who or what started a run, in words. */
 export function initiatedBy({ initiator }: Run): string {
   switch (initiator.type) {
     case "webhook":

@@ -27,7 +27,7 @@ type Line = { key: string; text: string; stream: string };
 const LINES_MAX = 5_000;
 const DRAWN_EVERY_MS = 100;
 
-/** A run's output as it is written. It follows the output unless the person scrolls up or pauses it. */
+/** A run's output as it is written. The view follows the output unless the person scrolls up or pauses. */
 export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: RunLogProps) {
   const router = useRouter();
   const [pieces, setPieces] = useState(first);

@@ -175,7 +175,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
   );
 }
 
-/** Who or what started it, with a link. For a run started by a webhook, it links to the delivery. */
+/** Who or what started the run, with a link: for a webhook, to the delivery. */
 function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
   if (webhookId && deliveryId)
     return (

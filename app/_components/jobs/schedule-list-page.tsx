@@ -21,7 +21,7 @@ export const metadata: Metadata = { title: "Schedules" };
 
 const notices: Readonly<Record<string, string>> = {
   created: "Schedule created. Run it now to check that it works.",
-  suspended: "Schedule suspended. No runs start until you resume it.",
+  suspended: "Schedule suspended. It starts no runs until you resume it; you can still run it now.",
   resumed: "Schedule resumed. It now runs with your permissions.",
   deleted: "Schedule deleted. Its past runs are kept.",
 };
@@ -50,7 +50,7 @@ export async function ScheduleListPage({ params, searchParams }: OwnerPageProps)
       hrefOf={(page) => hrefWith(path, { page })}
       row={(schedule) => <ScheduleRow key={schedule.id} schedule={schedule} home={home} />}
       empty={
-        // A page may be empty although there are schedules, because a long schedule counts as several.
+        // A page may be empty although there are schedules: one with a large spec counts as several, so it can take up the next page too.
         <EmptyState
           Icon={CalendarClock}
           title={schedules.total > 0 ? "This page is empty" : "No schedules yet"}

@@ -13,8 +13,9 @@ type NewPublisherFormProps = Readonly<{
   /** The service where the jobs run. */
   preset: PresetName;
   action: FormAction;
-  /** `listHref` is the list of publishers, `newHref` this page without a preset. */
+  /** The list of publishers. */
   listHref: string;
+  /** This page without a preset. */
   newHref: string;
 }>;
 

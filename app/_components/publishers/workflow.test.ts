@@ -7,8 +7,8 @@ import { resourceOf, workflowOf } from "./workflow.ts";
 const origin = "https://keyhook.example.com";
 const guide = readFileSync(new URL("../../../docs/guides/keyless-ci.md", import.meta.url), "utf8");
 
-describe("the pipeline to copy", () => {
-  test.each(presetNames)("of %s is the one in the guide", (preset) => {
+describe("the example pipeline", () => {
+  test.each(presetNames)("for %s is the one in the guide", (preset) => {
     const workflow = workflowOf(preset, { repo: { type: "model", fullName: "ada/tide" } }, origin);
     expect(guide).toContain(workflow);
     expect(workflow).not.toMatch(/\t|undefined| $/m);
@@ -16,7 +16,7 @@ describe("the pipeline to copy", () => {
     if (preset !== "oidc") expect(JSON.stringify(parse(workflow))).toContain("\\n  -d resource=ada/tide \\\\\\n");
   });
 
-  test("names a dataset in the form of the exchange and of git, and reads a file for a user", () => {
+  test("names a dataset as the exchange and git do, and reads a file if it is for a user", () => {
     const dataset = { repo: { type: "dataset", fullName: "ada/tide" } } as const;
     expect(resourceOf(dataset)).toBe("datasets/ada/tide");
     expect(workflowOf("gitlab", dataset, "http://localhost:3000")).toContain(

@@ -66,7 +66,7 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** The SDKs that run here, as on the page of a new repository. Files may name others. */
+/** The SDKs that run here, as on the page of a new repository. A README may name others. */
 const sdkNames: Readonly<Record<string, string>> = { static: "Static page", node: "Node" };
 
 /** Marks a private, gated or read-only repository, and shows the SDK of a Space. */

@@ -14,7 +14,7 @@ type CreatedWebhookProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** Shows the fields of the form, and after the webhook was created its secret. */
+/** Shows the form's fields. Once the action has generated a secret, shows the secret instead. */
 export function CreatedWebhook({ title = "Webhook created", sendTest, children }: CreatedWebhookProps) {
   const { secret, values } = useFormState();
   const [failure, setFailure] = useState<string>();

@@ -219,7 +219,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           />
         )}
       </div>
-      {/* The new target may need the secret again while another choice is selected: its error must be seen. */}
+      {/* If the target is new, the secret may be needed although another choice is selected. Then the field's error must be seen. */}
       <div className="hidden has-[[aria-invalid=true]]:block group-has-[input[value=own]:checked]/secret:block">
         <Field
           name="secret"

@@ -49,7 +49,7 @@ const notices: Readonly<Record<string, string>> = {
   enabled: "Enabled. Deliveries on hold are now being sent.",
 };
 
-/** One webhook: its settings, its state, and every delivery. */
+/** One webhook: its settings, its state and its deliveries. */
 export async function WebhookPage({ params, searchParams }: Props) {
   const [{ org = null, webhookId }, given] = await Promise.all([params, searchParams]);
   const page = await findWebhookPage(org, webhookId);

@@ -20,8 +20,8 @@ type FoundWatchable = { item: string; fullName?: string };
 const FOUND_MAX = 8;
 
 /**
- * The items to watch that match the text typed so far: `tid`, `ada/ti`, `dataset:ada/`. It finds users and organizations by the beginning
- * of the name, and repositories that the person may read by words of the name.
+ * The items to watch that match the text typed so far: `tid`, `ada/ti`, `dataset:ada/`. Users and organizations match by the beginning of
+ * the name. Repositories match by words of the name; only those that the person may read are found.
  */
 async function findWatchable(person: Person, typed: string): Promise<FoundWatchable[]> {
   const [, type = "", text = ""] = /^(?:(user|org|model|dataset|space):)?(.*)$/s.exec(typed.trim()) ?? [];

@@ -120,7 +120,7 @@ function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
   );
 }
 
-/** For a list, the type of its items is shown. */
+/** The schema of a list's items; any other schema as it is. */
 function itemOf(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const resolved = resolveSchema(document, schema);
   return resolved.items && !resolved.properties ? itemOf(document, resolved.items) : resolved;

@@ -84,7 +84,7 @@ function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boole
   );
 }
 
-/** Collapsed if the person has another method, because each recovery code works only once. The form stays open after a refusal. */
+/** Collapsed if the person has an authenticator app, because each recovery code works only once. The form stays open after a refusal. */
 function RecoveryCodeForm({ next, isOnlyWay }: Readonly<{ next: string; isOnlyWay: boolean }>) {
   const form = { action: finishWithRecoveryCodeAction, label: "Recovery code" };
   const content = (

@@ -6,7 +6,7 @@ type Part = Readonly<{
   page: OrganizationPageName;
   label: string;
   isExact?: boolean;
-  /** Whether every member may open the page. Other pages are only for administrators. */
+  /** Whether every member may open the page. Pages with neither this nor `least` are only for administrators. */
   isForMembers?: boolean;
   /** Limits the page to members with this role or a higher one. */
   least?: OrganizationRole;

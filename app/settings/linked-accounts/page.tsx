@@ -98,7 +98,7 @@ function IdentityRow({ identity }: Readonly<{ identity: LinkedIdentity }>) {
         >
           <input type="hidden" name="identity" value={id} />
           {organization
-            ? `If ${organization.fullName} requires it, you lose access until you link it again.`
+            ? `If ${organization.fullName} requires sign-in with this account, you lose access until you link it again.`
             : `You can no longer sign in with ${provider.name}.`}
         </ConfirmDestructive>
       </div>

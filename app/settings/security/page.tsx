@@ -152,7 +152,11 @@ function sentences({ requiresSecondStep, requiresProvider, unmet }: SignInRequir
   return parts.filter(Boolean).join(" ");
 }
 
-type RecoveryCodesSectionProps = Readonly<{ left: number /** Whether a second step is set up. */; isOn: boolean }>;
+type RecoveryCodesSectionProps = Readonly<{
+  left: number;
+  /** Whether a second step is set up. */
+  isOn: boolean;
+}>;
 
 function RecoveryCodesSection({ left, isOn }: RecoveryCodesSectionProps) {
   return (

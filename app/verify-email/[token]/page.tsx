@@ -59,8 +59,8 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
 }
 
 /**
- * Only the account's user can confirm the change, so that nobody who gets the email by mistake adds their own address to somebody else's
- * account (S142).
+ * Only the account's user can confirm the change of the address, so that nobody who gets the email by mistake adds their own address to
+ * somebody else's account (S142).
  */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
   const [user, session] = await Promise.all([findUser(userId), currentSession()]);

@@ -36,7 +36,7 @@ const outcomes = [
 ] as const;
 
 /**
- * Deliveries over time by outcome, and below each column the response times from the median to the 99th percentile. A column links
+ * Attempts over time by outcome, and below each column the response times from the median to the 99th percentile. A column links
  * to its deliveries. A screen reader reads one sentence, and the table below has every number.
  */
 export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {

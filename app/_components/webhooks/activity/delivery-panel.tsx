@@ -35,8 +35,8 @@ type DeliveryPanelProps = Readonly<{
 }>;
 
 /**
- * One delivery: its payload, every attempt and its response. The panel is beside the list; on narrower screens it slides over the list,
- * from the side or from below.
+ * One delivery: its payload, and its latest attempts with their responses. The panel is beside the list; on narrower screens it slides
+ * over the list, from the side or from below.
  */
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
   const { olderAttempts, body } = delivery;
@@ -160,7 +160,8 @@ function RequestSection({
       </h3>
       {body !== null && attempts > 1 && (
         <p className="text-fine text-muted">
-          Every attempt has the same payload{request && "; only the timestamp and the signature are new"}.
+          Every attempt has the same payload
+          {request && " and ID; the timestamp and the signature are new, and a replay is marked as one"}.
         </p>
       )}
       {kind && (

@@ -112,7 +112,7 @@ type OutcomeChipProps = Readonly<{
   isJob?: boolean;
 }>;
 
-/** The outcome, with the HTTP status of the target if there is one. */
+/** The outcome in a word or two, or as the HTTP status of the response. */
 export function OutcomeChip(props: OutcomeChipProps) {
   const { tone, text } = wordFor(props);
   return <Chip tone={tone}>{text}</Chip>;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { prettyJson } from "./pretty-json.ts";
 
-test("JSON is indented, unless JavaScript would change a number in it or it has nothing to indent; other text is not", () => {
+test("JSON is indented; null stands for other text, JSON without anything to indent, and numbers that JavaScript would change", () => {
   expect(prettyJson(' {"a":[1,{}, [ ]],"b":"[{,:\\"]"}')).toBe(
     '{\n  "a": [\n    1,\n    {},\n    []\n  ],\n  "b": "[{,:\\"]"\n}',
   );

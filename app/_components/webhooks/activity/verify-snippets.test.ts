@@ -16,7 +16,7 @@ const run = {
 it.each([
   ["a generated secret", `whsec_${Buffer.alloc(32, 7).toString("base64")}`, Buffer.alloc(32, 7)],
   ["a secret chosen by the user", "correct horse $HOME", Buffer.from("correct horse $HOME")],
-])("S123 the snippets verify the delivery that they show, and refuse another secret: %s", (_, secret, key) => {
+])("S123 with %s, the snippets verify the delivery that they show, and refuse another secret", (_, secret, key) => {
   for (const body of bodies) {
     const [id, timestamp] = ["65f00c0ffee0123456789abc", "1790000000"];
     const hmac = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");

@@ -7,7 +7,7 @@ export type SignedRequest = Readonly<{
 }>;
 
 /**
- * Programs that check the signature of one delivery without dependencies. Libraries for Standard Webhooks refuse a delivery that is older
+ * Programs without dependencies that check the signature of one delivery. Libraries for Standard Webhooks refuse a delivery that is older
  * than five minutes, as a receiver should. These programs ignore the age, so that older deliveries can be examined.
  */
 export function verifySnippets(request: SignedRequest): ReadonlyArray<Readonly<{ label: string; code: string }>> {

@@ -13,7 +13,7 @@ export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
 /**
  * The data that the pages of a collection read first. Only the ID in the URL counts: a URL with a former title or another owner redirects
- * to the current URL. 404 for people who may not see it, whether it exists or not (S136).
+ * to the current URL. 404 for people who may not see the collection, whether it exists or not (S136).
  */
 export async function collectionPage(
   params: CollectionParams,

@@ -8,7 +8,7 @@ import { Card, FormMessage } from "../../../_components/page-layout.tsx";
 
 type CreatedRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
 
-/** Shows the form, and after the codes were created the codes. */
+/** Shows the form. Once the codes are created, shows the codes instead. */
 export function CreatedRecoveryCodes({ securityPage, children }: CreatedRecoveryCodesProps) {
   const { secret } = useFormState();
   if (!secret) return children;

@@ -79,7 +79,7 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
   );
 }
 
-/** Making somebody an administrator needs a confirmation, because the new administrator could remove the person who did it. */
+/** Making somebody an administrator needs a confirmation, because the new administrator could remove the one who made the change. */
 function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps) {
   return (
     <SectionCard

@@ -27,7 +27,7 @@ export function CommitFields({
   submit,
   hasPreview,
 }: Props) {
-  // A branch without a commit cannot have a pull request.
+  // No pull request can be opened into a branch without a commit.
   const choices = mayWrite && mayPropose && head !== null;
   return (
     <SectionCard title="Commit">

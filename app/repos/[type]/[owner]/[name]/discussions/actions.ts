@@ -60,7 +60,7 @@ export const openPullRequestAction = formAction(
   },
 );
 
-/** Comments, closes or reopens, or both, depending on the pressed button. */
+/** Adds a comment and, if that button was pressed, closes or reopens the discussion. */
 export const commentAction = formAction(
   discussion,
   { intent: text, comment: text },

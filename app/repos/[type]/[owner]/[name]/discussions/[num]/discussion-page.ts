@@ -18,7 +18,7 @@ export type DiscussionPage = RepoPage &
     mayComment: boolean;
     /** Whether the person may change the title and the status. */
     mayUpdate: boolean;
-    /** Whether the person may pin, lock and delete it, and hide comments of others. */
+    /** Whether the person may pin, lock and delete the discussion, and hide comments of others. */
     mayModerate: boolean;
     mayMerge: boolean;
   }>;
