@@ -61,8 +61,8 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap ends with its parent, except in its first moments. So the command then asks here whether its worker still exists, and does not
- * start without an answer: no run continues without its worker. When memory is short, the kernel should kill the command first.
+ * bwrap ends with its parent, except in its first moments. So before the command starts, this script asks the worker for permission, and
+ * exits without an answer: no run continues without its worker. When memory is short, the kernel should kill the command first.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
