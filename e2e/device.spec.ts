@@ -301,7 +301,7 @@ test("S64 the question warns of a device on another network", async ({ page, dem
   await page.goto(`/device?user_code=${user_code}`);
   await devicePages.continueButton.click();
   await devicePages.expectAsked(user_code);
-  await expect(page.getByText("This device seems to be on a different network")).toBeVisible();
+  await expect(page.getByText("The device that requests access seems to be on a different network")).toBeVisible();
   await expect(page.getByText("lighthouse-cli on Linux")).toBeVisible();
   await expect(page.getByText("203.0.113.77 · requested just now")).toBeVisible();
   await expectAccessible(page);

@@ -60,7 +60,7 @@ export const tags: readonly { name: string; description: string; of: RegExp }[] 
   },
   {
     name: "Platforms",
-    description: "For hubs whose repositories are on another platform, which reports them to this service.",
+    description: "For platforms that host repositories elsewhere, and report them and their changes to this service.",
     of: /\/(events|repos\/sync)$/,
   },
   { name: "Collections", description: "Lists of repositories, with notes.", of: /^\/api\/collections/ },

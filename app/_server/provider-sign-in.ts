@@ -37,7 +37,7 @@ export type ProviderSignInProblem = CallbackFailure | "unknown" | "too-many";
 
 const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   expired: () => "This sign-in was not started in this browser, or it took too long. Start again.",
-  cancelled: (provider) => `You were not signed in: the sign-in at ${provider} was cancelled or denied.`,
+  cancelled: (provider) => `Nothing was changed: the sign-in at ${provider} was cancelled or denied.`,
   failed: (provider) => `${provider} could not sign you in. Try again, or use another method.`,
   unacceptable: (provider) => `The response from ${provider} does not prove your identity. Nothing was changed. Try again.`,
   unreachable: (provider) => `${provider} cannot be reached at the moment. Try again later, or use another method.`,
@@ -53,7 +53,8 @@ const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
 /** The sentence for a problem that the URL names; undefined if the text is not the name of a problem. */
 function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
-  return sentences[problem as ProviderSignInProblem](provider ?? "the provider");
+  const sentence = sentences[problem as ProviderSignInProblem];
+  return provider ? sentence(provider) : sentence("the provider").replace(/^the/, "The");
 }
 
 /** The page that shows a problem: the sign-in page or, for a signed-in person, their linked accounts. */

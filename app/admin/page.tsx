@@ -128,7 +128,7 @@ function queueFigures({ queues: { mail, logoutNotices, maintenance }, events }: 
         ) : (
           "nothing waiting"
         )}
-        {queue.failed > 0 && `; ${number.format(queue.failed)} failed this week`}
+        {queue.failed > 0 && `; ${number.format(queue.failed)} failed in the last 7 days`}
       </>
     ),
     ...(href && { href }),

@@ -58,7 +58,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (queues.mail.failed > 0) {
     warn.push({
       tone: "warn",
-      text: `${counted(queues.mail.failed, "e-mail")} could not be sent in the last week.`,
+      text: `${counted(queues.mail.failed, "e-mail")} could not be sent in the last 7 days.`,
       href: "/admin/mail",
     });
   }

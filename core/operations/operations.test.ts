@@ -88,7 +88,7 @@ test("the overview shows live processes, waiting work and problems, and no probl
   expect(texts).toContainEqual(expect.stringContaining("allows every address"));
   const { mail } = overview.queues;
   const ofOne = needsAttention({ ...overview, queues: { ...overview.queues, mail: { ...mail, failed: 1 } } });
-  expect(ofOne.map(({ text }) => text)).toContain("1 e-mail could not be sent in the last week.");
+  expect(ofOne.map(({ text }) => text)).toContain("1 e-mail could not be sent in the last 7 days.");
   expect(texts).not.toContainEqual(expect.stringContaining("No worker is running"));
   await db().mail.deleteMany({ where: { createdAt: due } });
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });

@@ -45,7 +45,7 @@ const backup = command({
         text: [
           ...notRead(manifest),
           `Backup ${id} of ${readableSize(bytes)} is complete${isFailure ? " except for that" : ""}: ${contents(manifest)}.`,
-          `${readableSize(addedBytes)} were new.${removed > 0 ? ` Removed ${counted(removed, "older backup")}.` : ""}`,
+          `New data: ${readableSize(addedBytes)}.${removed > 0 ? ` Removed ${counted(removed, "older backup")}.` : ""}`,
           ...inBucket(manifest.largeFiles.bucket),
           "SECRET_KEY and BACKUP_PASSWORD are not in it: keep copies of both elsewhere, or it cannot be restored.",
         ].join("\n"),

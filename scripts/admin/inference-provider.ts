@@ -19,7 +19,7 @@ const inferenceProviderAdd = command({
     url: { value: "URL", help: "the part before /chat/completions", isRequired: true, field: "baseUrl" },
     key: { value: "KEY", help: "its API key, or - to read it from standard input", field: "apiKey" },
     model: { value: "NAME[=THEIRS]", help: "a model to offer", isRepeatable: true },
-    "own-network": { help: "it may have a private address" },
+    "own-network": { help: "allow a private address, and a URL with http://" },
   },
   async run({ name: chosen, url, key, model, "own-network": isOwnNetworkAllowed }) {
     const models = model.map((text) => {

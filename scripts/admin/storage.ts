@@ -35,7 +35,7 @@ const storageList = command({
     const lines = items.map(({ kind, handle, bytes, total, quota, isQuotaSet }) => [
       handle,
       kind,
-      `${readableSize(bytes.git + bytes.lfs)} of ${words(quota)}${isQuotaSet ? " (set)" : ""}`,
+      `${readableSize(bytes.git + bytes.lfs)}${quota === null ? ", " : " of "}${words(quota)}${isQuotaSet ? " (set)" : ""}`,
       `${readableSize(total)} in all`,
     ]);
     return listed({ owners, total }, [[total === 1 ? "1 owner:" : `${total} owners:`], ...lines]);

@@ -135,7 +135,7 @@ export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteS
           confirm={`Delete ${app.name}`}
           phrase={app.name}
         >
-          Nobody can sign in to it anymore, and all its tokens stop working immediately ({countOfUsers(userCount)}).
+          Nobody can sign in to it anymore ({countOfUsers(userCount)}), and all its tokens stop working immediately.
         </ConfirmDestructive>
       ) : (
         <Button variant="danger" disabled>

@@ -106,7 +106,7 @@ const list = new Intl.ListFormat("en");
  */
 function reachOf({ app, scopes, alreadyGranted }: ConsentRequest): string {
   if (app.isFirstParty)
-    return "Optional. In each organization you select, it can see your role, and do what you allow above as far as your role permits.";
+    return "Optional. In each organization you select, the app can see your role, and do what you allow above as far as your role permits.";
   const reach = [...scopes, ...alreadyGranted].flatMap(({ scope }) => reachSentences[scope] ?? []);
   return `Optional. In each organization you select, the app can ${list.format(["see your role", ...reach])}.`;
 }

@@ -150,7 +150,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
       <Fact name="Size">
         {spec.flavor}
         {spec.network ? ", with network" : ", without network"}
-        {runner && <span className="text-muted">, by {runner}</span>}
+        {runner && <span className="text-muted">, run by {runner}</span>}
       </Fact>
       <Fact name="Command">
         <span className="flex items-center gap-1">

@@ -34,8 +34,8 @@ export default async function ConfirmPage() {
         <UserCode userCode={request.userCode} />
         {request.isFromOtherNetwork && (
           <FormMessage tone="warn">
-            This device seems to be on a different network. If someone sent you the code or a link with it, press{" "}
-            <strong>This is not me</strong>. If you continue, they could use your account.
+            The device that requests access seems to be on a different network from yours. If someone sent you the code or a link
+            with it, press <strong>This is not me</strong>. If you continue, they could use your account.
           </FormMessage>
         )}
       </div>

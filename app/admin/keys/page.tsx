@@ -81,7 +81,7 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
       meta={
         <>
           <code className="block break-all">{kid}</code>
-          created <RelativeTime at={createdAt} /> · {state === "next" ? "starts signing" : "signed from"}{" "}
+          created <RelativeTime at={createdAt} /> · {state === "next" ? "starts signing" : "put into use"}{" "}
           <RelativeTime at={activeAt} />
           {retiredAt && (
             <>

@@ -104,7 +104,7 @@ function TestState({ test, testId }: Readonly<{ test: EmailState; testId: string
   if (state === "failed") return <FormMessage tone="bad">The message could not be sent: {lastError}</FormMessage>;
   return (
     <FormMessage tone={lastError ? "warn" : "neutral"}>
-      {lastError ? `Not sent yet: ${lastError} The service will retry.` : `The message to ${recipient} is being sent.`}{" "}
+      {lastError ? `Not sent yet; the service will retry. Reason: ${lastError}` : `The message to ${recipient} is being sent.`}{" "}
       <ButtonLink href={`/admin/mail?test=${testId}`} size="small" className="ml-1">
         Check again
       </ButtonLink>

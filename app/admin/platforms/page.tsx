@@ -77,7 +77,7 @@ function PlatformRow({ platform }: Readonly<{ platform: ListedPlatform }>) {
           {repos} · token …{last4}, <LastUsed at={lastUsedAt} /> · added <RelativeTime at={createdAt} />
           {previousExpiresAt && (
             <>
-              {" · the previous token works until "}
+              {" · the previous token expires "}
               <RelativeTime at={previousExpiresAt} />
             </>
           )}

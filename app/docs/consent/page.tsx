@@ -37,10 +37,11 @@ export default function ConsentHelpPage() {
         <SectionCard title="Who is asking">
           <div className="grid gap-3">
             <p>
-              Below the app's name, you see which account is responsible for it, or that the app registered itself and nobody here
-              is responsible for it, and the homepage that the app states. <strong>Verified by {BRAND_NAME}</strong> means that
-              the operator of this service has checked who is behind it. <strong>Not verified</strong> means that nobody has: it
-              may be fine, but anyone can give an app any name. <strong>Part of {BRAND_NAME}</strong> means that the app is ours.
+              Below the app's name, you see the homepage that the app states, and which account is responsible for the app, or
+              that it registered itself and nobody here is responsible for it. <strong>Verified by {BRAND_NAME}</strong> means
+              that the operator of this service has checked who is behind it. <strong>Not verified</strong> means that nobody has:
+              it may be fine, but anyone can give an app any name. <strong>Part of {BRAND_NAME}</strong> means that the app is
+              ours.
             </p>
             <p>
               An app that is <strong>identified only by its website</strong> is not registered here, and no account is responsible
@@ -88,9 +89,8 @@ export default function ConsentHelpPage() {
               permissions do. It can never do more there than you can.
             </p>
             <p>
-              <strong>Requested by the app</strong> means that the app asked for this organization. It is already selected;
-              deselect it if you do not agree. <strong>All current and future organizations</strong> also covers those that you
-              join later.
+              <strong>Requested by the app</strong> means that the app asked for this organization. Deselect it if you do not
+              agree. <strong>All current and future organizations</strong> also covers those that you join later.
             </p>
           </div>
         </SectionCard>

@@ -89,8 +89,8 @@ function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>)
               meta={
                 <>
                   For {app.organization.fullName} ·{" "}
-                  {app.tokenCount === 1 ? "1 token" : `${app.tokenCount.toLocaleString("en")} tokens`}, the last{" "}
-                  <RelativeTime at={app.lastIssuedAt} /> · ends <RelativeTime at={app.endsAt} />
+                  {app.tokenCount === 1 ? "1 token" : `${app.tokenCount.toLocaleString("en")} tokens, the latest`} issued{" "}
+                  <RelativeTime at={app.lastIssuedAt} /> · access expires <RelativeTime at={app.endsAt} />
                 </>
               }
             >

@@ -108,7 +108,11 @@ function IdentityRow({ identity }: Readonly<{ identity: LinkedIdentity }>) {
 
 function LinkSection({ offered, linked }: Readonly<{ offered: OfferedProvider[]; linked: ReadonlySet<string> }>) {
   return (
-    <SectionCard title="Other providers" description="Anyone who can sign in to that account can then sign in to yours." isFlush>
+    <SectionCard
+      title="Other providers"
+      description="Anyone who can sign in to an account that you link can sign in to yours."
+      isFlush
+    >
       <List label="Providers">
         {offered.map(({ slug, name }) => (
           <ListRow

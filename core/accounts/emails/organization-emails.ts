@@ -39,7 +39,9 @@ export function heldSecretEmail(
     isOne
       ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret or private key of the app ${first?.name}, which is bound to it. Anyone who has it can get tokens for members of the organization.`
       : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets or private keys of apps that are bound to it. Anyone who has one can get tokens for members of the organization.`,
-    `Replace ${isOne ? "it" : "each of them"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:`,
+    isOne
+      ? "Replace it, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:"
+      : "Replace each secret or key, so that the old ones can get no more tokens; existing tokens stay valid until they expire. Or unbind the apps, which revokes all their exchanged tokens at once:",
     ...apps.map(({ id, name }) =>
       [
         ...(isOne ? [] : [name]),

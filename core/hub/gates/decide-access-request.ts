@@ -146,7 +146,7 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
   if (answer === "rejected") {
     return composeEmail(`Your request for access to ${fullName} was rejected`, recipientName, [
       `The maintainers of the ${type} ${fullName} have rejected your request for access.`,
-      ...(reason ? [`Message: ${reason}`] : []),
+      ...(reason ? [`Reason: ${reason}`] : []),
       address,
     ]);
   }

@@ -75,7 +75,7 @@ describe("a manual gate", () => {
     expect(asked?.text).toContain("> Hello.\n> -- \n> Your service");
     await decide(repo, "rejected", { reason: "Not\nnow" });
     const [rejected] = await emailsTo(grace.email);
-    expect(rejected?.text).toContain("Message: Not now");
+    expect(rejected?.text).toContain("Reason: Not now");
     await decide(repo, "accepted");
     expect((await emailsTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
   });

@@ -33,7 +33,7 @@ export async function addProvider(
   const isOwnNetworkAllowed = input.isOwnNetworkAllowed === true;
   if (baseUrl.startsWith("http:") && !isOwnNetworkAllowed) {
     throw invalidRequest(
-      "Use https: otherwise, prompts and the key travel unencrypted. If the provider is in your own network, select “The provider is in your own network”.",
+      "Use https: otherwise, prompts and the key travel unencrypted. If the provider is in your own network, select “The provider is in your own network” (--own-network).",
       "baseUrl",
     );
   }

@@ -98,8 +98,9 @@ async function notifyOwner(tx: Db, userId: string, orgId: string, { kind, name }
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;
   const token = kind === "personal" ? `your access token "${name}"` : "an app's token for your account";
-  const text = `An administrator of ${organization.fullName} has blocked ${token}, which can no longer access the organization.`;
-  const advice = "Ask why before you create another one: the token may have leaked.";
+  const text = `An administrator of ${organization.fullName} has blocked ${token}. The token can no longer access the organization.`;
+  const again = kind === "personal" ? "create another one" : "sign in to the app again";
+  const advice = `Ask why before you ${again}: the token may have leaked.`;
   await queueMail(tx, {
     to: person.email,
     ...composeEmail(`A token was blocked from ${organization.fullName}`, person.username, [text, advice]),

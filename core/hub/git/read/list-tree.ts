@@ -153,7 +153,8 @@ const cursorOf = ({ entry, path }: Found): string =>
 function readCursor(cursor: string): Cursor {
   const text = Buffer.from(cursor, "base64url").toString("utf8");
   const isUnderstood = text !== "" && cursor.length <= 8_192 && Buffer.from(text).toString("base64url") === cursor;
-  if (!isUnderstood) throw invalidRequest("The cursor is not valid.", "cursor");
+  if (!isUnderstood)
+    throw invalidRequest("This is not a valid cursor. Use the next page's URL from the header `Link`.", "cursor");
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 

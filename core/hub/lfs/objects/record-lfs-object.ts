@@ -73,7 +73,10 @@ async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
     SELECT count(*)::int AS count FROM (SELECT FROM lfs_object WHERE repo_id = ${storeId} LIMIT ${PROPOSED_FILES_MAX}) AS files`;
   if ((files?.count ?? 0) < PROPOSED_FILES_MAX) return;
   const most = PROPOSED_FILES_MAX.toLocaleString("en");
-  throw new ServiceError("storage_full", `You can upload at most ${most} files for pull requests to one repository.`);
+  throw new ServiceError(
+    "storage_full",
+    `Your pull requests to one repository can have at most ${most} uploaded files. Delete the commits of closed ones.`,
+  );
 }
 
 /** An upload directly to the storage. */

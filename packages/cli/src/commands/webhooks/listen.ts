@@ -130,7 +130,7 @@ async function repoint(
       at.print.note(`Webhook ${id} now sends to ${url}.`);
     } catch (error) {
       at.print.always(
-        `${error instanceof Error ? error.message : error} keyhook webhooks update ${id} --url ${quotedForShell(url)}`,
+        `${error instanceof Error ? error.message : error} To change it yourself: keyhook webhooks update ${id} --url ${quotedForShell(url)}`,
       );
     }
   }

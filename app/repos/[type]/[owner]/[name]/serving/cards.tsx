@@ -42,8 +42,8 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
               title={`Pause ${repo.fullName}?`}
               confirm="Pause it"
             >
-              The app stops immediately, and stays paused until you restart it. Visitors see that it is paused, and webhooks that
-              call it are retried for two days.
+              The app stops immediately, and stays paused until you restart it. Visitors see that it is paused, and deliveries of
+              webhooks to it are retried for two days.
             </ConfirmDestructive>
           )}
         </div>

@@ -119,7 +119,8 @@ function Moderation({ page: { at, discussion } }: Readonly<{ page: DiscussionPag
         confirm={`Delete #${num}`}
         size="small"
       >
-        The whole conversation is deleted{isPullRequest && ", and its commits unless they are merged"}. This cannot be undone.
+        The whole conversation is deleted{isPullRequest && ", and so are the pull request's commits, unless they are merged"}.
+        This cannot be undone.
       </ConfirmDestructive>
     </section>
   );
