@@ -241,7 +241,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await create(leaked.token, undefined, "mine")).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual([]);
     const [message] = await emailsTo(member.email);
-    expect(message?.text).toContain(`has blocked your access token "laptop", which can no longer access the organization.`);
+    expect(message?.text).toContain(`has blocked your access token "laptop". The token can no longer access the organization.`);
     const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
     expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
     // Blocks the other token by its ID, twice.
