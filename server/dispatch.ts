@@ -35,11 +35,12 @@ export function dispatch(
   next: Door,
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, search, ip }: Target & { ip: string | null },
+  target: Target & { ip: string | null },
 ): Promise<void> {
+  const { pathname, ip } = target;
   limitTime(req, res, { body: bodyKindOf(req.method ?? "", pathname) });
-  if (isAppPath(pathname)) return serveApp(req, res, { pathname, search, ip });
-  if (isRelayPath(pathname)) return serveRelay(req, res, { pathname, search, ip });
+  if (isAppPath(pathname)) return serveApp(req, res, target);
+  if (isRelayPath(pathname)) return serveRelay(req, res, target);
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (isDownload(pathname)) return sendDownload(req, res, pathname);
