@@ -5,7 +5,7 @@ import { cors } from "hono/cors";
 import { answerError, answerNotFound } from "./answer-error.ts";
 import { refuseInvalid } from "./define-route.ts";
 import { describeApi } from "./openapi/document.ts";
-import { refuseBadInput } from "./refuse-bad-input.ts";
+import { bodyLimitOf, refuseBadInput } from "./refuse-bad-input.ts";
 import { appRoutes } from "./routes/apps.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { collectionRoutes } from "./routes/collections.ts";
@@ -111,6 +111,10 @@ api.route("/", lfsRoutes);
 api.route("/", xetRoutes);
 api.route("/", inferenceRoutes);
 api.route("/", gitRoutes);
+
+/** Whether the route for such a request reads its body as it arrives, for as long as it takes. */
+export const streamsBody = (method: string, pathname: string): boolean =>
+  bodyLimitOf(api.router.match(method, pathname)[0].map(([[, route]]) => route)).isStreamed === true;
 
 /** Door 2 as a Node handler, for server.ts. */
 export const handleApi = getRequestListener(api.fetch, { overrideGlobalObjects: false }) as (

@@ -12,6 +12,7 @@ import type { Bearer } from "#core/oauth/tokens/find-bearer.ts";
 import { actorOf, requirePersonsToken, requireToken } from "./actor.ts";
 import { repeatableLookup, requireHolder } from "./bearer.ts";
 import { type Address, type Caller, families, type Operation, operationOf } from "./openapi/operation.ts";
+import { takesBody } from "./refuse-bad-input.ts";
 import { requirePlatform } from "./require-platform.ts";
 
 /** Adds a route to the API, at one URL or at several similar URLs. */
@@ -35,6 +36,10 @@ type Definition<Line extends string, Who extends Caller, Params, Query, Body, Re
   isBodyOptional?: true;
   /** Replaces `body` if the handler reads the body itself: describes the body in the document. */
   rawBody?: NonNullable<RouteConfig["request"]>["body"];
+  /** The largest body; 64 KiB if absent. Above that, a token is required before the body is read. */
+  maxBodyBytes?: number;
+  /** Whether the handler reads the body as it arrives. */
+  isBodyStreamed?: true;
   responses: Responses;
   /** `Cache-Control` of a successful response. */
   cacheControl?: string;
@@ -101,7 +106,8 @@ function addRoute(
   definition: AnyDefinition,
   address: Address,
 ): void {
-  const { params, query, body, isBodyOptional, rawBody, responses, cacheControl, handle } = definition;
+  const { params, query, body, isBodyOptional, rawBody, maxBodyBytes, isBodyStreamed, responses, cacheControl, handle } =
+    definition;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const request = {
     ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, params?.[name] ?? z.string()]))) }),
@@ -114,7 +120,12 @@ function addRoute(
     request: { ...request, ...(described && { body: described }) },
   };
   const takesToken = definition.actor === "token" || definition.actor === "user";
-  const middleware = takesToken && described ? [tokenFirst] : [];
+  const limit = maxBodyBytes !== undefined && {
+    maxBytes: maxBodyBytes,
+    takesTokenOf: definition.actor === "platform" ? ("platform" as const) : ("anybody" as const),
+    ...(isBodyStreamed && { isStreamed: isBodyStreamed }),
+  };
+  const middleware = [...(limit ? [takesBody(limit)] : []), ...(takesToken && described ? [tokenFirst] : [])];
   const type = address.type ?? (path.startsWith("/api/spaces/") ? "space" : undefined);
 
   const respond = async (c: Context): Promise<Response> => {
@@ -149,8 +160,10 @@ async function findActor(c: Context, who: Caller | undefined): Promise<object> {
  */
 const tokenFirst: MiddlewareHandler = async (c, next) => {
   await requireHolder(c).catch(async (error: unknown) => {
-    // If the body were not read, the client would lose its connection. Larger bodies were rejected earlier.
-    if (Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
+    // If a small body were not read, the client would lose its connection. The length of a chunked one is not known.
+    const isChunked = c.req.header("Transfer-Encoding") !== undefined;
+    if (!isChunked && Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
+    else c.header("Connection", "close");
     throw error;
   });
   await next();

@@ -45,6 +45,11 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     }
   });
 
+  test("htu may percent-encode characters that need no encoding (RFC 3986 §6.2.2.2)", async () => {
+    const proof = await key.proof("GET", address().replace("whoami", "%77hoami"), token);
+    expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
+  });
+
   test("query and fragment of htu are ignored, and so is the Host header (S110)", async () => {
     const proof = await key.proof("GET", `${address()}?x=1#y`, token);
     const { port } = new URL(world.origin);

@@ -4,7 +4,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bodyBudget, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
-import { bodyLimitOf } from "./refuse-bad-input.ts";
+import { api } from "./app.ts";
+import { bodyLimitOf, TRANSFER } from "./refuse-bad-input.ts";
 import { somebodyWithToken } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
@@ -113,13 +114,23 @@ test("S137 an IP address can have a limited number of large bodies in progress; 
   await expect.poll(() => bodyBudget.takenBytes, { timeout: 20_000 }).toBe(before);
 });
 
-test("S138 each kind of URL has its own limit, except transfers, which have limits elsewhere", () => {
-  expect(bodyLimitOf("/ada/tide.git/git-receive-pack").maxBytes).toBeNull();
-  expect(bodyLimitOf("/datasets/ada/tide/git-upload-pack").maxBytes).toBeNull();
-  expect(bodyLimitOf("/ada/tide.git/info/lfs/objects/batch").maxBytes).toBe(1024 * 1024);
-  expect(bodyLimitOf("/api/models/ada/tide/commit/main").isStreamed).toBe(true);
-  expect(bodyLimitOf("/api/models/ada/tide/lfs-files/batch").maxBytes).toBe(1024 * 1024);
-  expect(bodyLimitOf("/api/models/ada/tide/commit").maxBytes).toBe(64 * 1024);
-  expect(bodyLimitOf("/api/whoami-v2").maxBytes).toBe(64 * 1024);
-  expect(bodyLimitOf("/api/models/ada/git-receive-pack").maxBytes).toBe(64 * 1024);
+test("S138 the route that answers decides the limit, whatever other routes its URL matches", () => {
+  const limitOf = (line: string) => {
+    const [method = "", path = ""] = line.split(" ");
+    return bodyLimitOf(api.router.match(method, path)[0].map(([[, route]]) => route));
+  };
+  expect(limitOf("POST /ada/tide.git/git-receive-pack")).toBe(TRANSFER);
+  expect(limitOf("POST /datasets/ada/tide/git-upload-pack")).toBe(TRANSFER);
+  expect(limitOf("PUT /ada/tide.git/info/lfs/objects/batch")).toBe(TRANSFER);
+  expect(limitOf("POST /ada/tide.git/info/lfs/objects/batch").maxBytes).toBe(MIB);
+  expect(limitOf("POST /api/models/ada/tide/commit/main").isStreamed).toBe(true);
+  expect(limitOf("POST /api/models/ada/tide/lfs-files/batch").maxBytes).toBe(MIB);
+  expect(limitOf("POST /api/jobs/git-upload-pack")).toEqual({ maxBytes: MIB, takesTokenOf: "anybody" });
+  expect(limitOf("POST /api/events")).toEqual({ maxBytes: 4 * MIB, takesTokenOf: "platform" });
+  for (const line of [
+    "POST /api/models/ada/tide/commit",
+    "PUT /ada/tide/git-receive-pack",
+    "POST /v1/git-upload-pack/git-upload-pack",
+  ])
+    expect(limitOf(line)).toEqual({ maxBytes: 64 * 1024 });
 });

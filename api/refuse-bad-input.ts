@@ -1,5 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
+import { METHOD_NAME_ALL } from "hono/router";
+import type { RouterRoute } from "hono/types";
+import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import { type ErrorCode, invalidRequest, ServiceError } from "#core/errors.ts";
 import { BodyRoom, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { countWork } from "#core/fair-queue/party.ts";
@@ -8,7 +12,7 @@ import { requireToken } from "./actor.ts";
 import { requirePlatform } from "./require-platform.ts";
 
 /**
- * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts,
+ * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the route accepts,
  * whether or not it has a `Content-Length`.
  * @throws ServiceError `invalid_request`, `payload_too_large`
  */
@@ -16,12 +20,13 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   const query = c.req.url.split("?").slice(1).join("?");
   const problem = query && malformedParameters(query);
   if (problem) throw invalidRequest(`Invalid request: ${problem}.`);
-  await limitBody(c, bodyLimitOf(new URL(c.req.url).pathname)).catch((error: unknown) => {
+  const limit = bodyLimitOf(matchedRoutes(c));
+  await limitBody(c, limit).catch((error: unknown) => {
     // The rest of the body is not read, so another request on this connection would fail.
     c.header("Connection", "close");
     throw error;
   });
-  await refuseHeavyBody(c);
+  if (!limit.isStreamed) await refuseHeavyBody(c);
   await next();
 };
 
@@ -44,8 +49,7 @@ const JSON_UNCHECKED_MAX_BYTES = 64 * 1024;
  */
 async function refuseHeavyBody(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_UNCHECKED_MAX_BYTES;
-  const { maxBytes, isStreamed } = bodyLimitOf(new URL(c.req.url).pathname);
-  if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || isForm(c)) return;
+  if (!isLong || !c.req.raw.body || isForm(c)) return;
   // Hono caches the body for the route that reads it next.
   const json = Buffer.from(await c.req.arrayBuffer());
   const { names, values } = refuseHeavyJson(json);
@@ -100,7 +104,7 @@ function endOfString(json: Buffer, from: number): number {
 }
 
 async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: BodyLimit): Promise<void> {
-  if (maxBytes === null) return;
+  if (maxBytes === Number.POSITIVE_INFINITY) return;
   const length = c.req.header("Content-Length");
   if (Number(length ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const isChunked = length === undefined && c.req.header("Transfer-Encoding") !== undefined && c.req.raw.body !== null;
@@ -154,50 +158,36 @@ export function listOf<Item extends z.ZodType>(
   }, z.array(item).max(max));
 }
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-
-type BodyLimit = {
-  /** Null if the route sets its own limit, which depends on the content. */
-  maxBytes: number | null;
+export type BodyLimit = {
+  maxBytes: number;
   /** Whether the route reads the body piece by piece. All other routes get it as a whole. */
   isStreamed?: true;
   /** Whose token the route accepts. Without a token, no body larger than a few fields is read. */
   takesTokenOf?: "anybody" | "platform";
 };
 
-const repo = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+/.source;
-const transfer = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+/.source;
+/** The body of a transfer: its route limits it itself, as it arrives. */
+export const TRANSFER: BodyLimit = { maxBytes: Number.POSITIVE_INFINITY, isStreamed: true };
 
-/** The largest body by URL; the first match applies (S138). Git and Git LFS have their own settings. */
-const limits: readonly [pattern: RegExp, limit: BodyLimit][] = [
-  [new RegExp(`${transfer}/git-(upload|receive)-pack$`), { maxBytes: null }],
-  [new RegExp(`${transfer}/info/lfs/objects/(batch|[^/]+/(verify|complete))$`), { maxBytes: MIB }],
-  [new RegExp(`${transfer}/info/lfs/objects/[^/]+$`), { maxBytes: null }],
-  [/^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/, { maxBytes: null }],
-  // Contains files as base64. Large files are sent by Git LFS instead.
-  [new RegExp(`${repo}/commit/.+$`), { maxBytes: 512 * MIB, isStreamed: true }],
-  // The names of thousands of files, with a sample of each file.
-  [new RegExp(`${repo}/preupload/.+$`), { maxBytes: 8 * MIB, takesTokenOf: "anybody" }],
-  [new RegExp(`${repo}/paths-info/.+$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
-  // A thousand hashes with file names.
-  [new RegExp(`${repo}/lfs-files/(batch|duplicate)$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
-  [new RegExp(`${repo}/discussions(/.*)?$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
-  [/^\/api\/validate-yaml$/, { maxBytes: 2 * MIB, takesTokenOf: "anybody" }],
-  // The first files of a new repository.
-  [/^\/api\/repos\/create$/, { maxBytes: 16 * MIB, takesTokenOf: "anybody" }],
-  // A command with its environment and secrets.
-  [/^\/api\/(scheduled-)?jobs\/[^/]+$/, { maxBytes: MIB, takesTokenOf: "anybody" }],
-  // A response of up to 8 MiB, as base64.
-  [/^\/api\/settings\/relays\/[^/]+\/requests\/[^/]+\/answer$/, { maxBytes: 12 * MIB, takesTokenOf: "anybody" }],
-  // A conversation with pictures.
-  [/^\/v1\//, { maxBytes: 16 * MIB, takesTokenOf: "anybody" }],
-  [/^\/api\/(events|repos\/sync)$/, { maxBytes: 4 * MIB, takesTokenOf: "platform" }],
-];
+/** For routes that declare nothing. */
+const SMALL: BodyLimit = { maxBytes: SMALL_BODY_BYTES };
 
-const others: BodyLimit = { maxBytes: 64 * KIB };
+const declared = new WeakMap<object, BodyLimit>();
 
-/** @param path of the request, as sent. */
-export function bodyLimitOf(path: string): BodyLimit {
-  return limits.find(([pattern]) => pattern.test(path))?.[1] ?? others;
+/** Declares the largest body of a route, as the first of its handlers (S138). */
+export function takesBody(limit: BodyLimit): MiddlewareHandler {
+  const declaration: MiddlewareHandler = (_, next) => next();
+  declared.set(declaration, limit);
+  return declaration;
+}
+
+/**
+ * The limit of the route that answers a request: the first that matches, because no route passes a request on. A path must not decide here:
+ * one path may match several routes.
+ * @param matched everything that matches, with middleware
+ */
+export function bodyLimitOf(matched: readonly RouterRoute[]): BodyLimit {
+  const handlers = matched.map(({ method, handler }) => ({ method, handler: findTargetHandler(handler) }));
+  const first = handlers.find(({ method, handler }) => method !== METHOD_NAME_ALL || !isMiddleware(handler));
+  return (first && declared.get(first.handler)) ?? SMALL;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isApi } from "./dispatch.ts";
+import { bodyKindOf, isApi } from "./dispatch.ts";
 
 test.each([
   "/ada/tide/info/refs",
@@ -29,4 +29,21 @@ test.each([
   "/api/auth/session",
 ])("%s is a page", (path) => {
   expect(isApi(path)).toBe(false);
+});
+
+test.each([
+  ["POST", "/ada/tide.git/git-receive-pack", "transfer"],
+  ["PUT", "/ada/tide/info/lfs/objects/x", "transfer"],
+  ["POST", "/api/models/ada/tide/commit/main", "transfer"],
+  ["POST", "/xet/x/v1/shards", "transfer"],
+  ["POST", "/spaces/ada/tide/app/git-receive-pack", "passed_on"],
+  ["PUT", "/ada/tide.git/git-receive-pack", "whole"],
+  ["POST", "/ada/tide/info/lfs/objects/batch", "whole"],
+  ["POST", "/api/jobs/git-receive-pack", "whole"],
+  ["POST", "/api/auth/git-receive-pack", "whole"],
+  ["POST", "/oauth/x/git-receive-pack", "whole"],
+  ["POST", "/relay/x/git-receive-pack", "whole"],
+  ["POST", "/settings/profile", "whole"],
+])("S137 the body of %s %s counts as %s", (method, path, kind) => {
+  expect(bodyKindOf(method, path)).toBe(kind);
 });

@@ -10,10 +10,10 @@ import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { isRelayPath } from "#core/relay/relay.ts";
 import { isAppPath } from "#core/spaces/door/find-app.ts";
-import { handleApi } from "../api/app.ts";
+import { handleApi, streamsBody } from "../api/app.ts";
 import { isDownload, sendDownload } from "./downloads.ts";
 import { admitBody, limitBody } from "./limit-body.ts";
-import { limitTime } from "./limit-time.ts";
+import { type Limits, limitTime } from "./limit-time.ts";
 import { allowPageScripts } from "./protect-response.ts";
 import { isCrossSite, type Target } from "./read-request.ts";
 import { serveRelay } from "./relay/serve-relay.ts";
@@ -35,17 +35,24 @@ export function dispatch(
   next: Door,
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, search, ip }: Target & { ip: string | null },
+  target: Target & { ip: string | null },
 ): Promise<void> {
-  const isTransfer = [REPO_TRANSFER, COMMIT, XET_UPLOAD].some((pattern) => pattern.test(pathname));
-  limitTime(req, res, { body: isTransfer ? "transfer" : isAppPath(pathname) ? "passed_on" : "whole" });
-  if (isAppPath(pathname)) return serveApp(req, res, { pathname, search, ip });
-  if (isRelayPath(pathname)) return serveRelay(req, res, { pathname, search, ip });
+  const { pathname, ip } = target;
+  limitTime(req, res, { body: bodyKindOf(req.method ?? "", pathname) });
+  if (isAppPath(pathname)) return serveApp(req, res, target);
+  if (isRelayPath(pathname)) return serveRelay(req, res, target);
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (isDownload(pathname)) return sendDownload(req, res, pathname);
   if (pathname.startsWith("/_next/")) return sendFile(next, req, res, pathname);
   return dispatchPage(next, req, res, { pathname, ip });
+}
+
+/** How the door of a path takes a body. Only routes of the API that declare it may take any time over one. */
+export function bodyKindOf(method: string, pathname: string): Limits["body"] {
+  if (isAppPath(pathname)) return "passed_on";
+  const isOfApi = !isRelayPath(pathname) && !isProtocol(pathname) && isApi(pathname);
+  return isOfApi && streamsBody(method, pathname) ? "transfer" : "whole";
 }
 
 /** The protocol (core/oauth). */
@@ -66,12 +73,7 @@ const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+
  * (docs/specification/repositories-and-git.md#addresses).
  */
 const REPO_TRANSFER =
-  /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
-
-/** A commit over the API includes its files. */
-const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/./;
-/** The uploads of Xet: xorbs and shards. */
-export const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
+  /^\/(?!api\/)((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
 /**
  * Files of the pages, below `/_next/`. Only the build's static files exist. For other paths Next would render a page, at a page's cost

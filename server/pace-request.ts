@@ -10,7 +10,6 @@ import { isRelayPath } from "#core/relay/relay.ts";
 import { isAppPath } from "#core/spaces/door/find-app.ts";
 import { pacedSeen, type RequestDoor } from "#core/telemetry.ts";
 import { whenClosed } from "./connections.ts";
-import { XET_UPLOAD } from "./dispatch.ts";
 import { cookieOf } from "./read-request.ts";
 import { doorOf } from "./request-door.ts";
 
@@ -133,6 +132,9 @@ function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefin
 
 /** The object of a transfer. No other path may match: a page costs ten times as much. */
 const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
+
+/** The uploads of Xet: xorbs and shards. */
+const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
 
 /** Requests of an upload by Xet: threads do most of the work, and a transfer paces itself, so 64 MiB cost as much as a few calls. */
 const UPLOADED_BYTES_PER_MS = 10_000_000;

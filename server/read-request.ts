@@ -1,8 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { env } from "#core/env.ts";
+import { normalPath } from "#core/http/normal-path.ts";
 
 /** The path and query of a request line. */
-export type Target = { pathname: string; search: string };
+export type Target = {
+  /** Without percent-encoding of unreserved characters (core/http/normal-path.ts). */
+  pathname: string;
+  /** The path as it was sent, for doors that pass it on. */
+  sentPath: string;
+  search: string;
+};
 
 /**
  * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for a target that is invalid here:
@@ -14,14 +21,15 @@ export function parseTarget(url: string | undefined): Target | undefined {
   const local = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/^(?=\?|$)/, "/");
   if (!local.startsWith("/") || /%00|\0|#/.test(local)) return undefined;
   const query = local.indexOf("?");
-  const pathname = query < 0 ? local : local.slice(0, query);
-  if (/\/(\.|%2e){1,2}(\/|$)/i.test(pathname)) return undefined;
+  const sentPath = query < 0 ? local : local.slice(0, query);
+  const pathname = normalPath(sentPath);
+  if (/\/\.{1,2}(\/|$)/.test(pathname)) return undefined;
   try {
     decodeURIComponent(pathname);
   } catch {
     return undefined;
   }
-  return { pathname, search: query < 0 ? "" : local.slice(query) };
+  return { pathname, sentPath, search: query < 0 ? "" : local.slice(query) };
 }
 
 export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {

@@ -62,6 +62,8 @@ export const duplicateRoutes = [
     actor: "token",
     summary: "Copy large files of a {type} to another repository, for a commit there",
     description: "Requires permission to read the content of this repository, and to write to the other one.",
+    // A thousand hashes with file names.
+    maxBodyBytes: 1024 * 1024,
     body: z.object({
       target: z.object({ type: z.enum(repoTypes), name: z.string() }),
       files: listOf(z.object({ sha256 }), { max: FILES_MAX, of: "files" }),

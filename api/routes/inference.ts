@@ -10,6 +10,7 @@ import { requestInference } from "#core/inference/requests/request-inference.ts"
 import { actorLookup, requireToken } from "../actor.ts";
 import { answerError } from "../answer-error.ts";
 import { sendEvents } from "../events.ts";
+import { takesBody } from "../refuse-bad-input.ts";
 
 /** The inference gateway (docs/guides/inference.md). Its API was defined by others, so our document omits it. */
 export const inferenceRoutes = new Hono();
@@ -39,8 +40,11 @@ inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
   return c.json(modelJson(model), 200, { "Cache-Control": "no-store" });
 });
 
+/** With pictures. */
+const CONVERSATION = { maxBytes: 16 * 1024 * 1024, takesTokenOf: "anybody" } as const;
+
 for (const endpoint of inferenceEndpoints) {
-  inferenceRoutes.post(`/v1/${endpoint}`, async (c) => {
+  inferenceRoutes.post(`/v1/${endpoint}`, takesBody(CONVERSATION), async (c) => {
     const actorNow = actorLookup(c);
     const actor = await actorNow();
     const ending = new AbortController();

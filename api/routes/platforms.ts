@@ -18,6 +18,7 @@ export const platformRoutes = [
     summary: "Report events in repositories of a platform",
     description:
       "CloudEvents 1.0 in structured, binary or batch mode, with the platform's token. `source` and `id` identify an event, which is recorded once. If an event is sent again, its result is `duplicate`.",
+    maxBodyBytes: 4 * 1024 * 1024,
     rawBody: {
       required: true,
       content: {
@@ -48,6 +49,7 @@ export const platformRoutes = [
     operationId: "syncPlatformRepositories",
     actor: "platform",
     summary: "Mirror the repositories of a platform",
+    maxBodyBytes: 4 * 1024 * 1024,
     body: z.object({
       repos: listOf(z.unknown(), { max: SYNC_MAX_REPOS, of: "repositories" }).openapi({
         description:

@@ -121,6 +121,8 @@ export const relayRoutes = [
     summary: "Respond to a request that a relay passed on",
     params: { ...params, id: z.string() },
     body: relayAnswerSchema,
+    // A response of up to 8 MiB, as base64.
+    maxBodyBytes: 12 * 1024 * 1024,
     responses: {
       200: json("The response is recorded", z.object({})),
       404: failure("The request belongs to another user, or was already answered or abandoned"),

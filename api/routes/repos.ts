@@ -53,6 +53,8 @@ export const repoRoutes = [
     action: "repo.create",
     actor: "user",
     summary: "Create a repository",
+    // The first files of a new repository.
+    maxBodyBytes: 16 * 1024 * 1024,
     body: newRepoSchema.extend({
       files: listOf(newFileSchema, { max: FILES_MAX, of: "files" })
         .nullish()

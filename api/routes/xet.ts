@@ -23,6 +23,7 @@ import { answerError } from "../answer-error.ts";
 import { json, type Route } from "../define-route.ts";
 import { gitActorOf } from "../git-request.ts";
 import { families, type Operation, operationOf } from "../openapi/operation.ts";
+import { TRANSFER, takesBody } from "../refuse-bad-input.ts";
 import { isAsked } from "./commits/prepare-commit.ts";
 import { bytesOf } from "./incoming-bytes.ts";
 import { progressOf } from "./shard-progress.ts";
@@ -88,7 +89,7 @@ xetRoutes.use(
   }),
 );
 
-xetRoutes.post(`${cas}/v1/xorbs/default/:hash`, async (c: Context<{ Bindings: HttpBindings }>) => {
+xetRoutes.post(`${cas}/v1/xorbs/default/:hash`, takesBody(TRANSFER), async (c: Context<{ Bindings: HttpBindings }>) => {
   const { repo, mayStill } = await repoOf(c, "write");
   const hash = hashOf(c);
   const size = Number(c.req.header("Content-Length") ?? Number.NaN);
@@ -111,13 +112,13 @@ async function takeShard(c: Context<{ Bindings: HttpBindings }>): Promise<void> 
   }
 }
 
-xetRoutes.post(`${cas}/v1/shards`, async (c: Context<{ Bindings: HttpBindings }>) => {
+xetRoutes.post(`${cas}/v1/shards`, takesBody(TRANSFER), async (c: Context<{ Bindings: HttpBindings }>) => {
   await takeShard(c);
   return c.json({ result: 1 });
 });
 
 /** Like `/v1/shards`, but responds with lines of JSON, so that the response is never silent for long. */
-xetRoutes.post(`${cas}/v2/shards`, async (c: Context<{ Bindings: HttpBindings }>) => {
+xetRoutes.post(`${cas}/v2/shards`, takesBody(TRANSFER), async (c: Context<{ Bindings: HttpBindings }>) => {
   const lines = progressOf(takeShard(c), async (thrown) => {
     const answer = answerError(thrown, c);
     const { error: message } = (await answer.json()) as { error: string };

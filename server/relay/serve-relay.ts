@@ -45,11 +45,11 @@ export async function serveRelay(
 async function serve(
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, search, ip }: Target & { ip: string | null },
+  { sentPath, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
   // Refuses a script that would stay and answer for our origin, or become part of one of our pages.
   if (!isForItself(req)) return refuse(req, res, notEmbeddable);
-  const named = parseRelayPath(pathname + search);
+  const named = parseRelayPath(sentPath + search);
   const relay = named && (await findRelayByToken(named.token));
   if (!named || !relay) return refuse(req, res, notThere);
   await consumeThrottle(throttleKey("relay", relay.id), REQUESTS);

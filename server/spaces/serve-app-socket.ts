@@ -39,7 +39,7 @@ export async function serveAppSocket(
   };
   try {
     const target = parseTarget(req.url);
-    const wanted = target && parseAppTarget(target.pathname);
+    const wanted = target && parseAppTarget(target.sentPath);
     if (!target || !wanted || req.headers.upgrade?.toLowerCase() !== "websocket")
       return refuse({ status: 400, error: "invalid_request" });
     const requestId = newId();

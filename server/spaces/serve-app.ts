@@ -24,7 +24,7 @@ const APP_REQUEST_MAX_BYTES = 100 * 1024 * 1024;
 /** The door of the apps of Spaces: `/spaces/{owner}/{name}/app/…` (docs/decisions/057-spaces.md). */
 export async function serveApp(req: IncomingMessage, res: ServerResponse, target: Target & { ip: string | null }): Promise<void> {
   for (const [name, value] of Object.entries(sandboxHeaders)) res.setHeader(name, value);
-  const wanted = parseAppTarget(target.pathname);
+  const wanted = parseAppTarget(target.sentPath);
   if (!wanted) return sendAppFailure(req, res, malformed);
   // A service worker would stay and answer for whole paths of our origin (Service Workers §6).
   if (req.headers["service-worker"] !== undefined) return sendAppFailure(req, res, noServiceWorkers);

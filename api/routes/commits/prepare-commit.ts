@@ -35,6 +35,8 @@ export const prepareCommitRoutes = [
     summary: "Get upload instructions for the files of a commit ({type})",
     query: z.object({ create_pr: z.string().optional() }),
     body: uploadSchema,
+    // The names of thousands of files, with a sample of each file.
+    maxBodyBytes: 8 * 1024 * 1024,
     responses: { 200: json("How to upload each file", uploadPlanSchema), ...storageFull },
     async handle({ actor, repo, params, query, body: { files, gitAttributes, gitIgnore } }) {
       const plans = await planUpload(actor, repo, {
@@ -62,6 +64,7 @@ export const prepareCommitRoutes = [
     operationId: "validateFrontMatter",
     summary: "Check the front matter of a README before it is committed",
     body: frontMatterSchema,
+    maxBodyBytes: 2 * 1024 * 1024,
     responses: {
       200: orText(json("The front matter can be read", frontMatterCheckSchema)),
       400: orText(

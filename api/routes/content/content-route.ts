@@ -1,10 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
+import { SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { isOnBranch } from "#core/hub/git/read/revision.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Route } from "../../define-route.ts";
 import { families, type Operation, operationOf } from "../../openapi/operation.ts";
+import { takesBody } from "../../refuse-bad-input.ts";
 
 /** Marks a commit that is on no branch or tag: it may come from anybody's pull request, not from the owner. */
 export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
@@ -18,6 +20,8 @@ export async function addOnBranchHeader(c: Context, ...asked: Parameters<typeof 
 type ContentRoute = Pick<Operation, "operationId" | "action" | "summary"> & {
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** As in `defineRoute`. */
+  maxBodyBytes?: number;
   answer: z.ZodType | "text";
   handle(request: { c: Context; repo: RepoName; segments: string[] }): Promise<Response>;
 };
@@ -30,7 +34,7 @@ type ContentRoute = Pick<Operation, "operationId" | "action" | "summary"> & {
  */
 export function defineContentRoute(
   line: `${"GET" | "POST"} ${string}`,
-  { query, body, answer, handle, ...operation }: ContentRoute,
+  { query, body, maxBodyBytes = SMALL_BODY_BYTES, answer, handle, ...operation }: ContentRoute,
 ): Route {
   const [method = "", rest = ""] = line.split(" ");
   const pattern = rest
@@ -42,7 +46,8 @@ export function defineContentRoute(
   const content = answer === "text" ? { "text/plain": { schema: z.string() } } : { "application/json": { schema: answer } };
   return (api) => {
     for (const address of families.TYPES) {
-      api.on(method, `/api/${address.path}/:owner/:name${pattern}`, (c) => {
+      const limit = takesBody({ maxBytes: maxBodyBytes, takesTokenOf: "anybody" });
+      api.on(method, `/api/${address.path}/:owner/:name${pattern}`, limit, (c) => {
         const [, , , owner = "", name = "", ...segments] = segmentsOf(c);
         return handle({ c, repo: { type: address.type, owner, name }, segments });
       });

@@ -59,6 +59,7 @@ export const treeRoutes = [
     action: "repo.read",
     summary: "Get the entries at given paths (the body is a form or JSON)",
     body: pathsSchema,
+    maxBodyBytes: 1024 * 1024,
     answer: z.array(treeEntrySchema),
     async handle({ c, repo: name, segments: [, ...segments] }) {
       const { revision } = splitRevision(segments);

@@ -23,6 +23,7 @@ export const commentRoutes = [
     actor: "token",
     summary: "Comment on a discussion of a {type}",
     body: newCommentSchema,
+    maxBodyBytes: 1024 * 1024,
     responses: { 200: json("The comment", z.object({ newMessage: commentSchema })) },
     handle: async ({ actor, repo, params, body }) => ({
       newMessage: commentJson(await addComment(actor, discussionName(repo, params.num), body)),
@@ -35,6 +36,7 @@ export const commentRoutes = [
     actor: "token",
     summary: "Edit your own comment in a discussion of a {type}",
     body: editedCommentSchema,
+    maxBodyBytes: 1024 * 1024,
     responses: updated,
     async handle({ actor, repo, params: { num, commentId }, body }) {
       return { updatedComment: commentJson(await editComment(actor, discussionName(repo, num), commentId, body)) };

@@ -74,6 +74,7 @@ export const discussionRoutes = [
     actor: "token",
     summary: "Open a discussion or a pull request in a {type} repository",
     body: newDiscussionSchema,
+    maxBodyBytes: 1024 * 1024,
     responses: { 200: json("The new discussion", openedDiscussionSchema) },
     async handle({ actor, repo: name, body: { title, description, pullRequest, head, base } }) {
       const found = await findRepo(actor, name);
@@ -155,6 +156,7 @@ export const discussionRoutes = [
     actor: "token",
     summary: "Close or reopen a discussion of a {type}",
     body: newStatusSchema,
+    maxBodyBytes: 1024 * 1024,
     responses: { 200: json("The event that records the change", z.object({ newStatus: timelineEventSchema })) },
     handle: async ({ actor, repo, params, body }) => ({
       newStatus: eventJson(await changeStatus(actor, discussionName(repo, params.num), body)),
@@ -167,6 +169,7 @@ export const discussionRoutes = [
     actor: "token",
     summary: "Merge a pull request of a {type}",
     body: mergeSchema,
+    maxBodyBytes: 1024 * 1024,
     isBodyOptional: true,
     responses: { 200: json("The new head commit of the base branch", mergedSchema), ...storageFull },
     async handle({ actor, actorNow, repo, params, body: { comment, headSha, fastForward } }) {

@@ -11,6 +11,7 @@ import { uploadPack } from "#core/hub/git/smart-http/upload-pack.ts";
 import { log } from "#core/log.ts";
 import { repeatableLookup } from "../../bearer.ts";
 import { basicChallenge, gitActorOf, gitPaths, repoNameOf } from "../../git-request.ts";
+import { TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 
 type GitContext = Context<{ Bindings: HttpBindings }>;
 
@@ -29,13 +30,13 @@ for (const prefix of gitPaths) {
     return RESPONSE_ALREADY_SENT;
   });
 
-  gitRoutes.post(`${prefix}/git-upload-pack`, async (c) => {
+  gitRoutes.post(`${prefix}/git-upload-pack`, takesBody(TRANSFER), async (c) => {
     const repo = await findTransferRepo(await gitActorOf(c), repoNameOf(c.req.param()), "upload-pack");
     await uploadPack(repo, streamsOf(c));
     return RESPONSE_ALREADY_SENT;
   });
 
-  gitRoutes.post(`${prefix}/git-receive-pack`, async (c) => {
+  gitRoutes.post(`${prefix}/git-receive-pack`, takesBody(TRANSFER), async (c) => {
     const actorNow = repeatableLookup(c, () => gitActorOf(c));
     const name = repoNameOf(c.req.param());
     const repo = await findTransferRepo(await actorNow(), name, "receive-pack");

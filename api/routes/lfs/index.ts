@@ -3,7 +3,7 @@ import { cors } from "hono/cors";
 import { z } from "zod";
 import { answerLfsBatch, OBJECTS_MAX } from "#core/hub/lfs/transfer/answer-batch.ts";
 import { asChallenge, gitActorOf, gitPaths, repoNameOf } from "../../git-request.ts";
-import { listOf } from "../../refuse-bad-input.ts";
+import { listOf, TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 import { answerLfsError, lfsBody, readJson } from "./lfs-json.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
@@ -20,15 +20,18 @@ const anyOrigin = cors({
   maxAge: 3600,
 });
 
+/** Lists of objects, or of the parts of one. */
+const OBJECTS = { maxBytes: 1024 * 1024 };
+
 lfsRoutes.onError(answerLfsError);
 for (const path of gitPaths) {
   const base = `${path}/info/lfs`;
   lfsRoutes.use(`${base}/*`, anyOrigin);
-  lfsRoutes.post(`${base}/objects/batch`, answerBatch);
+  lfsRoutes.post(`${base}/objects/batch`, takesBody(OBJECTS), answerBatch);
   lfsRoutes.get(`${base}/objects/:oid`, downloadObject);
-  lfsRoutes.put(`${base}/objects/:oid`, uploadObject);
-  lfsRoutes.post(`${base}/objects/:oid/verify`, verifyObject);
-  lfsRoutes.post(`${base}/objects/:oid/complete`, completeObject);
+  lfsRoutes.put(`${base}/objects/:oid`, takesBody(TRANSFER), uploadObject);
+  lfsRoutes.post(`${base}/objects/:oid/verify`, takesBody(OBJECTS), verifyObject);
+  lfsRoutes.post(`${base}/objects/:oid/complete`, takesBody(OBJECTS), completeObject);
   lfsRoutes.all(`${base}/locks`, refuseLocks);
   lfsRoutes.all(`${base}/locks/*`, refuseLocks);
 }

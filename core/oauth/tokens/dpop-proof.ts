@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, decodeJwt, EmbeddedJWK, type JWK, type JWTPaylo
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { consumeThrottle } from "#core/accounts/throttle.ts";
 import { env } from "#core/env.ts";
+import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
@@ -117,5 +118,6 @@ function isAddressOf(htu: unknown, path: string): boolean {
   if (!url) return false;
   url.search = "";
   url.hash = "";
+  url.pathname = normalPath(url.pathname);
   return url.href === new URL(env().ORIGIN + path).href;
 }
