@@ -4,6 +4,7 @@ import {
   type RegistrationResponseJSON,
   verifyRegistrationResponse,
 } from "@simplewebauthn/server";
+import { decodeAttestationObject, isoCBOR } from "@simplewebauthn/server/helpers";
 import type { Person } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -94,7 +95,7 @@ export async function registerPasskey(
 
 async function verifyRegistration({ userId, sessionId }: Person, answer: unknown) {
   try {
-    const response = parseRegistration(answer);
+    const response = withoutStatement(parseRegistration(answer));
     const terms = { for: "register" as const, userId, boundTo: sessionId };
     const expectedChallenge = await consumeChallenge(response.response.clientDataJSON, terms);
     const { id: expectedRPID, origin: expectedOrigin } = relyingParty();
@@ -110,6 +111,21 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
   } catch (cause) {
     throw new ServiceError("invalid_request", "This passkey could not be registered. Try again.", { cause });
   }
+}
+
+/**
+ * The response without its attestation statement. We request none, but the library verifies any: for "android-key" it fetches the
+ * revocation lists that the statement's own certificates name, from any address and without a limit (S117).
+ */
+function withoutStatement(answer: RegistrationResponseJSON): RegistrationResponseJSON {
+  const authData = decodeAttestationObject(Buffer.from(answer.response.attestationObject, "base64url")).get("authData");
+  const attestation = new Map<string, string | Map<string, never> | Uint8Array>([
+    ["fmt", "none"],
+    ["attStmt", new Map<string, never>()],
+    ["authData", authData],
+  ]);
+  const attestationObject = Buffer.from(isoCBOR.encode(attestation)).toString("base64url");
+  return { ...answer, response: { ...answer.response, attestationObject } };
 }
 
 /** A name for where the key is stored, as far as the browser reports it, to tell several keys apart. Users can change it. */

@@ -262,6 +262,13 @@ describe("passkeys", () => {
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
   });
 
+  test("S117 are registered whatever attestation comes along: the library would fetch addresses that its certificates name", async () => {
+    const { actor, id } = await signedInPerson();
+    const formats = ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm", "unknown"];
+    for (const attestation of formats) await setUpPasskey(actor, Object.assign(new SoftwarePasskey(), { attestation }));
+    expect((await findSecondStep(id)).passkeys).toHaveLength(formats.length);
+  });
+
   test("get the same refusal for every wrong response, which uses up its challenge", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);

@@ -9,6 +9,8 @@ export class SoftwarePasskey {
   counter = 0;
   /** Whether it verifies its user by a PIN or a finger. */
   isVerifying = true;
+  /** The format of its attestation, of at most 23 characters. Its statement is always empty. */
+  attestation = "none";
   origin: string;
 
   constructor(origin = "http://localhost:3000") {
@@ -22,9 +24,15 @@ export class SoftwarePasskey {
     idLength.writeUInt16BE(this.id.length);
     const attested = Buffer.concat([Buffer.alloc(16), idLength, this.id, this.#coseKey()]);
     const authData = this.#authenticatorData(0x40, attested);
-    // CBOR of { fmt: "none", attStmt: {}, authData }
-    const head = Buffer.from("a363666d74646e6f6e656761747453746d74a068617574684461746158", "hex");
-    const attestationObject = Buffer.concat([head, Buffer.from([authData.length]), authData]);
+    // CBOR of { fmt, attStmt: {}, authData }
+    const attestationObject = Buffer.concat([
+      Buffer.from("a363666d74", "hex"),
+      Buffer.from([0x60 + this.attestation.length]),
+      Buffer.from(this.attestation),
+      Buffer.from("6761747453746d74a068617574684461746158", "hex"),
+      Buffer.from([authData.length]),
+      authData,
+    ]);
     return {
       ...this.#credential(),
       authenticatorAttachment: "platform",
