@@ -69,14 +69,14 @@ type OneTimePurpose = keyof OneTimeTokenData;
  * includes the secret of a new authenticator app: the intruder has seen it, and the page would otherwise show it to the owner as
  * their own.
  */
-export const endedByNewPassword = [
+const endedByNewPassword: OneTimePurpose[] = [
   "reset-password",
   "change-email",
   "second-step",
   "totp-enrolment",
   "passkey-challenge",
   "sign-in-elsewhere",
-] as const satisfies OneTimePurpose[];
+];
 
 /** A token as found, with its data typed by purpose. */
 export type OneTimeToken<P extends OneTimePurpose = OneTimePurpose> = {
@@ -130,6 +130,11 @@ export async function issueOneTimeToken<P extends OneTimePurpose>(
     },
   });
   return token;
+}
+
+/** Deletes a user's unused tokens that a new password invalidates. */
+export async function deleteTokensOfOldPassword(tx: Db, userId: string): Promise<void> {
+  await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: endedByNewPassword }, usedAt: null } });
 }
 
 /** Looks a link up without using it, for its page: mail scanners open links, so only a form uses one. Undefined if invalid. */
