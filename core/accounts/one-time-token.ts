@@ -112,12 +112,17 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   subject?: string;
 };
 
-/** Creates a one-time token; earlier ones for the same purpose and the same user or subject stop working. */
+/**
+ * Creates a one-time token. Earlier ones for the same purpose and the same user or subject stop working, except for a sign-up: anybody can
+ * enter somebody else's address.
+ */
 export async function issueOneTimeToken<P extends OneTimePurpose>(
   tx: Db,
   { purpose, data, userId, subject }: NewOneTimeToken<P>,
 ): Promise<string> {
-  await tx.oneTimeToken.deleteMany({ where: { purpose, userId: userId ?? null, subject: subject ?? null } });
+  if (purpose !== "sign-up") {
+    await tx.oneTimeToken.deleteMany({ where: { purpose, userId: userId ?? null, subject: subject ?? null } });
+  }
   const token = newToken();
   await tx.oneTimeToken.create({
     data: {
