@@ -16,7 +16,7 @@ const askForSession = (token: string) =>
 
 test("a cookie without a session gets no session, and writes no error into the log; a failed lookup does", async () => {
   const error = vi.spyOn(log(), "error").mockReturnValue();
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   const person = await signedInPerson();
   expect(await askForSession(person.token)).toMatchObject({ user: { name: person.username } });
   expect(await askForSession("made up")).toEqual({});
