@@ -19,6 +19,9 @@ import { arePasskeysAvailable, consumeChallenge, issueChallenge, parseRegistrati
 /** More devices than anybody has. */
 const PASSKEYS_MAX = 20;
 
+/** A key for ML-DSA-44, the longest of the algorithms that we request, has about 1,330 bytes. */
+const PUBLIC_KEY_MAX_BYTES = 2_000;
+
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
 /**
@@ -107,7 +110,11 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
       requireUserVerification: false,
     });
     if (!isVerified) throw new Error("the registration was not verified");
-    return { response, credential: registrationInfo.credential, isBackedUp: registrationInfo.credentialBackedUp };
+    const { credential, credentialBackedUp } = registrationInfo;
+    // The library reads both from the attestation, where they can have any length (S137).
+    if (credential.id !== response.id) throw new Error("the attestation is for another ID");
+    if (credential.publicKey.length > PUBLIC_KEY_MAX_BYTES) throw new Error("the public key is too long");
+    return { response, credential, isBackedUp: credentialBackedUp };
   } catch (cause) {
     throw new ServiceError("invalid_request", "This passkey could not be registered. Try again.", { cause });
   }
