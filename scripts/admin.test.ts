@@ -280,14 +280,19 @@ describe("doctor", () => {
     expect(withDirect.of("migrations")).toMatchObject({ status: "ok" });
   });
 
-  test("reports a server that does not speak SMTP", async () => {
-    const server = createServer((socket) => socket.end("go away\r\n"));
+  test("reports a server that does not speak SMTP, and prints what it says so that the terminal does not obey it", async () => {
+    const server = createServer((socket) => socket.end("go \u001b[2J\u009baway\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
-    const { code, of } = await examine({ SMTP_URL: `smtp://127.0.0.1:${port}` });
+    const env = { SMTP_URL: `smtp://127.0.0.1:${port}` };
+    const { code, of } = await examineOutside(env);
+    const { stdout } = await admin(["doctor"], { env });
     server.close();
     expect(code).toBe(1);
     expect(of("mail")).toMatchObject({ status: "fail", advice: expect.stringContaining("SMTP_URL") });
+    expect(of("mail")?.found).toContain("go \u001b[2J");
+    expect(stdout).toContain("go \\u001b[2J");
+    expect(stdout).not.toMatch(/[^\n\P{Cc}]/u);
   });
 
   test("checks the bucket of large files", async () => {

@@ -1,7 +1,7 @@
 import { loadCommands } from "./admin/commands.ts";
 import { helpJson, helpText } from "./admin/help.ts";
 import { parseArguments, type Request, wantsJson } from "./admin/parse-arguments.ts";
-import { describeFailure, EXIT } from "./admin/report.ts";
+import { describeFailure, EXIT, printable } from "./admin/report.ts";
 import { runCommand } from "./admin/run-command.ts";
 
 /**
@@ -23,10 +23,10 @@ try {
   }
 } catch (error) {
   const failure = describeFailure(error, request?.kind === "run" ? request.command : undefined);
-  process.stderr.write(`${wantsJson(argv) ? JSON.stringify(failure.json) : failure.text}\n`);
+  process.stderr.write(`${printable(wantsJson(argv) ? JSON.stringify(failure.json) : failure.text)}\n`);
   process.exitCode = failure.exitCode;
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printable(text)}\n`);
 }

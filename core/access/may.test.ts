@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { db } from "../db.ts";
 import { newId } from "../ids.ts";
 import { type Actor, operatorCommand, type Person, type TokenHolder } from "./actor.ts";
-import { may, requirePermission } from "./may.ts";
+import { may, partyOf, requirePermission } from "./may.ts";
 import { type Action, type ResourceOf, rules } from "./rules.ts";
 
 /** Every kind of actor, relative to one user's and one organization's resources. */
@@ -254,6 +254,16 @@ describe("users' own programs", () => {
     await expect(refusal(token({ clientId: "an app" }))).rejects.toMatchObject({ code: "forbidden" });
     await expect(refusal(token({ scopes: [] }))).rejects.toMatchObject({ code: "insufficient_scope", scope: "manage-repos" });
     await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("S137 have the user's own limits; the user's apps, each organization's exchange and the user's CI jobs have others", () => {
+    const parties = [token(), token({ clientId: "an app" })].concat(
+      ["one", "another"].map((boundOrgId) => token({ clientId: boundOrgId, boundOrgId })),
+    );
+    const job = { kind: "publisher", publisherId: "p", trustedById: owner.userId, repoId: "r", description: "" } as const;
+    expect(new Set([...parties, job].map(partyOf)).size).toBe(5);
+    expect(partyOf(token({ clientId: "cli", isFirstParty: true }))).toBe(partyOf(token()));
+    expect(partyOf(token({ clientId: "another app" }))).toBe(partyOf(token({ clientId: "an app" })));
   });
 
   test("have access, in the case of the command line, only to granted organizations", async () => {

@@ -118,11 +118,13 @@ export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }:
 
 /**
  * The party that a change counts against, where changes are limited for each user; null for the system. The CI jobs that a user trusts
- * share a limit of their own, and so do the user's apps: neither can use up the user's.
+ * share a limit of their own, and so do the user's apps: neither can use up the user's. The app with which an organization exchanges
+ * tokens is not the user's choice, so it cannot use up that of the user's apps either.
  */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
-  return actor.kind === "token" && !isOwnProgram(actor) ? `apps of ${actor.userId}` : actorId(actor);
+  if (actor.kind !== "token" || isOwnProgram(actor)) return actorId(actor);
+  return actor.boundOrgId ? `exchange of ${actor.boundOrgId} for ${actor.userId}` : `apps of ${actor.userId}`;
 }
 
 /** A reason for which a user has the right. The scopes that a token needs depend on the reason. */

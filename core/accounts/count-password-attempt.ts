@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { isServiceError } from "../errors.ts";
 import { addressKey } from "./address-key.ts";
-import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, throttleKey } from "./throttle.ts";
+import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, throttleCount, throttleKey } from "./throttle.ts";
 
 const QUARTER_HOUR = 15 * 60;
 
@@ -10,9 +10,16 @@ const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
 /**
  * A hundred for one account from all addresses, against distributed guessing. A stranger with ten addresses can exhaust it, so
- * attempts in a browser in which the account's owner has signed in before neither count towards it nor are stopped by it.
+ * attempts in a browser in which the account's owner has signed in before neither count towards it nor are stopped by it, up to
+ * `KNOWN_BROWSERS_LIMIT`.
  */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
+
+/**
+ * A hundred in a day from all browsers in which an account's owner has signed in before. Above it, these browsers count like any other: their
+ * cookies may have been copied, for example on a shared computer.
+ */
+export const KNOWN_BROWSERS_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 24 * 60 * 60 };
 
 /** Fifty wrong passwords from one address, for any accounts: an office shares one address. */
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
@@ -32,7 +39,7 @@ type PasswordTrial = { login: string; device: string | undefined } | { signedInU
  * @throws ServiceError `rate_limited`
  */
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
-  const { own, shared } = countersOf(trial, from);
+  const { own, shared } = await countersOf(trial, from);
   // The shared counters come last, so that an address without attempts left for this account does not use them up.
   const counted = await consumeThrottles([...own, ...shared]);
   return {
@@ -54,13 +61,17 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
 
 type Counter = [key: string, limit: ThrottleLimit];
 
-function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]; shared: Counter[] } {
+async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ own: Counter[]; shared: Counter[] }> {
   const ofAddress = addressCounters("password-address", from.ip, ADDRESS_LIMIT);
   // A separate counter, so that nobody can exhaust it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
-  // Strangers at the same address cannot exhaust this counter either: behind an untrusted proxy, everybody has the same address.
-  if (device) return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [] };
+  const ofKnown = knownBrowsersThrottle(login);
+  // Strangers at the same address cannot exhaust these counters either: behind an untrusted proxy, everybody has the same address.
+  if (device && (await throttleCount(ofKnown)) < KNOWN_BROWSERS_LIMIT.limit) {
+    const shared: Counter = [ofKnown, { ...KNOWN_BROWSERS_LIMIT, limit: Number.POSITIVE_INFINITY }];
+    return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [shared] };
+  }
   return {
     own: [[loginAtAddressThrottle(login, from), ACCOUNT_LIMIT]],
     shared: [...ofAddress, [loginThrottle(login), ACCOUNT_EVERYWHERE_LIMIT]],
@@ -72,6 +83,10 @@ function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]
  */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
+}
+
+export function knownBrowsersThrottle(login: string): string {
+  return throttleKey("password-known", login);
 }
 
 export function loginAtAddressThrottle(login: string, { ip }: RequestOrigin): string {

@@ -69,14 +69,14 @@ type OneTimePurpose = keyof OneTimeTokenData;
  * includes the secret of a new authenticator app: the intruder has seen it, and the page would otherwise show it to the owner as
  * their own.
  */
-export const endedByNewPassword = [
+const endedByNewPassword: OneTimePurpose[] = [
   "reset-password",
   "change-email",
   "second-step",
   "totp-enrolment",
   "passkey-challenge",
   "sign-in-elsewhere",
-] as const satisfies OneTimePurpose[];
+];
 
 /** A token as found, with its data typed by purpose. */
 export type OneTimeToken<P extends OneTimePurpose = OneTimePurpose> = {
@@ -112,12 +112,17 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   subject?: string;
 };
 
-/** Creates a one-time token; earlier ones for the same purpose and the same user or subject stop working. */
+/**
+ * Creates a one-time token. Earlier ones for the same purpose and the same user or subject stop working, except for a sign-up: anybody can
+ * enter somebody else's address.
+ */
 export async function issueOneTimeToken<P extends OneTimePurpose>(
   tx: Db,
   { purpose, data, userId, subject }: NewOneTimeToken<P>,
 ): Promise<string> {
-  await tx.oneTimeToken.deleteMany({ where: { purpose, userId: userId ?? null, subject: subject ?? null } });
+  if (purpose !== "sign-up") {
+    await tx.oneTimeToken.deleteMany({ where: { purpose, userId: userId ?? null, subject: subject ?? null } });
+  }
   const token = newToken();
   await tx.oneTimeToken.create({
     data: {
@@ -130,6 +135,11 @@ export async function issueOneTimeToken<P extends OneTimePurpose>(
     },
   });
   return token;
+}
+
+/** Deletes a user's unused tokens that a new password invalidates. */
+export async function deleteTokensOfOldPassword(tx: Db, userId: string): Promise<void> {
+  await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: endedByNewPassword }, usedAt: null } });
 }
 
 /** Looks a link up without using it, for its page: mail scanners open links, so only a form uses one. Undefined if invalid. */

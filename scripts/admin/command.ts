@@ -58,7 +58,8 @@ export function command<const O extends Options>(definition: {
 
 /** The output of a list: one line for each row, with tabs between its fields. */
 export function listed(json: Record<string, unknown>, rows: readonly (readonly (string | null)[])[], ifEmpty = "None."): Outcome {
-  return { json, text: rows.map((fields) => fields.join("\t")).join("\n") || ifEmpty };
+  const lines = rows.map((fields) => fields.map((field) => field?.replace(/\s+/g, " ")).join("\t"));
+  return { json, text: lines.join("\n") || ifEmpty };
 }
 
 /** The command line itself is wrong (exit code 2). */

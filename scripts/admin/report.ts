@@ -3,6 +3,15 @@ import type { Command } from "./command.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
+/** Characters that a terminal would obey, or that hide text. */
+const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Escapes them in text or JSON, which may contain what platforms, mail servers or users sent. Line ends and tabs stay. */
+export function printable(text: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : character.split("").map(escaped).join("")));
+}
+
 type Failure = { exitCode: number; json: { error: string; code: string; field?: string }; text: string };
 
 /** Describes an error as an exit code, a line for people and an object for programs. */

@@ -25,7 +25,7 @@ const PAGE = "/settings/linked-accounts";
 const notices = {
   linked: "Account linked.",
   unlinked: "Account unlinked.",
-  "password-set": "You now have a password, and can sign in with it.",
+  "password-set": "You now have a password, and can sign in with it. Your other sessions were ended.",
 };
 
 export default async function LinkedAccountsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
@@ -136,7 +136,10 @@ function LinkSection({ offered, linked }: Readonly<{ offered: OfferedProvider[];
 
 function PasswordSection({ isRecent }: Readonly<{ isRecent: boolean }>) {
   return (
-    <SectionCard title="Password" description="Your account has no password. With one, you have another way to sign in.">
+    <SectionCard
+      title="Password"
+      description="Your account has no password. With one, you have another way to sign in. Setting it ends all your other sessions."
+    >
       {isRecent ? (
         <ActionForm action={setPasswordAction} label="Set a password" className="grid max-w-reading gap-5">
           <NewPasswordField name="newPassword" label="Password" />

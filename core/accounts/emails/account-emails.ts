@@ -79,7 +79,7 @@ export function passwordChangedEmail({ username }: { username: string }): EmailC
 /** Sent after an account without a password got one: it is a new way to sign in. */
 export function passwordSetEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} account now has a password`, username, [
-    "A password was just set for your account, which had none.",
+    "A password was just set for your account, which had none, and your other sessions were ended.",
     `If it was not you, choose another password now:\n${link("/forgot-password")}`,
   ]);
 }

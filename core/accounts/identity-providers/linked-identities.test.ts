@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { personActor } from "../../access/actor.ts";
 import { isRecentlyAuthenticated } from "../../access/may.ts";
 import { db } from "../../db.ts";
+import { findOneTimeToken, issueOneTimeToken } from "../one-time-token.ts";
 import { beginPasskeyRegistration } from "../second-step/register-passkey.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { anotherSession, freshName, from, signedInPerson, staleActor } from "../testing/people.ts";
@@ -78,10 +79,13 @@ describe("linking, unlinking and reauthenticating", () => {
     const one = await provider();
     const owner = await linked(one, "taken");
     const thief = await signedInPerson("thief");
+    await db().linkedIdentity.updateMany({ where: { userId: owner.id }, data: { lastUsedAt: new Date(0) } });
     expect(await signInVia(one, { person: thief, intent: "link" })).toMatchObject({
       step: "failed",
       reason: "of-another",
     });
+    // The owner has not signed in, as their organizations may require.
+    expect(await listLinkedIdentities(owner.id)).toMatchObject([{ lastUsedAt: new Date(0) }]);
     // Two at the same time: one succeeds.
     as(freshName("race"));
     const tokens = [
@@ -146,7 +150,12 @@ describe("linking, unlinking and reauthenticating", () => {
     await expect(setPassword(staleActor(person.actor), { newPassword: "a lantern on the sea" }, from)).rejects.toMatchObject({
       code: "reauthentication_required",
     });
+    const elsewhere = await anotherSession(person.id);
+    const begun = await issueOneTimeToken(db(), { purpose: "change-email", data: { email: "x@y.test" }, userId: person.id });
     await setPassword(person.actor, { newPassword: "a lantern on the sea" }, from);
+    expect(await findSiteSession(elsewhere.token)).toBeUndefined();
+    expect(await findSiteSession(person.token)).toBeDefined();
+    expect(await findOneTimeToken(begun, "change-email")).toBeUndefined();
     await expect(setPassword(person.actor, { newPassword: "another lantern out" }, from)).rejects.toMatchObject({
       code: "conflict",
     });

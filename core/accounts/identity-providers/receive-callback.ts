@@ -142,8 +142,8 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
   if (intent === "reauthenticate" && !isProvedSince(startedAt, provider, identity)) return "not-anew";
   try {
     return await db().$transaction(async (tx) => {
-      const userId = await recordUse(tx, provider.id, identity);
       if (intent === "sign-in") {
+        const userId = await recordUse(tx, provider.id, identity);
         if (userId === undefined) return pending(tx, proved);
         const { sessionToken } = proved;
         const provedAt = await authenticationTime(tx, userId, provider, identity);
@@ -151,11 +151,13 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
         return { step: "enter", outcome: await completeSignIn(tx, userId, first, from), next } as const;
       }
       const actor = proved.actor as Person;
+      const isOwn = (await recordUse(tx, provider.id, identity, actor.userId)) !== undefined;
       if (intent === "link") {
-        if (userId === undefined) return pending(tx, proved);
-        return userId === actor.userId ? ({ step: "proved", next } as const) : "of-another";
+        if (isOwn) return { step: "proved", next } as const;
+        const taken = await tx.linkedIdentity.count({ where: { providerId: provider.id, subject: identity.subject } });
+        return taken > 0 ? "of-another" : pending(tx, proved);
       }
-      if (userId !== actor.userId) return "not-you";
+      if (!isOwn) return "not-you";
       await requireProvidersOnly(actor.userId, tx);
       return { step: "enter", outcome: await completeReauthentication(tx, actor, { methods: [] }, from), next } as const;
     });
@@ -170,10 +172,16 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
 /**
  * Finds the identity's user, and records when the identity was used: an organization that requires sign-in with its own issuer checks
  * that time.
+ * @param ownerId the only user whose identity it may be; another user's is neither found nor changed
  */
-async function recordUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
+async function recordUse(
+  tx: Db,
+  providerId: string,
+  { subject, displayName }: UpstreamIdentity,
+  ownerId?: string,
+): Promise<string | undefined> {
   const [linked] = await tx.linkedIdentity.updateManyAndReturn({
-    where: { providerId, subject },
+    where: { providerId, subject, ...(ownerId === undefined ? {} : { userId: ownerId }) },
     data: { lastUsedAt: new Date(), displayName },
     select: { userId: true },
   });

@@ -3,6 +3,7 @@ import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import {
   auditTrail,
   emailsTo,
@@ -13,6 +14,7 @@ import {
   outcomes,
   signedInPerson,
 } from "../testing/people.ts";
+import { disableUser } from "../users/disable-user.ts";
 import { listOrganizations } from "./find-organization.ts";
 import {
   acceptInvitation,
@@ -84,6 +86,17 @@ describe("invitations", () => {
     expect(ends.filter((end) => end === "ok")).toHaveLength(1);
     expect(ends.filter((end) => end === "gone")).toHaveLength(5);
     expect(await db().membership.count({ where: { orgId: organization.id } })).toBe(2);
+  });
+
+  test("S112 admit nobody who is disabled at the same moment", async () => {
+    const [{ token }, guest] = [await invited(), await signedInPerson()];
+    const [disabled, accepted] = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${guest.id}' FOR UPDATE`, [
+      () => disableUser(operatorCommand, guest.id, from),
+      () => acceptInvitation(guest.actor, token, from),
+    ]);
+    await disabled;
+    await expect(accepted).rejects.toMatchObject({ code: "forbidden" });
+    expect(await findInvitation(token)).toMatchObject({ state: "open" });
   });
 
   test("stay valid for their recipient when an existing member opens them", async () => {

@@ -13,6 +13,7 @@ import { parseEmailAddress } from "../email-address.ts";
 import { link } from "../emails/compose-email.ts";
 import { invitationEmail } from "../emails/organization-emails.ts";
 import { type Page, type PageRequest, pageBounds } from "../page.ts";
+import { accountIsDisabled } from "../sessions/complete-sign-in.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { insertMembership, parseRole } from "./membership.ts";
@@ -135,7 +136,8 @@ async function mailInvitation(tx: Db, invitationId: string, token: string): Prom
  * Accepts an invitation as the signed-in user. The link is the proof, so the account may have an address other than the invited one.
  * The page shows which account joins, and the audit log has the account and the invited address.
  * One conditional update lets only the first of parallel uses succeed.
- * @throws ServiceError `gone`; `conflict` if the user is already a member, which leaves the invitation open
+ * @throws ServiceError `gone`; `forbidden` if the user was disabled meanwhile, or `conflict` if they are already a member, which leave the
+ * invitation open
  */
 export async function acceptInvitation(
   actor: Person,
@@ -144,6 +146,10 @@ export async function acceptInvitation(
 ): Promise<{ orgId: string; name: string }> {
   return db().$transaction(async (tx) => {
     const now = new Date();
+    // Waits for a change of the user, and stops one until the end: nobody joins while they are disabled.
+    const enabled = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM "user" WHERE id = ${actor.userId} AND disabled_at IS NULL FOR SHARE`;
+    if (enabled.length === 0) throw accountIsDisabled();
     // Locks the organization before the invitation, in the same order as a deletion, to avoid a deadlock.
     await tx.$queryRaw`SELECT 1 FROM organization
       WHERE id = (SELECT org_id FROM invitation WHERE token_hash = ${hashToken(token)}) FOR KEY SHARE`;

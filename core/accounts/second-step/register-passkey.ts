@@ -4,6 +4,7 @@ import {
   type RegistrationResponseJSON,
   verifyRegistrationResponse,
 } from "@simplewebauthn/server";
+import { decodeAttestationObject, isoCBOR } from "@simplewebauthn/server/helpers";
 import type { Person } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -17,6 +18,9 @@ import { arePasskeysAvailable, consumeChallenge, issueChallenge, parseRegistrati
 
 /** More devices than anybody has. */
 const PASSKEYS_MAX = 20;
+
+/** A key for ML-DSA-44, the longest of the algorithms that we request, has about 1,330 bytes. */
+const PUBLIC_KEY_MAX_BYTES = 2_000;
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
@@ -94,7 +98,7 @@ export async function registerPasskey(
 
 async function verifyRegistration({ userId, sessionId }: Person, answer: unknown) {
   try {
-    const response = parseRegistration(answer);
+    const response = withoutStatement(parseRegistration(answer));
     const terms = { for: "register" as const, userId, boundTo: sessionId };
     const expectedChallenge = await consumeChallenge(response.response.clientDataJSON, terms);
     const { id: expectedRPID, origin: expectedOrigin } = relyingParty();
@@ -106,10 +110,29 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
       requireUserVerification: false,
     });
     if (!isVerified) throw new Error("the registration was not verified");
-    return { response, credential: registrationInfo.credential, isBackedUp: registrationInfo.credentialBackedUp };
+    const { credential, credentialBackedUp } = registrationInfo;
+    // The library reads both from the attestation, where they can have any length (S137).
+    if (credential.id !== response.id) throw new Error("the attestation is for another ID");
+    if (credential.publicKey.length > PUBLIC_KEY_MAX_BYTES) throw new Error("the public key is too long");
+    return { response, credential, isBackedUp: credentialBackedUp };
   } catch (cause) {
     throw new ServiceError("invalid_request", "This passkey could not be registered. Try again.", { cause });
   }
+}
+
+/**
+ * The response without its attestation statement. We request none, but the library verifies any: for "android-key" it fetches the
+ * revocation lists that the statement's own certificates name, from any address and without a limit (S117).
+ */
+function withoutStatement(answer: RegistrationResponseJSON): RegistrationResponseJSON {
+  const authData = decodeAttestationObject(Buffer.from(answer.response.attestationObject, "base64url")).get("authData");
+  const attestation = new Map<string, string | Map<string, never> | Uint8Array>([
+    ["fmt", "none"],
+    ["attStmt", new Map<string, never>()],
+    ["authData", authData],
+  ]);
+  const attestationObject = Buffer.from(isoCBOR.encode(attestation)).toString("base64url");
+  return { ...answer, response: { ...answer.response, attestationObject } };
 }
 
 /** A name for where the key is stored, as far as the browser reports it, to tell several keys apart. Users can change it. */

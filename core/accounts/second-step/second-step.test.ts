@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { operatorCommand, personActor } from "../../access/actor.ts";
 import { ENTRIES_ABOUT } from "../../audit/record-about-somebody.ts";
@@ -260,6 +261,27 @@ describe("passkeys", () => {
     Object.assign(passkey, { counter: 2, isVerifying: false });
     const second = await finish(token, { kind: "passkey", response: passkey.answer(asked) });
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
+  });
+
+  test("S117 are registered whatever attestation comes along: the library would fetch addresses that its certificates name", async () => {
+    const { actor, id } = await signedInPerson();
+    const formats = ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm", "unknown"];
+    for (const attestation of formats) await setUpPasskey(actor, Object.assign(new SoftwarePasskey(), { attestation }));
+    expect((await findSecondStep(id)).passkeys).toHaveLength(formats.length);
+  });
+
+  test("S137 are refused with an ID that is too long or not the response's own, or with a key that is too long", async () => {
+    const { actor } = await signedInPerson();
+    const register = async (changes: Partial<SoftwarePasskey>, id?: string) => {
+      const passkey = Object.assign(new SoftwarePasskey(), changes);
+      const made = passkey.register(await beginPasskeyRegistration(actor, fromElsewhere()));
+      return registerPasskey(actor, id ? { ...made, id, rawId: id } : made, fromElsewhere());
+    };
+    const refused = { code: "invalid_request" };
+    await expect(register({ id: randomBytes(5_000) }, "AAAA")).rejects.toMatchObject(refused);
+    await expect(register({}, "AAAA")).rejects.toMatchObject(refused);
+    await expect(register({ keyPadding: randomBytes(5_000) })).rejects.toMatchObject(refused);
+    await expect(register({ keyPadding: randomBytes(500) })).resolves.toBeDefined();
   });
 
   test("get the same refusal for every wrong response, which uses up its challenge", async () => {

@@ -8,7 +8,13 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { loginAtAddressThrottle, loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { passwordChangedEmail, passwordSetEmail, resetPasswordEmail } from "../emails/account-emails.ts";
-import { endedByNewPassword, findOneTimeToken, issueOneTimeToken, linkIsGone, useOneTimeToken } from "../one-time-token.ts";
+import {
+  deleteTokensOfOldPassword,
+  findOneTimeToken,
+  issueOneTimeToken,
+  linkIsGone,
+  useOneTimeToken,
+} from "../one-time-token.ts";
 import { checkOwnPassword, wrongPassword } from "../passwords/check-own-password.ts";
 import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
@@ -43,9 +49,7 @@ export async function changePassword(
       data: { passwordHash },
     });
     if (count === 0) throw wrongPassword("currentPassword");
-    await tx.oneTimeToken.deleteMany({
-      where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
-    });
+    await deleteTokensOfOldPassword(tx, user.id);
     const endedSessions = await endOtherSiteSessions(user.id, actor.sessionId, tx);
     await queueMail(tx, { to: user.email, ...passwordChangedEmail(user) });
     await recordAuditEvent(tx, { type: "user.change_password", actorId: user.id, subjectId: user.id, from });
@@ -54,11 +58,12 @@ export async function changePassword(
 }
 
 /**
- * Sets the first password of an account that was created with a provider. Replacing one requires the current one (`changePassword`).
+ * Sets the first password of an account that was created with a provider. Replacing one requires the current one (`changePassword`). Both end
+ * the same sessions and links.
  * @throws ServiceError `reauthentication_required` (S113), `invalid_request` on `newPassword`, `conflict` if there is one
  */
 export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
-  const { userId } = actor;
+  const { userId, sessionId } = actor;
   await requirePermission(actor, "user.set_password", { userId }, { what: "User" });
   const user = await db().user.findUniqueOrThrow({ where: { id: userId } });
   const password = checkPassword(input.newPassword, [user.username, user.fullName, user.email], "newPassword");
@@ -66,6 +71,8 @@ export async function setPassword(actor: Person, input: { newPassword: string },
   await db().$transaction(async (tx) => {
     const { count } = await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: { passwordHash } });
     if (count === 0) throw conflict("You already have a password. To change it, enter your current password.");
+    await deleteTokensOfOldPassword(tx, userId);
+    await endOtherSiteSessions(userId, sessionId, tx);
     await queueMail(tx, { to: user.email, ...passwordSetEmail(user) });
     await recordAuditEvent(tx, { type: "user.set_password", actorId: userId, subjectId: userId, from });
   });
@@ -116,9 +123,7 @@ export async function resetPassword(token: string, input: { password: string }, 
   await db().$transaction(async (tx) => {
     await useOneTimeToken(tx, token, "reset-password");
     await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
-    await tx.oneTimeToken.deleteMany({
-      where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
-    });
+    await deleteTokensOfOldPassword(tx, user.id);
     await endAllSiteSessions(user.id, tx);
     await queueMail(tx, { to: user.email, ...passwordChangedEmail(user) });
     await recordAuditEvent(tx, { type: "user.reset_password", actorId: user.id, subjectId: user.id, from });

@@ -7,14 +7,20 @@ import { newId } from "../../ids.ts";
 import { log } from "../../log.ts";
 import { asAnotherClient } from "../../testing/as-another-client.ts";
 import { addressKey } from "../address-key.ts";
-import { ACCOUNT_EVERYWHERE_LIMIT, loginAtAddressThrottle, loginThrottle } from "../count-password-attempt.ts";
+import {
+  ACCOUNT_EVERYWHERE_LIMIT,
+  KNOWN_BROWSERS_LIMIT,
+  knownBrowsersThrottle,
+  loginAtAddressThrottle,
+  loginThrottle,
+} from "../count-password-attempt.ts";
 import { rememberDevice } from "../known-device.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { endSiteSessionByToken } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { listSiteSessions } from "../sessions/list-site-sessions.ts";
 import { auditTrail, freshName, fromElsewhere, outcomes, PASSWORD, signedInPerson } from "../testing/people.ts";
-import { throttleKey } from "../throttle.ts";
+import { throttleCount, throttleKey } from "../throttle.ts";
 import { createUser } from "./create-user.ts";
 import { disableUser } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
@@ -152,6 +158,18 @@ describe("signIn", () => {
       for (let i = 0; i < 10; i++) await expect(trial(cookie, "a guess")).rejects.toMatchObject(WRONG);
       await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
       await expect(trial(await rememberDevice(id, undefined))).resolves.toMatchObject({ userId: id });
+    });
+
+    test("counts like any other once such browsers have made a hundred wrong guesses in a day: cookies can be copied", async () => {
+      const { id, username, trial } = await underAttack();
+      const cookie = await rememberDevice(id, undefined);
+      await expect(trial(cookie, "a guess")).rejects.toMatchObject(WRONG);
+      const key = knownBrowsersThrottle(username);
+      expect(await throttleCount(key)).toBe(1);
+      await db().throttle.update({ where: { key }, data: { count: KNOWN_BROWSERS_LIMIT.limit - 1 } });
+      await expect(trial(cookie)).resolves.toMatchObject({ userId: id });
+      await expect(trial(cookie, "a guess")).rejects.toMatchObject(WRONG);
+      await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
     });
 
     test("S144 fills the log with only a limited number of its wrong passwords", async () => {

@@ -50,7 +50,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
-/** An account may have many known browsers, which together can enter any number of wrong passwords. So the entries are limited (S144). */
+/** Many addresses together can enter any number of wrong passwords. So the entries are limited (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
   const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
   await recordAboutSomebody(db(), event).catch((error: unknown) =>

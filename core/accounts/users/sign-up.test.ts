@@ -106,12 +106,16 @@ describe("signUp", () => {
     expect(await db().user.count({ where: { emailCanonical: input.email } })).toBe(1);
   });
 
-  test("signing up again with the address of an open sign-up replaces its link", async () => {
+  test("S142 a later sign-up with the same address, perhaps by somebody else, leaves the earlier link working until one is used", async () => {
     const input = someone();
     await signUp(input, fromElsewhere());
-    const old = await linkedToken(input.email, "verify-email");
-    await signUp({ ...input, username: freshName("second") }, fromElsewhere());
-    await expect(verifyEmail(old, fromElsewhere(), { password: PASSWORD })).rejects.toMatchObject({ code: "gone" });
+    const own = await linkedToken(input.email, "verify-email");
+    await signUp({ ...someone(), email: input.email, password: "chosen by somebody else" }, fromElsewhere());
+    await resendSignUpMail(input, fromElsewhere());
+    const later = await linkedToken(input.email, "verify-email");
+    const { userId } = await verifyEmail(own, fromElsewhere(), { password: PASSWORD });
+    expect(await db().user.findUnique({ where: { id: userId } })).toMatchObject({ username: input.username });
+    expect(await findOneTimeToken(later, "sign-up")).toBeUndefined();
   });
 
   test("a username that is taken is refused beside its field, in any spelling", async () => {

@@ -65,8 +65,8 @@ const RESENDS_OF_ADDRESS = { limit: 20, windowSeconds: 60 * 60 };
 const RESENDS_OF_MAILBOX = { limit: 3, windowSeconds: 60 * 60 };
 
 /**
- * Sends the link of a sign-up again, as a new one that replaces the old. The response does not reveal whether a sign-up is
- * waiting.
+ * Sends the link of the latest sign-up again, as a new one that replaces the old. The response does not reveal whether a sign-up
+ * is waiting.
  * @throws ServiceError `invalid_request`, `rate_limited`
  */
 export async function resendSignUpMail(input: { email: string }, from: RequestOrigin): Promise<void> {
@@ -78,10 +78,11 @@ export async function resendSignUpMail(input: { email: string }, from: RequestOr
       const waiting = await tx.oneTimeToken.findFirst({
         where: { purpose: "sign-up", subject: email.canonical, usedAt: null, expiresAt: { gt: new Date() } },
         orderBy: { createdAt: "desc" },
-        select: { data: true },
+        select: { tokenHash: true, data: true },
       });
       if (!waiting) return;
       const data = waiting.data as OneTimeTokenData["sign-up"];
+      await tx.oneTimeToken.deleteMany({ where: { tokenHash: waiting.tokenHash } });
       const token = await issueOneTimeToken(tx, { purpose: "sign-up", data, subject: email.canonical });
       await queueMail(tx, { to: data.email, ...signUpEmail({ username: data.username, token }) });
     }),

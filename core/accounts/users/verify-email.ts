@@ -85,7 +85,9 @@ async function finishSignUp(
 ): Promise<VerifiedEmail> {
   const { fullName, passwordHash, returnTo } = data;
   const handle = parseHandle(username ?? data.username, "username");
-  const userId = await insertUser(tx, { handle, email: parseEmailAddress(data.email), fullName, passwordHash }, undefined, from);
+  const email = parseEmailAddress(data.email);
+  const userId = await insertUser(tx, { handle, email, fullName, passwordHash }, undefined, from);
+  await tx.oneTimeToken.deleteMany({ where: { purpose: "sign-up", subject: email.canonical, usedAt: null } });
   const outcome = await completeSignIn(tx, userId, { methods: ["pwd"], provedBy: "password", replaces }, from);
   return { purpose: "sign-up", userId, outcome, returnTo };
 }

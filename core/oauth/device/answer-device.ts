@@ -10,9 +10,11 @@ import { ServiceError } from "../../errors.ts";
 import { countAuthorization } from "../apps/count-usage.ts";
 import { insertGrant } from "../artifacts/grant-store.ts";
 import { ANOTHER_ACCOUNT } from "../authorization/interaction.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
 import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
 import { fillGrant } from "../consents/load-existing-grant.ts";
 import { assertAsked, type ConsentAnswer, storeAnswer } from "../consents/store-answer.ts";
+import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { currentProvider } from "../provider.ts";
 import { amrOf } from "../site-session.ts";
 import { alreadyAnswered, type ClaimedDeviceCode, claimDeviceCode, IS_ANSWERED } from "./claim-device-code.ts";
@@ -137,7 +139,7 @@ export type DeviceRequest = {
  * Opens the request behind a user code, which from then on only this user can answer (S65).
  * @param typedCode as typed: case, hyphens and spaces are ignored (S58).
  * @throws ServiceError with the field `user_code`: `not_found` for a code that is wrong, has expired or is another user's, `conflict` if it
- * was already answered, `rate_limited` with the seconds to wait (S59); `gone` if the app was deleted.
+ * was already answered, `rate_limited` with the seconds to wait (S59); `gone` if the app was deleted, or its device flow turned off.
  */
 export async function openDeviceRequest(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<DeviceRequest> {
   const code = await claimDeviceCode(session, typedCode, from);
@@ -156,8 +158,11 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
  * Asks the complete question each time, with earlier answers ticked: nothing proves that the device is the user's (RFC 8628 §5.4,
  * docs/specification/oauth.md#device-authorization).
  */
-function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
-  return readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
+async function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
+  const request = await readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
+  const client = await findClientMetadata(clientId);
+  if (client?.grant_types?.includes(DEVICE_CODE_GRANT)) return request;
+  throw new ServiceError("gone", "This app can no longer sign in with a code (its device flow is off). You can close this page.");
 }
 
 function isFromOtherNetwork(device: DeviceInfo, from: RequestOrigin): boolean {

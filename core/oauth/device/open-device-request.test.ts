@@ -5,10 +5,18 @@ import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { updateApp } from "../apps/update-app.ts";
 import { findAllowedApp } from "../consents/list-consents.ts";
-import { allowDevice, type DeviceAuthorization, expireDevice, poll, prepareDevice, startDevice } from "../testing/device.ts";
+import {
+  allowDevice,
+  type DeviceAuthorization,
+  expireDevice,
+  poll,
+  prepareDevice,
+  shownAnswer,
+  startDevice,
+} from "../testing/device.ts";
 import type { Prepared } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
-import { denyDevice, findDeviceAnswer, openDeviceRequest, releaseDeviceRequest } from "./answer-device.ts";
+import { approveDevice, denyDevice, findDeviceAnswer, openDeviceRequest, releaseDeviceRequest } from "./answer-device.ts";
 
 let at: Prepared;
 let started: DeviceAuthorization;
@@ -91,6 +99,16 @@ describe("S64 the request shows", () => {
     await db().oAuthApp.update({ where: { clientId: at.app.clientId }, data: { blockedAt: new Date() } });
     await updateApp(operatorCommand, at.app.id, { description: "so that every process hears of it" }, noOrigin);
     await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({ code: "gone" });
+  });
+
+  test("S66 nothing of an app whose device flow was turned off in the meantime, and an answer is refused", async () => {
+    const both = await prepareDevice(world, { redirectUris: ["https://app.example.test/cb"] });
+    const { user_code, device_code } = await startDevice(both);
+    const answer = shownAnswer(await openDeviceRequest(both.session, user_code, home), both.session);
+    await updateApp(operatorCommand, both.app.id, { isDeviceFlowAllowed: false }, noOrigin);
+    await expect(approveDevice(both.session, user_code, answer, home)).rejects.toMatchObject({ code: "gone" });
+    await expect(openDeviceRequest(both.session, user_code, home)).rejects.toMatchObject({ code: "gone" });
+    expect(await poll(both, device_code)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
   });
 });
 

@@ -1,12 +1,6 @@
 import type { NextRequest } from "next/server";
-import NextAuth, { type NextAuthOptions } from "next-auth";
-import { signOut } from "#core/accounts/sessions/end-site-session.ts";
-import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
-import { SITE_SESSION_ABSOLUTE_SECONDS } from "#core/accounts/sessions/start-site-session.ts";
-import { derivedKey } from "#core/crypto/seal.ts";
-import { log } from "#core/log.ts";
-import { requestOrigin } from "../../../_server/request-origin.ts";
+import NextAuth from "next-auth";
+import { nextAuthOptions } from "./next-auth-options.ts";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 
@@ -19,44 +13,3 @@ async function handle(request: NextRequest, context: Context): Promise<Response>
 }
 
 export { handle as GET, handle as POST };
-
-/** The contents of next-auth's token: the opaque session token, and its user. */
-type CarriedToken = { sessionToken?: string; sub?: string; name?: string; email?: string };
-
-/**
- * Lets next-auth use core's sessions. Its JWT strategy is used without a JWT: the cookie's value is the opaque token of a row that core
- * owns (`encode` and `decode` pass it through). So a session can be listed and ended (S113), and next-auth and the server actions share the
- * same sessions. `providers` is empty: passwords and identity providers have forms and routes of their own (app/login).
- */
-function nextAuthOptions(): NextAuthOptions {
-  const cookie = siteSessionCookie();
-  return {
-    providers: [],
-    secret: derivedKey("next-auth").toString("base64url"),
-    session: { strategy: "jwt", maxAge: SITE_SESSION_ABSOLUTE_SECONDS },
-    cookies: { sessionToken: { name: cookie.name, options: cookie.options } },
-    pages: { signIn: "/login", signOut: "/logout", error: "/login" },
-    jwt: {
-      encode: async ({ token }) => (token as CarriedToken | undefined)?.sessionToken ?? "",
-      decode: async ({ token }) => tokenOf(token),
-    },
-    events: {
-      signOut: async ({ token }) => {
-        const { sessionToken } = (token ?? {}) as CarriedToken;
-        if (sessionToken) await signOut(sessionToken, await requestOrigin());
-      },
-    },
-    logger: {
-      error: (code, metadata) => log().error({ err: metadata instanceof Error ? metadata : metadata.error, code }, "next-auth"),
-      warn: (code) => log().warn({ code }, "next-auth"),
-      debug: (code) => log().debug({ code }, "next-auth"),
-    },
-  };
-}
-
-async function tokenOf(sessionToken: string | undefined): Promise<CarriedToken | null> {
-  const session = sessionToken ? await findSiteSession(sessionToken) : undefined;
-  if (!session) return null;
-  const { username, fullName, email } = session.user;
-  return { sessionToken, sub: session.userId, name: fullName || username, email };
-}

@@ -9,6 +9,10 @@ export class SoftwarePasskey {
   counter = 0;
   /** Whether it verifies its user by a PIN or a finger. */
   isVerifying = true;
+  /** The format of its attestation, of at most 23 characters. Its statement is always empty. */
+  attestation = "none";
+  /** The bytes of a further entry of its public key. */
+  keyPadding = Buffer.alloc(0);
   origin: string;
 
   constructor(origin = "http://localhost:3000") {
@@ -18,13 +22,16 @@ export class SoftwarePasskey {
   /** @param options from `beginPasskeyRegistration` */
   register({ challenge, user }: { challenge: string; user: { id: string } }) {
     this.#userHandle = user.id;
-    const idLength = Buffer.alloc(2);
-    idLength.writeUInt16BE(this.id.length);
-    const attested = Buffer.concat([Buffer.alloc(16), idLength, this.id, this.#coseKey()]);
+    const attested = Buffer.concat([Buffer.alloc(16), twoBytes(this.id.length), this.id, this.#coseKey()]);
     const authData = this.#authenticatorData(0x40, attested);
-    // CBOR of { fmt: "none", attStmt: {}, authData }
-    const head = Buffer.from("a363666d74646e6f6e656761747453746d74a068617574684461746158", "hex");
-    const attestationObject = Buffer.concat([head, Buffer.from([authData.length]), authData]);
+    // CBOR of { fmt, attStmt: {}, authData }
+    const attestationObject = Buffer.concat([
+      Buffer.from("a363666d74", "hex"),
+      Buffer.from([0x60 + this.attestation.length]),
+      Buffer.from(this.attestation),
+      Buffer.from("6761747453746d74a0686175746844617461", "hex"),
+      byteString(authData),
+    ]);
     return {
       ...this.#credential(),
       authenticatorAttachment: "platform",
@@ -69,11 +76,25 @@ export class SoftwarePasskey {
     return Buffer.concat([rpIdHash, Buffer.from([flags]), counter, rest]);
   }
 
-  /** RFC 9053 §7.1.1: { kty: EC2, alg: ES256, crv: P-256, x, y } */
+  /** RFC 9053 §7.1.1: { kty: EC2, alg: ES256, crv: P-256, x, y, base IV }; the base IV (RFC 9052 §7.1) only makes the key longer. */
   #coseKey(): Buffer {
     const { x = "", y = "" } = this.#key.publicKey.export({ format: "jwk" });
     const part = (label: string, value: string) =>
       Buffer.concat([Buffer.from(`${label}5820`, "hex"), Buffer.from(value, "base64url")]);
-    return Buffer.concat([Buffer.from("a5010203262001", "hex"), part("21", x), part("22", y)]);
+    const padding = [Buffer.from([5]), byteString(this.keyPadding)];
+    return Buffer.concat([Buffer.from("a6010203262001", "hex"), part("21", x), part("22", y), ...padding]);
   }
+}
+
+/** In CBOR (RFC 8949 §3.1), up to 65,535 bytes. */
+function byteString(bytes: Buffer): Buffer {
+  const { length } = bytes;
+  const head = length < 24 ? [0x40 + length] : length < 256 ? [0x58, length] : [0x59, ...twoBytes(length)];
+  return Buffer.concat([Buffer.from(head), bytes]);
+}
+
+function twoBytes(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value);
+  return bytes;
 }
