@@ -29,7 +29,7 @@ export function Figures({ figures }: FiguresProps) {
             )}
           </dt>
           <dd className="mt-0.5">
-            <span className="block break-words font-medium text-title tabular-nums">{value}</span>
+            <span className="block break-words font-medium text-title tabular-nums [&_time]:whitespace-normal">{value}</span>
             {note && <span className="block text-muted text-small">{note}</span>}
           </dd>
         </div>
