@@ -62,7 +62,7 @@ test("S122 killed before the refs have changed: nothing has happened, and there 
   });
   process.kill(service.pid, "SIGKILL");
   expect((await pushing).status).not.toBe(0);
-  // Received objects may be left over, depending on how git notices; maintenance removes them.
+  // Received objects may be left over, depending on when git notices that the web process is gone; maintenance removes them.
   await until(async () => !(await isGitRunning(repo)));
   await client.query("ROLLBACK");
   client.release();

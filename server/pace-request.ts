@@ -107,8 +107,8 @@ function chargeFor(
 
 /**
  * On these endpoints a request succeeds only with a valid client, code or token. A site's server makes the requests of all its users from
- * one address, and is served as fast as possible: the cost of successful requests is refunded. Until then it counts, or thousands of
- * failing requests would be admitted before the first has failed.
+ * one address, and is served as fast as possible: the cost of successful requests is refunded. Until then the cost counts; otherwise
+ * thousands of failing requests would be admitted before the first has failed.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
 
