@@ -179,7 +179,8 @@ const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo
 
 /**
  * Keeps a copy of this request's form while another reader reads it, up to 64 KiB.
- * @returns a function that reads it, once the request is complete: the texts that a user filled in, none if it is not a form.
+ * @returns a function that reads the copy once the request is complete. It returns the texts that a user filled in; none if the request is
+ * not a form, or is larger.
  */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";

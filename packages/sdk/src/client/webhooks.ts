@@ -178,7 +178,7 @@ export function webhooksOf({ request, stream }: Transport) {
 
     /**
      * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default
-     * 1,000) until all are sent or it was cancelled. The replay continues if you leave the loop.
+     * 1,000) until all are sent or the replay was cancelled. The replay continues if you leave the loop.
      *
      * @throws {@link ApiError} `conflict`: nothing failed in that time.
      */
