@@ -45,7 +45,7 @@ export async function runStories(words: string[]): Promise<number> {
   });
   child.stdout.on("data", (piece) => {
     process.stdout.write(piece);
-    // The demo is complete.
+    // The demo has started, and the stories begin.
     if (hasKills && /^Running /m.test(String(piece))) writeFileSync(join(records, KILL_FILE), "");
   });
   await once(child, "exit");

@@ -5,7 +5,7 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** A random value in the form of each test button. Another site can post a form to this URL, but does not know the value. */
+/** A random value in the form of each test button. Another site can post a form to `/test`, but does not know the value. */
 const formToken = crypto.randomUUID();
 
 /** Responds to requests for `/` and to the buttons on that page. */
