@@ -477,8 +477,8 @@ const read = guides
 const isNotRun = ({ directive }: CodeBlock) => directive?.verb === "not run";
 /**
  * Whether an example is tested elsewhere or not at all. All examples of guides are tested here, except those marked `not run`. In the
- * packages' READMEs and the operators' documents only marked examples are: all others are fragments that the package's own tests compile
- * (packages/sdk/src/stands-alone.test.ts), or need a separate machine.
+ * packages' READMEs and the operators' documents only marked examples are tested here: all others are fragments that the package's own
+ * tests compile (packages/sdk/src/stands-alone.test.ts), or need a separate machine.
  */
 const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsWith("docs/guides/") && directive === undefined;
 

@@ -43,7 +43,7 @@ export default {
   typescript: { ignoreBuildErrors: true },
   experimental: {
     serverActions: { bodySizeLimit: "6mb" },
-    // app/global-not-found.tsx is the page for unknown URLs. In app/not-found.tsx, its frame's scripts would be loaded on every page.
+    // app/global-not-found.tsx is the page for unknown URLs. If it were app/not-found.tsx, every page would load the scripts of its frame.
     globalNotFound: true,
     // Every page loads React and Next's client, and two files compress better than five.
     turbopackChunking: { maxChunkCountPerGroup: 1, maxMergeChunkSize: 10_000_000 },

@@ -63,7 +63,7 @@ const stopping = new AbortController();
 await ensureSoon();
 
 /**
- * Creates the command line's app. If the database is unavailable or too busy, the pages say so, and this is tried again until it is back.
+ * Creates the command line's app. If the database is unavailable or too busy, the pages say so, and this is tried again until it succeeds.
  */
 async function ensureSoon(): Promise<void> {
   await ensureCliApp().catch((error: unknown) => {

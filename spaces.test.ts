@@ -287,7 +287,7 @@ describe("a running Space", () => {
     expect(answer.headers.get("location")).toBe(named(where));
   });
 
-  test("streams: events as they arrive, and WebSockets in both directions", async () => {
+  test("streams events as they arrive, and WebSockets in both directions", async () => {
     const answer = await get(repo, "events");
     const reader = answer.body?.getReader();
     const first = await reader?.read();

@@ -43,7 +43,7 @@ const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
   ["org-private*", MEMBERS, OWN_HANDS, READING],
-  // "Scopes read-repos and read-billing apply to organizations as well": an app needs this one of the scopes in `READING`.
+  // "Scopes read-repos and read-billing apply to organizations as well": the other scopes in `READING` are not enough for an app.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
@@ -238,8 +238,8 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
 }
 
 /**
- * The expected refusal: 404 for an actor who may not see the resource (S136), otherwise 403. An anonymous caller gets 401 instead of 403,
- * and also if the request requires a token in any case.
+ * The expected refusal: 404 for an actor who may not see the resource (S136), otherwise 403. An anonymous caller gets 401 instead of 403.
+ * For a resource that this caller may not see, the response is also 401 if git sent the request, or if the request requires a token.
  */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";

@@ -21,7 +21,9 @@ export function actorLookup(c: Context): () => Promise<TokenHolder | Publisher> 
   return repeatableLookup(c, async () => (await requireToken(c)).actor);
 }
 
-/** The actor of a request that requires a user's token, and the account. @throws ServiceError `forbidden` for a job's token */
+/**
+ * The actor of a request that requires a user's token, and the account. @throws ServiceError `unauthorized`; `forbidden` for a job's token
+ */
 export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
   return { actor: tokenActor(bearer), account: bearer.account };

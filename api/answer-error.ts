@@ -6,7 +6,10 @@ import { log } from "#core/log.ts";
 import { bearerChallenge } from "#core/oauth/resources/resource-servers.ts";
 import { challengeOf } from "./bearer.ts";
 
-/** The only place where this door turns failures into responses (docs/specification/errors-and-limits.md#error-body). */
+/**
+ * Turns a failure into a response (docs/specification/errors-and-limits.md#error-body). Git LFS and the inference gateway convert this
+ * response into their own formats; only git's own protocol does not use it (routes/git).
+ */
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
@@ -72,5 +75,5 @@ function unreadable(thrown: HTTPException): ServiceError {
   return new ServiceError("invalid_request", `${sentence}.`, { cause: thrown });
 }
 
-/** Header values are printable ASCII. */
+/** Header values must be printable ASCII. */
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");

@@ -75,7 +75,7 @@ test("the life of an app, by the service's own command line", async () => {
   expect((await send(accessToken, "GET", `${OWN}/${app.id}`)).status).toBe(404);
 });
 
-test("a public app gets its first secret by rotating; bad input says what to do", async () => {
+test("rotating gives a public app its first secret; the errors for invalid input say what to do", async () => {
   const { accessToken } = await signInByCli(world.origin, await signedInPerson());
   const { body } = await send(accessToken, "POST", OWN, { name: "Night Ferry", isDeviceFlowAllowed: true });
   expect(body.secret).toBeUndefined();
@@ -135,7 +135,7 @@ test("S113 the command line's right to take apps over ends 15 minutes after its 
   expect((await rotate((await renewed.json()).access_token)).status).toBe(403);
 });
 
-test("S113 a session that was left open does not give the command line that right", async () => {
+test("S113 a device request that is allowed in a session left open does not give the command line the right to take apps over", async () => {
   const ada = await signedInPerson();
   const started = await (await world.post("/oauth/device", { client_id: CLI_CLIENT_ID })).json();
   const session = (await findSiteSession(ada.token)) as SiteSession;

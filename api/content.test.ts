@@ -90,7 +90,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
 
 describe("a commit that only a pull request reaches", () => {
-  test("is still read by its SHA, and no response presents it as the owner's", async () => {
+  test("can still be read by its SHA, and no response presents it as the owner's", async () => {
     const path = await openRepository(repo);
     const identity = { GIT_AUTHOR_NAME: "E", GIT_AUTHOR_EMAIL: "e@b.c", GIT_COMMITTER_NAME: "E", GIT_COMMITTER_EMAIL: "e@b.c" };
     const made = await runGit(path, ["commit-tree", `${head}^{tree}`, "-p", head, "-m", "Mine"], { env: identity });

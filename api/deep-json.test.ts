@@ -65,7 +65,7 @@ test.each([
   ["new repositories", "/api/repos/create", "application/json", nests],
   ["names", "/api/repos/create", "application/json", names],
 ])(
-  "S138 JSON that is sent as a form, is nested side by side, or has too many fields, is not parsed: %s, %s",
+  "S138 JSON that is sent as a form, has very many nested lists, or has too many fields, is not parsed: %s, %s",
   async (_, path, type, body) => {
     const parse = vi.spyOn(JSON, "parse");
     try {
@@ -80,7 +80,7 @@ test.each([
 test.each([
   ["brackets in a string is accepted", JSON.stringify({ content: `---\na: 1\n---\n${'[\\"{'.repeat(50_000)}` }), 200],
   [
-    "a hundred levels and one is refused",
+    "a hundred and one levels is refused",
     JSON.stringify({ content: "x".repeat(70_000) }).replace("{", `{"a":${"[".repeat(100)}${"]".repeat(100)},`),
     400,
   ],

@@ -60,7 +60,7 @@ function deserialized(event: Json) {
   return common;
 }
 
-describe.each(["model", "dataset", "space"] as const)("as the Python client does, in a %s", (type) => {
+describe.each(["model", "dataset", "space"] as const)("the Python client, in a %s,", (type) => {
   test("opens, comments, edits, hides, renames, closes, reads, lists", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada, { type });
@@ -168,7 +168,7 @@ test("a bot replies at the URL that the event names", async () => {
 });
 
 describe("S135 permissions", () => {
-  test("a token without write-discussions is refused with the missing scope; so is an app's", async () => {
+  test("a user's or an app's token without write-discussions is refused, and the refusal names the scope", async () => {
     const ada = await somebody("ada", ["read-repos", "write-repos"]);
     const repo = await someRepo(ada);
     const refused = await send(ada, "POST", at(repo), { title: "Why?" });

@@ -83,7 +83,7 @@ async function latest() {
   return eventPayloadSchema.parse(event?.payload);
 }
 
-test("each of the forge's webhooks becomes the matching event", async () => {
+test("each of the forge's deliveries becomes the matching event", async () => {
   const tell = async (event: string, payload: object, expected: object) => {
     const told = await deliver(event, { ...payload, sender: sender() });
     expect(told.status, told.text).toBe(200);

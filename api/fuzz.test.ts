@@ -9,9 +9,9 @@ import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S51, S138: sends nonsense, generated from the OpenAPI document, to every operation, as a user who may do everything, so that it gets as
- * far as possible. The response is never a 5xx or a status that the document lacks. server/bad-input.test.ts has what every URL rejects in
- * the same way (headers, malformed queries).
+ * S51, S138: sends nonsense, generated from the OpenAPI document, to the API's operations, as a user who may do everything, so that it gets
+ * as far as possible. The response is never a 5xx or a status that the document lacks. server/bad-input.test.ts has what every URL rejects
+ * in the same way (headers, malformed queries).
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;

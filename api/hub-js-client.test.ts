@@ -44,7 +44,7 @@ const infoOf: Record<Repo["type"], Describe> = { model: hub.modelInfo, dataset: 
 const listOf: Record<Repo["type"], List> = { model: hub.listModels, dataset: hub.listDatasets, space: hub.listSpaces };
 
 describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
-  test("is created, committed to, read, branched, proposed to and deleted", async () => {
+  test("is created, changed, read and deleted, with commits, a branch and a pull request", async () => {
     const ada = await someCaller("manage-repos", "write-discussions");
     const client = clientOf(ada);
     const name = `${ada.username}/tide-${type}`;

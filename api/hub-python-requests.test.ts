@@ -96,7 +96,7 @@ test.each(["model", "dataset", "space"] as const)("the life of a %s", async (typ
   const web = type === "model" ? "" : `/${type}s`;
   expect(commitUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/commit/${commitOid}`);
 
-  // Existing files count as well.
+  // The committed .gitattributes and .gitignore apply, and the plan names the blobs of existing files.
   const more = ["a.txt", "b.txt", "x.log", "README.md"].map((path) => ({ path, size: 10, sample: "eA==" }));
   const second = await send(ada, "POST", `${at}/preupload/main`, { body: { files: more } });
   expect(second.body.files).toEqual([

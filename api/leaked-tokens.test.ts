@@ -34,7 +34,7 @@ const report = (...credentials: unknown[]) => send("/api/credentials/revoke", { 
 
 const whoami = async (token: string) => fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${token}` } });
 const isLive = async (token: string) => (await whoami(token)).status === 200;
-/** Records the maximum number of entries for actions without a limit of their own in an hour. */
+/** Records as many entries as fit into an hour's limit for entries about one user or organization. */
 const recordMany = (entry: Pick<NewAuditEvent, "type" | "actorId" | "subjectId" | "orgId">) =>
   db().$transaction(async (tx) => {
     for (let each = 0; each < ENTRIES_ABOUT; each++) await recordAuditEvent(tx, entry);
@@ -103,7 +103,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
       subjectId: at.person.id,
       type: { in: ["credential.revoke_leaked", "oauth_app.secret_leaked"] },
     });
-    // Recorded at the same moment, so in no order.
+    // These entries were recorded at the same moment, so their order is arbitrary.
     const byKind = Object.fromEntries(recorded.map(({ data }) => [(data as { kind: string }).kind, data]));
     expect(recorded).toHaveLength(3);
     expect(byKind).toEqual({

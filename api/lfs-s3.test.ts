@@ -109,7 +109,7 @@ describe("an upload to the bucket", () => {
     expect((await put({ ...upload, header: other }, object.content)).status).toBe(403);
   });
 
-  test("of other content is detected, because the service reads it if the bucket does not guarantee its hash; it does not count and is removed", async () => {
+  test("of other content is removed and does not count: the service reads the content if the bucket does not guarantee its hash", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);

@@ -182,7 +182,7 @@ describe("an upload", () => {
   test.each([
     ["short", 1_000, "ended after 1000 of 2000 bytes"],
     ["long", 3_000, "longer than the announced 2000 bytes"],
-  ])("without a length that is too %s is refused when it shows", async (_, length, sentence) => {
+  ])("that is too %s, and whose length the request does not state, is refused", async (_, length, sentence) => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { href } = await uploadAction(repo, object);
@@ -459,7 +459,7 @@ describe("S138 a batch", () => {
     expect(answer.objects.map(({ error }) => error?.code)).toEqual([undefined, 422]);
   });
 
-  test("may name the hash in both spellings that clients use, and may request no other hash", async () => {
+  test("may name SHA-256 in both spellings that clients use, and no other hash algorithm", async () => {
     const repo = await someRepo(ada);
     const status = async (hash_algo: string) => (await ask(repo, { operation: "download", hash_algo, objects: [] })).status;
     expect(await Promise.all(["sha256", "sha_256", "sha512"].map(status))).toEqual([200, 200, 409]);

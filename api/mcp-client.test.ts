@@ -64,7 +64,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
       "the refresh grant",
       { grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"] },
     ],
-  ])("by a metadata document that names %s: registered nowhere", async (_, changes) => {
+  ])("by a metadata document that names %s, without any registration", async (_, changes) => {
     const site = await startDocumentSite({ redirect_uris: ["http://127.0.0.1/callback"], ...changes });
     sites.push(site);
     const agent = new Agent({ clientMetadataUrl: site.clientId });

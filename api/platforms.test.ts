@@ -530,7 +530,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     });
   });
 
-  test("six megabytes, while one is accepted", async () => {
+  test("a body of six megabytes; one of a single megabyte is accepted", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };

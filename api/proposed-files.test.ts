@@ -125,7 +125,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await recountStorage()).toBe(0);
   });
 
-  test("that is uploaded by Xet does the same, with a token only for its author's uploads", async () => {
+  test("that is uploaded by Xet counts for its author until the merge, and the author's token gives access only to the author's uploads", async () => {
     await begin();
     const token = bea?.accessToken;
     const access = await xetAccess(world.origin, repo, "write", { token, query: "?create_pr=1" });
@@ -233,7 +233,7 @@ describe("storage for pull requests", () => {
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([1_100_000, 0]);
   });
 
-  test("no longer counts for the author after a merge, also into a private repository: it then counts for the owner", async () => {
+  test("counts for the owner and no longer for the author after a merge, even into a private repository", async () => {
     await begin();
     const object = someObject(400_000);
     await send(bea, object);

@@ -108,7 +108,7 @@ describe("an MCP server beside this service", () => {
     expect(await introspect(own.body.access_token)).toEqual({ active: false });
   });
 
-  test("its tokens have no more scopes than it was registered with", async () => {
+  test("gets tokens with at most the scopes with which it was registered", async () => {
     const at = await prepare(world);
     const code = await authorize(at, { resource: mcp.resource, scope: "openid profile email read-repos" });
     const answer = await (await asApp(world, at.app, "/oauth/token", redemption(code))).json();
@@ -193,10 +193,10 @@ describe("S54 RFC 8707 several resources", () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ["none of them", {}],
+    ["no resource in the request", {}],
     ["our API, which was not requested", { resource: "ORIGIN" }],
-    ["one that is registered and was not requested", { resource: "REGISTERED" }],
-    ["one that does not exist", { resource: "https://nowhere.example.test/mcp" }],
+    ["a registered server that was not requested", { resource: "REGISTERED" }],
+    ["a server that does not exist", { resource: "https://nowhere.example.test/mcp" }],
   ])("%s: invalid_target", async (_, { resource }) => {
     const { at, code } = await both();
     const named = {
@@ -224,7 +224,7 @@ describe("registering", () => {
     await expect(add(identifier)).rejects.toMatchObject({ code: "invalid_request", field: "identifier" });
   });
 
-  test("our own API, the same twice, unknown scopes and no name are refused", async () => {
+  test("our own API, a registered server, unknown scopes and an empty name are refused", async () => {
     for (const own of [world.origin, `${world.origin}/`]) await expect(add(own)).rejects.toMatchObject({ field: "identifier" });
     await expect(add(mcp.resource)).rejects.toMatchObject({ code: "conflict" });
     await expect(add(elsewhere(), { scopes: ["everything"] })).rejects.toMatchObject({ field: "scopes" });
@@ -240,7 +240,7 @@ describe("registering", () => {
     }
   });
 
-  test("S116 and removing are recorded, without the secret", async () => {
+  test("S116 and removing a server are recorded, without the secret", async () => {
     const { resource, clientId, secret } = await add(elsewhere());
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
     const events = await db().auditEvent.findMany({ where: { clientId }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });

@@ -285,7 +285,7 @@ const filters = [
   ["process", "git-lfs filter-process"],
 ].flatMap(([name, value]) => ["-c", `filter.lfs.${name}=${value}`]);
 
-describe("Git LFS beyond the quota", () => {
+describe("the quota for Git LFS", () => {
   test("makes the real client print the refusal and upload nothing", async () => {
     const ada = await person();
     const repo = await someRepo(ada);

@@ -360,7 +360,8 @@ describe("permissions", () => {
     expect((await send(grace, "GET", ofOrganization)).status).toBe(404);
     expect((await send(grace, "POST", ofOrganization, { url: URL_OF_HOOK, watched: [] })).status).toBe(400);
     expect((await send(await someone(), "GET", ofOrganization)).status).toBe(404);
-    // The organization's URL shows only its own webhooks. At the other URL the ID alone decides, for clients that know only that URL.
+    // The organization's URL shows only its own webhooks. At the other URL, which names no organization, the
+    // ID alone decides, for clients that know only that URL.
     expect((await send(ada, "GET", `${ofOrganization}/${own}`)).status).toBe(404);
     expect((await send(ada, "GET", `${OWN}/${orgs}`)).body.webhook.id).toBe(orgs);
     expect((await send(ada, "GET", OWN)).body.map(({ id }: { id: string }) => id)).toEqual([own]);

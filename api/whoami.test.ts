@@ -172,7 +172,7 @@ describe("whoami-v2 with a personal access token", () => {
     ["write-repos", "write"],
     ["manage-repos", "write"],
     ["read-repos", "read"],
-  ])("with %s has the role %s; without an end says none", async (scope, role) => {
+  ])("with the scope %s has the role %s, and no `expiresAt` if it does not expire", async (scope, role) => {
     const person = await world.user(`role-${newId()}`);
     const { token } = await personalToken(person.id, [scope], null);
     const { auth } = await identity(token);

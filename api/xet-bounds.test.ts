@@ -275,7 +275,7 @@ describe("S145 responses about a repository are bounded", () => {
     return { hash, xorbs: hashes };
   }
 
-  test("16,384 of the chunks around a chunk, with turns for other requests in between", async () => {
+  test("at most 16,384 of the chunks around a chunk, with turns for other requests in between", async () => {
     const repo = await someRepo(ada);
     const { hash: fileHash, xorbs } = await largeFile(repo, { xorbs: 4, chunks: 8_000, terms: 4 });
     await db().xetChunk.create({ data: { repoId: repo.id, hash: "ab".repeat(32), xorbHash: xorbs[1] as string, fileHash } });

@@ -155,7 +155,7 @@ describe("a file", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("that came by Git LFS is not found by Xet, and stays when it is uploaded again by Xet", async () => {
+  test("that came by Git LFS is not found by Xet until its chunks are known, and stays when it is uploaded again by Xet", async () => {
     const repo = await someRepo(ada);
     const file = await someFile();
     const object = { oid: oidOf(file), size: contentOf(file).length };
@@ -209,7 +209,7 @@ describe("S145 a xorb is refused, and nothing of it is stored,", () => {
     ],
     ["when a chunk is missing", async ({ chunks, hash }) => ({ hash, bytes: (await someXorb(chunks.slice(1))).bytes })],
     ["when it ends in the middle of a chunk", ({ bytes }) => ({ bytes: bytes.subarray(0, -1) })],
-    ["when something is behind it", ({ bytes }) => ({ bytes: Buffer.concat([bytes, Buffer.from([0])]) })],
+    ["when other bytes follow it", ({ bytes }) => ({ bytes: Buffer.concat([bytes, Buffer.from([0])]) })],
     ["when it is empty", () => ({ bytes: Buffer.alloc(0) })],
     ["when it is nonsense", () => ({ bytes: randomBytes(10_000) })],
     [
@@ -219,7 +219,7 @@ describe("S145 a xorb is refused, and nothing of it is stored,", () => {
     ["when a chunk is a bomb", () => ({ bytes: packedChunk(Buffer.alloc(50_000_000), "lz4", { bytes: 100_000 }) })],
     ["when it has very many chunks", async () => someXorb(many)],
     [
-      "when its footer is another one's",
+      "when its footer belongs to another xorb",
       async (xorb) => ({ bytes: Buffer.concat([xorb.bytes, footerOf(await someXorb(someChunks()))]) }),
     ],
     ["when its footer never ends", ({ bytes }) => ({ bytes: Buffer.concat([bytes, Buffer.alloc(2_000_000, "XETBLOB")]) })],
@@ -357,7 +357,7 @@ describe("S145 a shard is refused, and none of its files is recorded,", () => {
     ["when a piece has another size", ({ xorb }) => [[{ terms: [{ xorb, bytes: 7 }] }]]],
     ["when a verification hash is wrong", ({ xorb }) => [[{ terms: [{ xorb, rangeHash: randomBytes(32) }] }]]],
     ["when there are no verification hashes", ({ xorb }) => [[{ terms: [{ xorb }], isWithoutRanges: true }]]],
-    ["when a file's SHA-256 is another one's", ({ xorb }) => [[{ terms: [{ xorb }], oid: "ab".repeat(32) }]]],
+    ["when a file's SHA-256 is that of other content", ({ xorb }) => [[{ terms: [{ xorb }], oid: "ab".repeat(32) }]]],
     ["when there is no SHA-256", ({ xorb }) => [[{ terms: [{ xorb }], isWithoutSha256: true }]]],
     [
       "when the second of its files is wrong",

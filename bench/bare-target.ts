@@ -7,7 +7,10 @@ import { authorizeUrl, EXCHANGED, inLanes, memberEmail, REDIRECT_URI, type Targe
 // Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
 const DEVICES = 500;
 
-/** The baseline of bare-provider.ts, in a process of its own. Its user has agreed; `agree` does so again, once the store has lost it. */
+/**
+ * The baseline of bare-provider.ts, in a process of its own. Its user has consented to the app; `agree` repeats that once the store has
+ * lost the consent.
+ */
 export async function startBare(): Promise<Target & { agree(): Promise<void> }> {
   const child = fork(join(import.meta.dirname, "bare-provider.ts"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [{ origin }] = (await once(child, "message")) as [{ origin: string }];

@@ -86,7 +86,7 @@ async function requestsTo({ running, ownerId }: Awaited<ReturnType<typeof startN
   };
 }
 
-/** Sends requests until it is over. A busy service refuses some of them. @returns how often each status was the answer */
+/** Sends requests until the time `over`. A busy service refuses some of them. @returns how often each status was the answer */
 async function send(origin: string, next: () => Prepared, over: number): Promise<Map<string, number>> {
   const lanes = AT_ONCE * web;
   const requests = new Pool(origin, { connections: lanes, pipelining: 1 });

@@ -85,7 +85,7 @@ function stringsIn(node: Node, name?: string): string[] {
     const property = node.name.getText();
     return FOR_PROGRAMS.properties.test(property) ? [] : inside(property);
   }
-  // Joined lines are listed one by one, and what joins them is not.
+  // Joined lines are listed one by one, without the separator.
   if (ts.isCallExpression(node) && calledName(node.expression) === "join") return stringsIn(node.expression);
   if (ts.isCallExpression(node) || ts.isNewExpression(node))
     return FOR_PROGRAMS.calls.test(calledName(node.expression)) ? [] : inside();

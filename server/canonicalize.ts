@@ -9,8 +9,8 @@ const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-origi
 
 /**
  * Makes every request look as if it had been sent to ORIGIN, from the address that `clientAddress` found. Whatever the engine, Next or
- * next-auth derive from Host or X-Forwarded-* (an issuer, a redirect, a cookie's `Secure` or a throttle's key) then follows from settings,
- * never from the request (S110; RFC 9700 §4.13).
+ * next-auth derive from Host or X-Forwarded-* (an issuer, a redirect, a cookie's `Secure` or a throttle's key) then follows from settings
+ * and from this address, not from what the request claims (S110; RFC 9700 §4.13).
  *
  * @returns the client's address.
  */
@@ -53,8 +53,8 @@ function originHeaders(origin: string): Record<string, string> {
 }
 
 /**
- * The proper URL of a page requested under another name, so that cookies and forms belong to one origin only; undefined if it was requested
- * under ORIGIN, or if the name under which it was requested is not known. Call it before `canonicalize`.
+ * The proper URL of a page requested under another name, so that cookies and forms belong to one origin only. Undefined if the page was
+ * requested under ORIGIN, under a name that is not known, or by another method than GET and HEAD. Call it before `canonicalize`.
  *
  * Host is what the user typed only without a proxy: when ORIGIN is http and on our own port. Otherwise a proxy's Host may be anything
  * (nginx sends the upstream's by default), and redirecting on it would loop; then only a trusted proxy's X-Forwarded-Host counts.

@@ -81,7 +81,7 @@ describe("S51 while the database is away", () => {
     expect(await response.text()).toContain("Temporarily unavailable");
   });
 
-  test("our own page says the same with and without scripts", async () => {
+  test("a page of the service is replaced by a page that says so, without scripts", async () => {
     const response = await fetch(`${world.origin}/settings?next=1`, { headers: html });
     const page = await response.text();
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
@@ -92,7 +92,7 @@ describe("S51 while the database is away", () => {
     expect(page).not.toContain("<script");
   });
 
-  test("an endpoint that needs no database still answers", async () => {
+  test("endpoints that need no database still answer", async () => {
     expect((await fetch(`${world.origin}/healthz`)).status).toBe(200);
     for (const path of [
       "/.well-known/openid-configuration",

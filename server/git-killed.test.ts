@@ -46,7 +46,7 @@ async function unfinished(repo: Repo): Promise<string[]> {
   return names.filter((name) => /^(tmp|incoming)/.test(name));
 }
 
-test("S122 killed before the refs have changed: nothing has happened, and there is no event", async () => {
+test("S122 if the web process is killed before the refs have changed, the push changed nothing and has no event", async () => {
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "README.md": "# Tide\n" });
   const service = await startProcess();
@@ -62,7 +62,7 @@ test("S122 killed before the refs have changed: nothing has happened, and there 
   });
   process.kill(service.pid, "SIGKILL");
   expect((await pushing).status).not.toBe(0);
-  // Received objects may be left over, depending on how git notices; maintenance removes them.
+  // Received objects may be left over, depending on when git notices that the web process is gone; maintenance removes them.
   await until(async () => !(await isGitRunning(repo)));
   await client.query("ROLLBACK");
   client.release();
@@ -76,7 +76,7 @@ test("S122 killed before the refs have changed: nothing has happened, and there 
   await fsck(repo);
 });
 
-test("S122 killed after the refs have changed and before that is recorded: one event says what happened", async () => {
+test("S122 if the web process is killed after the refs have changed and before that is recorded, one event says what happened", async () => {
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "README.md": "# Tide\n" });
   const service = await startProcess();
@@ -103,7 +103,7 @@ test("S122 killed after the refs have changed and before that is recorded: one e
   await fsck(repo);
 });
 
-test("S122 killed while the pack still arrives: the events agree with the branches", async () => {
+test("S122 if the web process is killed while the pack still arrives, the events agree with the branches", async () => {
   const repo = await someRepo(ada);
   const service = await startProcess();
   const noise = Buffer.from(Array.from({ length: 3_000_000 }, () => Math.floor(Math.random() * 256)));

@@ -123,7 +123,7 @@ describe("every page", () => {
     expect(other.headers["content-security-policy"]).not.toBe(policy);
   });
 
-  it("S23 has the same protection if it is one of the protocol's own", async () => {
+  it("S23 has the same protection if it is a page of the protocol", async () => {
     const { status, headers } = await ask("/oauth/authorize?client_id=unknown", { headers: { accept: "text/html" } });
     expect(status).toBe(400);
     expect(headers).toMatchObject({ "x-frame-options": "DENY", "referrer-policy": "no-referrer", "cache-control": "no-store" });
@@ -161,7 +161,7 @@ describe("S110 a request's own statement about its sender and its host", () => {
     "x-request-id": "spoofed-request-id",
   };
 
-  it("is trusted only in a request that Next sends on behalf of another request", async () => {
+  it("is not trusted without a proxy, except in a request that Next sends on behalf of another request", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
     // Next sends the original headers when it passes an action on to its page, and when it requests the page that an action leads to.
@@ -294,7 +294,7 @@ describe("S25 a form that another site sends", () => {
     expect((await post({ origin: "null", "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
 
-  it("does not concern links", async () => {
+  it("is refused, but a link from another site is followed", async () => {
     expect((await ask("/login", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(200);
   });
 });

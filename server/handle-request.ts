@@ -25,7 +25,7 @@ import { databaseAway, sendFailure } from "./send.ts";
 const AT_ONCE_MAX = 32;
 const atOnce = new WeakMap<Socket, number>();
 
-/** Closes a connection that sends more; its other requests are not processed. */
+/** Closes a connection that sends more. The excess requests are not processed. */
 function isTooMuchAtOnce({ socket }: IncomingMessage, res: ServerResponse): boolean {
   if (socket.destroyed) return true;
   const count = (atOnce.get(socket) ?? 0) + 1;

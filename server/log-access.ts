@@ -7,7 +7,7 @@ import { isTraceparent, requestsSeen } from "#core/telemetry.ts";
 import type { Target } from "./read-request.ts";
 import { doorOf, QUIET } from "./request-door.ts";
 
-/** One line for each request, without its query. Immutable files are logged only when debugging. */
+/** One line for each request, without its query. Next's files and health probes are logged only when debugging. */
 export function logAccess(
   req: IncomingMessage,
   res: ServerResponse,
@@ -47,7 +47,7 @@ export function withoutSecrets(pathname: string): string {
 
 /**
  * Begins the span of a request, if traces are recorded; the code that sees the end of the response ends it. Only a trusted proxy can make
- * it join a trace: anybody else could add to others' traces, or have theirs recorded at our expense. Call it before `canonicalize`.
+ * the span join a trace: anybody else could add to others' traces, or have theirs recorded at our expense. Call it before `canonicalize`.
  */
 export function traceRequest(req: IncomingMessage, target: Target | undefined): RequestSpan | undefined {
   const tracing = traces();

@@ -28,8 +28,8 @@ type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string
 /**
  * Makes a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Finding out who is signed in is itself
  * work that has to wait. So the first request with a session or a token counts for its address, and the account is cached for the next.
- * @param connection its response, or the socket that it upgrades
- * @returns why the request is refused; undefined if it may proceed. A promise only if it has to wait.
+ * @param connection the request's response, or the socket that the request upgrades
+ * @returns why the request is refused; undefined if it may proceed. A promise only if the request has to wait.
  */
 export function paceRequest(
   req: IncomingMessage,
@@ -106,8 +106,8 @@ function chargeFor(
 
 /**
  * On these endpoints a request succeeds only with a valid client, code or token. A site's server makes the requests of all its users from
- * one address, and is served as fast as possible: the cost of successful requests is refunded. Until then it counts, or thousands of
- * failing requests would be admitted before the first has failed.
+ * one address, and is served as fast as possible: the cost of successful requests is refunded. Until then the cost counts; otherwise
+ * thousands of failing requests would be admitted before the first has failed.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
 
@@ -121,8 +121,8 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "too many requests without a sign-in have come from your IP address. Sign in, or try again later";
 
 /**
- * The protocol, relays and files are counted separately, so that none uses up another's share or that of pages. Requests with a session or
- * a token are separate too: strangers behind the same address must not delay anybody's first request with one.
+ * The protocol, relays and static files are counted separately, so that none uses up another's share or that of pages. Requests with a
+ * session or a token are separate too: strangers behind the same address must not delay anybody's first request with one.
  */
 function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();

@@ -147,7 +147,7 @@ describe("a page", { timeout: 60_000 }, () => {
     expect([400, 404]).toContain((await statusesOf({}, [path]))[path]);
   });
 
-  it("S24 is not sent as data under its name with the ending of such data", async () => {
+  it("S24 is not sent as Next's data at its path with `.rsc`", async () => {
     const paths = ["/activate.rsc", "/login.rsc?a", "/activate.segments/_tree.segment.rsc"];
     expect(await statusesOf({}, paths)).toEqual(Object.fromEntries(paths.map((path) => [path, 404])));
   });

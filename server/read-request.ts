@@ -12,9 +12,9 @@ export type Target = {
 };
 
 /**
- * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for a target that is invalid here:
- * another form, a path that is not UTF-8 when decoded, a NUL, or a segment `.` or `..` (S51, S138). Clients resolve those; Next does too,
- * and would show a page that no door has checked.
+ * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Returns undefined for an invalid one:
+ * another form, a path that is not UTF-8 when decoded, a NUL, a fragment, or a segment `.` or `..` (S51, S138). Clients resolve such
+ * segments before they send a request. Next would resolve them too, and show a page that no door has checked.
  */
 export function parseTarget(url: string | undefined): Target | undefined {
   if (!url) return undefined;
@@ -47,7 +47,7 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
  * Over plain http they do so only for localhost; for other names `Origin` decides, and cookies are also SameSite=Lax.
  *
  * Our pages send no referrer (S23), and with that policy a plain form's `Origin` is "null" (Fetch, "append a request Origin header"), which
- * Next rejects. So if the request is known to be ours, `Origin` is set to its actual value.
+ * Next rejects. So if the request is accepted, ORIGIN replaces the "null".
  */
 export function isCrossSite(req: IncomingMessage): boolean {
   if (SAFE_METHODS.has(req.method ?? "")) return false;

@@ -25,9 +25,9 @@ const OWNERLESS_FILE = /^\/[^/]+\/(resolve|raw)\/[^/]+\/./;
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
- * Replaces Next's response if a page failed or does not exist. Next leaves it to scripts to render one (app/global-error.tsx,
- * app/not-found.tsx), so that without them the page is blank; and a form left open during an update gets a line of plain text. Responses to
- * Next's own scripts are not replaced: the scripts read them, and the open page renders them.
+ * Replaces Next's response if a page failed or does not exist. Next leaves the rendering of an error page to scripts (app/global-error.tsx,
+ * app/not-found.tsx), so without scripts the page is blank. A form left open during an update gets a line of plain text from Next.
+ * Responses to Next's own scripts are not replaced: the scripts read them, and the open page renders them.
  * @param next renders the not-found page
  */
 export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {
@@ -179,7 +179,8 @@ const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo
 
 /**
  * Keeps a copy of this request's form while another reader reads it, up to 64 KiB.
- * @returns a function that reads it, once the request is complete: the texts that a user filled in, none if it is not a form.
+ * @returns a function that reads the copy once the request is complete. It returns the texts that a user filled in; none if the request is
+ * not a form, or is larger.
  */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";

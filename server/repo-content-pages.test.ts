@@ -84,7 +84,7 @@ describe("pages of a repository's content", { timeout: 120_000 }, () => {
     }
   });
 
-  it("S137, S138 are a 404 for what does not exist, and never fail", async () => {
+  it("S137, S138 respond with 404 for what does not exist, and never fail", async () => {
     const odd = ["none", "main%5E", "--all", "%40%7B0%7D", "%0A", "%ff", "x".repeat(3_000)];
     const pages = odd.flatMap((part) => [
       `tree/${part}`,

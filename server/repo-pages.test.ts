@@ -4,7 +4,7 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** Addresses of repositories' pages: a real build behind our own front door, on its database. */
+/** URLs of repositories' pages, at a whole service with built pages. */
 let ada: TestPerson;
 let model: Repo;
 let dataset: Repo;

@@ -72,7 +72,7 @@ test("S47 of twenty parallel refreshes at both processes one succeeds, and the t
   expect((await world.userinfo(access_token)).status).toBe(200);
 });
 
-test("S52 a secret that is changed elsewhere is refused by both within a second, and the new one works", async () => {
+test("S52 both processes refuse an app's secret within a second after it was replaced elsewhere, and accept the new one", async () => {
   const { app } = await prepare(world, { isConfidential: true });
   const accepts = async (secret: string | undefined) =>
     Promise.all(
@@ -106,7 +106,7 @@ test("S114 a consent revoked elsewhere is invalid at both processes from the nex
   expect(await statuses()).toEqual([401, 401, 401, 401]);
 });
 
-test("S107 a rotation of the signing keys reaches both, and a sign-in may begin at one and end at the other", async () => {
+test("S107 a rotation of the signing keys reaches both processes, and a sign-in may begin at one and end at the other", async () => {
   const { kids } = await rotateSigningKeys();
   for (const address of addresses) {
     const publishedAt = async () =>
@@ -148,7 +148,7 @@ test("an upload in parts may begin at one process, be requested again and comple
   }
 });
 
-test("a live view of a process that ends continues at another, without a gap", async () => {
+test("a live view continues without a gap at another process after the process that served it has ended", async () => {
   const ada = await somebodyWithToken("webhooks");
   const repo = await someRepo(ada);
   const about = { ownerId: ada.id, repoId: repo.id };

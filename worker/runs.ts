@@ -38,7 +38,7 @@ export async function startJobs(): Promise<Loop> {
   };
 }
 
-/** Starts the runs of due schedules. A row takes a few milliseconds: it executes nothing itself, it only creates a waiting run. */
+/** Starts the runs of due schedules. A row takes a few milliseconds, because this only creates a waiting run and executes nothing. */
 export function startSchedules(): Promise<Loop> {
   return startLoop<ClaimedSchedule>({ table: scheduleTable, channel: SCHEDULE_CHANNEL, concurrency: 8, run: startDueRun });
 }

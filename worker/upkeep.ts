@@ -41,7 +41,7 @@ export function startUpkeep(): Promise<Loop[]> {
   ]);
 }
 
-/** Ends the engine's sessions as soon as their site sessions end. */
+/** Ends the engine's sessions when their site sessions end. Expired site sessions are looked for every minute. */
 export function startSessionEnds(): Promise<Loop> {
   let expiryDueAt = 0;
   return startRounds({

@@ -64,7 +64,10 @@ function defineTokenRoute(right: XetRight, named: Pick<Operation, "operationId" 
   };
 }
 
-/** The API for a repository's content (Xet Protocol Specification 1.1, "CAS API"). It is not ours to describe, so it is not in the OpenAPI document. */
+/**
+ * The API for a repository's content (Xet Protocol Specification 1.1, "CAS API"). Its specification describes it, so it is not in the
+ * OpenAPI document.
+ */
 export const xetRoutes = new Hono<{ Bindings: HttpBindings }>();
 
 const repoOf = (c: Context, right: XetRight) =>
@@ -98,7 +101,7 @@ xetRoutes.post(`${cas}/v1/xorbs/default/:hash`, takesBody(TRANSFER), async (c: C
   return c.json({ was_inserted: await storeXorb(repo, { hash, size }, { content, mayStill }) });
 });
 
-/** For bodies that stay on disk until everything they describe has been checked (S145). */
+/** Slots for shards, whose bodies stay on disk until everything that they describe has been checked (S145). */
 const shards = fairQueue({ name: "xet_shards", slots: 24, waitMaxMs: 90_000 });
 
 async function takeShard(c: Context<{ Bindings: HttpBindings }>): Promise<void> {

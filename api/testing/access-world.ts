@@ -22,7 +22,7 @@ import {
 } from "./access-tokens.ts";
 
 /**
- * The users of the access table. `owner` owns `own-…`. The users from `admin` to `unmet` are members of the organization that owns `org-…`.
+ * The users of the access table. `owner` owns `own-…`. From `admin` to `unmet`, they are members of the organization that owns `org-…`.
  * `guest` has the role `read`. `unmet` has the role `write`, but lacks the second step that the organization requires. `stranger` and
  * `accepted` are not members. `guest` and `accepted` were accepted at the gated repositories.
  */

@@ -27,7 +27,7 @@ export function pushPayload(repoId: string, ownerId: string): EventPayload {
 
 /**
  * Records events at a rate, through the function that pushes use.
- * @returns the IDs of the events whose commit was confirmed, and when
+ * @returns the IDs of the events whose commit was confirmed, with the time at which each recording began
  */
 export async function recordAtRate(
   repoId: string,
@@ -49,8 +49,8 @@ export async function recordAtRate(
 const TICK_MS = 50;
 
 /**
- * Calls `run` with the number of items that are due, twenty times a second. Failures are not repeated, and the next call does not wait for
- * the previous one.
+ * Calls `run` with the number of items that are due, twenty times a second. The next call does not wait for the previous one. Failures are
+ * not repeated, and items that are due while 50 calls run are left out.
  */
 export async function everyTick(perSecond: number, seconds: number, run: (count: number) => Promise<void>): Promise<void> {
   const startedAt = performance.now();

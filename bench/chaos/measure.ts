@@ -67,7 +67,7 @@ export async function claimedNow(service: ChaosService): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Records, until it is stopped, how long the oldest due event or delivery of some webhooks has been waiting. */
+/** Records, until it is stopped, when an event, or a delivery of some webhooks, was last overdue by more than a second. */
 export function watchBacklog(service: ChaosService, webhookIds: string[]) {
   let isWatching = true;
   let lastOverdueAt = 0;

@@ -87,7 +87,7 @@ export async function prepareTraffic(
         return body;
       }
       if (response.status !== 400 || !isRepeated) note(`token endpoint: ${response.status}`, from);
-      // The first request used the token, but its commit was not confirmed. Using the token again ends the grants.
+      // An earlier request used the code or token, although its response was lost or a 503. This second use ended the grant.
       traffic.ambiguous++;
       tokens = tokens.filter((each) => each.client !== client);
       return undefined;

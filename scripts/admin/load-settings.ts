@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import { env, loadSettingsFile, SettingsError } from "#core/env.ts";
 
 /**
- * Reads the settings for a command. Root gets refused if DATA_DIR is another user's: the service, which runs as that user, could not use
- * the files that the command creates.
+ * Reads the settings for a command. It refuses root if DATA_DIR belongs to another user: the service, which runs as that user, could not
+ * use the files that the command creates.
  *
  * @throws {SettingsError}
  */

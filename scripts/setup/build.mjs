@@ -35,7 +35,7 @@ export function generateClient(step) {
   );
 }
 
-/** The sources of the pages. Other files of the web process are not built, so they are not among them. */
+/** The sources of the pages. Other files of the web process are left out, because they are not built. */
 const pages = {
   stamp: `${process.env.NEXT_DIST_DIR || ".next"}/keyhook-built`,
   sources: [

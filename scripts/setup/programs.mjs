@@ -78,7 +78,8 @@ async function provide(step, programs, alsoInstalled = []) {
 }
 
 /**
- * The function that installs packages of the distribution, if that needs no password; otherwise undefined.
+ * The function that installs packages of the distribution; undefined on a machine without apt-get. It never asks for a password, and fails
+ * if sudo requires one.
  * @returns {((...packages: string[]) => Promise<void>) | undefined}
  */
 export function aptInstaller() {

@@ -328,7 +328,7 @@ describe("S141 what an attacker may try", () => {
     expect(await answer({ status: 200 })).toBe(404);
   });
 
-  test("an invalid, expired or closed URL, or one of a disabled user, is a 404", async () => {
+  test("an invalid, expired or closed URL, or one of a disabled user, responds with 404", async () => {
     const ada = await someone();
     const { relay } = await ada.client.relays.open("laptop");
     const status = async (url = relay.url) => (await send(url)).status;

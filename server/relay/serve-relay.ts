@@ -106,7 +106,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
   });
   res.end(JSON.stringify({ error, error_description: text }));
-  // A caller that is still sending reads the response only afterwards; but its time for that is limited.
+  // A caller that is still sending reads the response only afterwards, but its time for sending the rest is limited.
   if (isUnread) setTimeout(() => req.complete || req.socket.destroy(), 5_000).unref();
 }
 

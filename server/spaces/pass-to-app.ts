@@ -24,14 +24,16 @@ const AGAIN_MS = 200;
 
 /**
  * Limits of one Space's concurrent requests through this process. A slot is for a request with its whole response, or for a WebSocket;
- * WebSockets last long, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process
- * never fills it. Anonymous callers may have three quarters, because most visitors of a public Space have no account here, and in its
- * sandbox even signed-in users count as anonymous.
+ * WebSockets last long, and so have slots of their own. All these slots together are half of what the Space's gateway accepts
+ * (REQUESTS_MAX), so one process never fills the gateway. Anonymous callers may have three quarters, because most visitors of a public
+ * Space have no account here, and in its sandbox even signed-in users count as anonymous.
  */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
 type Slots = Record<"requests" | "sockets", FairQueue>;
-/** How long a WebSocket keeps its slot though others wait for it. Apps' clients connect again, and then come after those who waited (S137). */
+/**
+ * How long a WebSocket keeps its slot though others wait for it. Apps' clients connect again, and then come after those who waited (S137).
+ */
 const SOCKET_KEPT_MS = 60_000;
 /** The slots of each Space that has requests at this moment. */
 const slotsOf = new Map<string, Slots>();
@@ -157,7 +159,7 @@ async function untilAnswered(
   }
 }
 
-/** The response to a visitor who wakes one Space after the other, each of which takes a slot from others. */
+/** The response to a visitor who wakes one Space after another, each of which takes a slot from others. */
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;

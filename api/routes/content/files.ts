@@ -50,7 +50,9 @@ export const fileRoutes = [
   defineFileRoute("raw", "downloadRawRepoFile", "Download a file as git stores it"),
 ];
 
-/** Does not use `defineRoute`, because the URL is below that of the repository's page, and a page's cookie is enough to read (visitorOf). */
+/**
+ * Does not use `defineRoute`, because the URL is below that of the repository's page, and a page's cookie is enough to read (visitorOf).
+ */
 function defineFileRoute(segment: "resolve" | "raw", operationId: string, summary: string): Route {
   const operation = { operationId, action: "repo.read_content", actor: "anyone", summary } as const;
   return (api) => {
@@ -168,7 +170,7 @@ function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPoi
       ETag: etag,
       "X-Repo-Commit": sha,
       ...(lfs && { "X-Linked-Size": String(lfs.size), "X-Linked-ETag": etag }),
-      // Cached, but revalidated each time: access to it, and a branch's commit, can change.
+      // Cached, but revalidated each time, because access to the file and the commit of a branch can change.
       "Cache-Control": isOpen ? "no-cache" : "private, no-cache",
       Vary: "Authorization, Cookie, Origin",
     } as Record<string, string>,

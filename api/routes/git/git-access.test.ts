@@ -76,7 +76,7 @@ test("S136 with another user's credentials, a private repository looks nonexiste
   }
 });
 
-test("its owner clones a private repository, with the token as the password under any name, or as a bearer", async () => {
+test("the owner of a private repository clones it, with the token as the password under any name, or as a bearer token", async () => {
   const token = await tokenOf(ada, "read-repos");
   for (const user of ["hf_user", "x", ada.username, "%40"]) {
     const into = await emptyFolder();
@@ -103,7 +103,7 @@ describe("invalid credentials", () => {
     }
   });
 
-  test("S114 a token is refused as soon as it is revoked", async () => {
+  test("S114 include a revoked token, from the next request on", async () => {
     const token = await tokenOf(ada);
     expect((await infoRefs(`/${hidden.fullName}`, "git-upload-pack", basic(token))).status).toBe(200);
     await db().personalAccessToken.updateMany({ where: { userId: ada.id }, data: { revokedAt: new Date() } });

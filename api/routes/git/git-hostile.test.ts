@@ -222,7 +222,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     return pushBody([command("refs/heads/side", sha)], pack);
   };
 
-  test("as a member of the organization", async () => {
+  test("because the user is no longer a member of the organization", async () => {
     const [owner, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(owner, [[bea, "write"]]);
     repo = await someRepo(owner, { owner: organization.name });
@@ -234,7 +234,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     await expectUntouched();
   });
 
-  test("S114 with their token, which was revoked", async () => {
+  test("S114 because the token was revoked", async () => {
     for (const scheme of ["Basic", "Bearer"]) {
       const own = await tokenOf(ada);
       const credentials = scheme === "Basic" ? Buffer.from(`x:${own}`).toString("base64") : own;
@@ -250,7 +250,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     }
   });
 
-  test("S114 with their token, which lost its scope or was blocked by the organization", async () => {
+  test("S114 because the token lost its scope or was blocked by the organization", async () => {
     const [owner, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(owner, [[bea, "write"]]);
     repo = await someRepo(owner, { owner: organization.name });
@@ -498,7 +498,7 @@ describe("names", () => {
     await expectUntouched();
   });
 
-  test("S51 of refs that are not UTF-8", async () => {
+  test("S51 of refs that are not UTF-8 are refused", async () => {
     const line = Buffer.concat([
       Buffer.from(`${ZERO} ${head} refs/heads/`),
       Buffer.from([0xff, 0xfe]),

@@ -192,7 +192,7 @@ describe("clone, fetch and push", () => {
     await fsck(repo);
   });
 
-  test("to an empty repository: the first branch becomes the default, whatever its name", async () => {
+  test("a push to an empty repository: the first branch becomes the default, whatever its name", async () => {
     const repo = await someRepo(ada);
     const copy = await workingCopy();
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/trunk"]);

@@ -46,7 +46,7 @@ for (const prefix of gitPaths) {
 }
 
 /**
- * Node's own streams instead of Web streams: bytes go between git's process and the socket, only as fast as the slower of the two reads.
+ * Node's own streams instead of Web streams: bytes go between git's process and the socket, no faster than the receiving side reads.
  */
 const streamsOf = (c: GitContext) => ({ req: c.env.incoming, res: c.env.outgoing });
 

@@ -23,7 +23,7 @@ const filters = z.object({
 const params = { namespace };
 const theJob = { 200: json("The job", jobAnswerSchema) };
 
-/** Jobs (docs/specification/jobs-and-spaces.md#jobs). `hardware` comes before `{namespace}`, and cannot be the name of one. */
+/** Jobs (docs/specification/jobs-and-spaces.md#jobs). The route `hardware` comes before `{namespace}`; no namespace can have this name. */
 export const jobRoutes = [
   defineRoute("GET /api/jobs/hardware", {
     operationId: "listJobHardware",

@@ -49,8 +49,8 @@ const batch = z.object({
   transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
   /**
-   * The ref that the batch is for. It only tells whether that is a pull request, since a user who may write to a repository may write to
-   * all of its branches.
+   * The ref that the batch is for. All that matters is whether it is a pull request's ref, since a user who may write to a repository may
+   * write to all of its branches.
    */
   ref: z.object({ name: z.string() }).nullish(),
   // Each object gets its own result, even an invalid one.

@@ -129,14 +129,14 @@ export class Attackers {
     return socket;
   }
 
-  /** The request line and the Host header, for `open`. */
+  /** The request line and the headers, for `open`. */
   head(method: string, path: string, headers: Record<string, string> = {}): string {
     const lines = Object.entries({ Host: this.#origin.host, ...headers }).map(([name, value]) => `${name}: ${value}`);
     return `${[`${method} ${path} HTTP/1.1`, ...lines].join("\n")}\n\n`;
   }
 }
 
-/** Repeats an action with limited concurrency until the signal, with a pause after each failure, to avoid a busy loop. */
+/** Repeats an action with limited concurrency until the signal, with a pause after each time, to avoid a busy loop. */
 export async function lanes(
   count: number,
   signal: AbortSignal,

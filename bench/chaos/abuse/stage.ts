@@ -11,16 +11,16 @@ import { worldAt } from "#core/oauth/testing/world.ts";
 import { type ChaosService, startChaosService } from "../service.ts";
 import type { Kind } from "./healthy.ts";
 
-/** A service with the accounts and repositories of the healthy clients and of every attack. */
+/** A service with the account and the repository of the healthy clients, and functions that create those of an attack. */
 export type Stage = {
   service: ChaosService;
   origin: string;
   /** The two directories that contain everything that the service writes. */
   directories: string[];
   healthy: Kind[];
-  /** An account with a token that has every scope of a personal access token. */
+  /** Creates an account with a personal access token, which has the scopes `write-repos` and `jobs`. */
   attacker(): Promise<{ person: TestPerson; token: string }>;
-  /** A repository with files in one commit, given as path and content. */
+  /** Creates a repository with one commit of files, which are given as paths and contents. */
   repo(person: TestPerson, files: Record<string, string | Buffer>, input?: Parameters<typeof someRepo>[1]): Promise<Repo>;
   stop(): Promise<void>;
 };

@@ -144,8 +144,8 @@ export const largePayload: Scenario = {
 };
 
 /**
- * The clocks of the web process and the worker jump an hour forward, back, and another hour back, while the clock of Postgres does not
- * change.
+ * The clocks of the web process and the worker jump an hour forward and back again, and then an hour back and forward again. The clock of
+ * Postgres does not change.
  */
 export const clock: Scenario = {
   name: "clock of the service jumps an hour forward and back",

@@ -25,7 +25,8 @@ export type Context = {
   /** Shows that work is in progress. */
   spin: (text: string) => Spinner;
   /**
-   * Asks for confirmation of an action that cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody can be asked.
+   * Asks for confirmation of an action that cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody
+   * can be asked.
    */
   confirm: (question: string, options: { yes?: boolean | undefined }) => Promise<void>;
 };

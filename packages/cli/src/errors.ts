@@ -8,5 +8,5 @@ export class Refused extends Error {
   override readonly name = "Refused";
 }
 
-/** The exit code after Ctrl-C, as in shells: 128 and the signal's number. */
+/** The exit code after Ctrl-C, as in shells: 128 plus the signal's number. */
 export const INTERRUPTED = 130;

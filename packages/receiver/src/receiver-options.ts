@@ -17,7 +17,10 @@ export type HandlerOptions = {
   mode?: "wait" | "queue";
   /** How many deliveries the handler works on at once. Default: no limit with `wait`, 1 with `queue`. */
   concurrency?: number;
-  /** When to abort the handler's `signal`, in milliseconds. Default: 14,000 with `wait`, since the service waits for 15 seconds; 10 minutes with `queue`. */
+  /**
+   * After how many milliseconds the handler's `signal` is aborted. Default: 14,000 with `wait`, since the service waits for 15 seconds;
+   * 600,000 with `queue`.
+   */
   timeoutMs?: number;
   /** How many deliveries may wait. Default: 1,000. Further deliveries get 503 and `Retry-After`. */
   maxQueued?: number;

@@ -190,7 +190,10 @@ export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 /** `PUT …/labels`: all labels, which replace the previous labels. @group Jobs */
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
-/** A cron line of five fields or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight`, `@hourly`, in an IANA time zone. */
+/**
+ * A cron line of five fields or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`, in an IANA time
+ * zone.
+ */
 const schedule = z.string().max(200);
 const timezone = z.string().max(100);
 

@@ -90,7 +90,7 @@ describe("S20 a URL of the service itself is refused", () => {
     }
   });
 
-  test("also if the free port of a registered loopback URL would lead to the service", () => {
+  test("also if a registered loopback URL, which matches any port, is requested with the service's port", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3001/login", local)).toBe(true);
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3000/login", local)).toBe(false);
@@ -139,7 +139,7 @@ describe("an invalid URL is refused with advice", () => {
 describe("S2 a requested redirect URI must be a registered one, byte for byte", () => {
   const registered = ["https://app.example.com/callback?tenant=a", "com.example.app:/cb", "https://127.0.0.1/cb"];
 
-  test.each(registered)("%s itself is", (uri) => {
+  test.each(registered)("%s itself is allowed", (uri) => {
     expect(isRedirectUriAllowed(registered, uri)).toBe(true);
   });
 
@@ -158,7 +158,7 @@ describe("S2 a requested redirect URI must be a registered one, byte for byte", 
     "com.example.app:/cb/",
     "com.example.app://cb",
     "https://127.0.0.1:8443/cb",
-  ])("%s is not", (uri) => {
+  ])("%s is not allowed", (uri) => {
     expect(isRedirectUriAllowed(registered, uri)).toBe(false);
   });
 });

@@ -4,7 +4,10 @@ const MIB = 1024 ** 2;
 const CONNECTIONS = 200;
 const BODY_MIB = 15;
 
-/** Anonymous: bodies of the maximum size whose last byte never arrives. The service keeps them in memory until that byte arrives. */
+/**
+ * Anonymous: bodies of almost the maximum size whose last byte never arrives. A service that read bodies before it checked tokens would keep
+ * them in memory until then.
+ */
 export const slowBodies: Attack = {
   id: "A2",
   name: `${CONNECTIONS} bodies of ${BODY_MIB} MiB to /api/repos/create that do not end`,

@@ -98,7 +98,7 @@ export const slowDownloads: Attack = {
 
 const OBJECTS = 40_000;
 
-/** Anonymous: clones for which git compares objects again each time; the attacker reads only the head of the response. */
+/** Anonymous: clones for which git compares objects again each time. */
 export const costlyClones: Attack = {
   id: "A4",
   name: `clones of ${OBJECTS.toLocaleString("en")} files, 24 at a time`,

@@ -19,8 +19,8 @@ export const yaml: Attack = {
 const FOLDERS = 40;
 
 /**
- * One account pushes the file, and everybody may request its pages. A cache by path would treat the same text in many folders as different
- * texts.
+ * One account pushes the file, and everybody may request the pages that show it. A cache by path would treat the same text in many folders
+ * as different texts.
  */
 export const readmes: Attack = {
   id: "M3",

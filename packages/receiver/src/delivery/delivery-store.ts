@@ -4,9 +4,9 @@ import type { Answer } from "./incoming-request.ts";
 export type StoredAnswer = Answer & { timestamps: string[] };
 
 /**
- * Remembers the responses to accepted deliveries. Your own store (Redis, a table) can be shared by several processes and survives a
- * restart. Keep entries for three days, because the service may attempt a delivery for that long. A delivery
- * in progress is known only to the process that handles it.
+ * Remembers the responses to accepted deliveries, and to failed replays of them. Your own store (Redis, a table) can be shared by several
+ * processes and survives a restart. Keep entries for three days, because the service may attempt a delivery for that long. A delivery in
+ * progress is known only to the process that handles it.
  */
 export interface DeliveryStore {
   get(key: string): StoredAnswer | undefined | Promise<StoredAnswer | undefined>;

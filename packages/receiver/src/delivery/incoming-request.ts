@@ -13,7 +13,7 @@ export type IncomingRequest = {
   body(limits: { maxBytes: number; timeoutMs: number }): Promise<Uint8Array>;
   /** The visitor's IP address, if the server knows it. */
   remoteAddress?: string | undefined;
-  /** The same request as a `Request`. */
+  /** The request as a `Request`. It has no body if it came from a Node server or a relay. */
   asRequest(): Request;
 };
 

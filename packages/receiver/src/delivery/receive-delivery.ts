@@ -66,7 +66,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
   reception.running.add(tracked);
   void tracked.then(() => reception.running.delete(tracked));
   if (handler.mode === "queue") {
-    // From now on the ID counts as accepted. If the handler fails, it no longer does, so that a replay runs the handler again.
+    // From now on the delivery counts as accepted, until its handler fails: then a replay runs the handler again.
     return Object.defineProperty(json(202, { queued: true }), WORK, { value: run }) as Answer;
   }
   return run.catch((): Answer => ({ status: 500, body: "Internal Server Error\n", headers: { "content-type": "text/plain" } }));

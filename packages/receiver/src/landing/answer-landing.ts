@@ -5,7 +5,7 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** A random value in the form of each test button. Another site can post a form to this URL, but does not know the value. */
+/** A random value in the form of each test button. Another site can post a form to `/test`, but does not know the value. */
 const formToken = crypto.randomUUID();
 
 /** Responds to requests for `/` and to the buttons on that page. */
@@ -69,9 +69,9 @@ const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
 /**
- * Whether the visitor may see recent deliveries and send tests. Only a user at this machine may. A proxy or tunnel on this machine also
- * connects from a loopback address, but adds headers. Requests from a page of another site whose name points to this machine (DNS
- * rebinding) have another `Host`.
+ * Whether the visitor may see recent deliveries and send tests. Unless the option `mayManage` decides, only a user at this machine may. A
+ * proxy or tunnel on this machine also connects from a loopback address, but adds headers. Requests from a page of another site whose name
+ * points to this machine (DNS rebinding) have another `Host`.
  */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());

@@ -10,11 +10,11 @@ import { environment } from "../environment.ts";
 export type RelayOptions = {
   /** The relay's name, under which it keeps its URL. Default: `receiver`. */
   name?: string;
-  /** The service. Default: `KEYHOOK_URL`, or the service that `keyhook login` signed in to. */
+  /** The service. Default: `KEYHOOK_URL`, or the only service to which `keyhook login` signed in. */
   url?: string;
   /** A token with the scope `webhooks`. Default: `KEYHOOK_TOKEN`, or the token of `keyhook login`. */
   token?: string;
-  /** Whether to change webhooks when the relay's URL has changed. Default: ask on the terminal. */
+  /** Whether to change webhooks when the relay's URL has changed. Default: asks on the terminal; without a terminal, no. */
   updateWebhooks?: boolean;
 };
 
@@ -105,7 +105,7 @@ async function findService({ url = environment.serviceUrl(), token = environment
   const found = token ?? known[origin]?.accessToken;
   if (!found)
     throw new Error(`There is no token for ${origin}. Set KEYHOOK_TOKEN (scope webhooks), or sign in with keyhook login.`);
-  // Read again each time, because the command line renews it.
+  // The token is read again for each request, because the command line renews it.
   return { baseUrl: origin, token: token ?? (async () => (await readCredentials())[origin]?.accessToken ?? found) };
 }
 

@@ -36,7 +36,8 @@ export const settingsPath = (organization: string | undefined): string =>
 export type OwnName = (asked?: Asked) => Promise<string>;
 
 /**
- * A repository: `owner/name` for a model, `datasets/owner/name`, `spaces/owner/name`; or its type and name, as in a webhook payload's `repo`.
+ * A repository: `owner/name` for a model, `datasets/owner/name`, `spaces/owner/name`; or its type and name, as in `repo` of a webhook
+ * payload.
  *
  * @group Client
  */
@@ -79,7 +80,7 @@ export function readBaseUrl(text: string): { origin: string; base: string } {
 }
 
 export function addressOf(base: string, path: string, query: Query = {}): URL {
-  // A path such as `//host` or `https://host` would send the token to another server.
+  // A path such as `.example.org` or `@host` would send the token to another server.
   if (!/^\/(?!\/)/.test(path)) throw new TypeError(`path: begin with one slash, not ${JSON.stringify(path)}`);
   const url = new URL(base + path);
   for (const [name, value] of Object.entries(query)) {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 /**
- * A request that failed, because the service refused it or because there was no response. `message` says what to do.
+ * A request that failed, because the service refused it or because there was no usable response. `message` says why and, if the caller can
+ * do something about it, what.
  *
  * @example
  * ```ts
@@ -17,7 +18,7 @@ import { z } from "zod";
  */
 export class ApiError extends Error {
   override readonly name: string = "ApiError";
-  /** The HTTP status; 0 if there was no response, or none that could be read to its end. */
+  /** The HTTP status; 0 if there was no complete response, or if a check of the SDK failed. */
   readonly status: number;
   /**
    * The code for programs: the header `X-Error-Code` (`RepoNotFound`), or else the body's code (`insufficient_scope`). The SDK's own codes

@@ -18,8 +18,9 @@ const withSecret = one.extend({ secret: z.string().optional() });
  * The operations of `client.apps`, on OAuth apps.
  *
  * These are the caller's apps or, with `{ organization }`, that organization's. The token must be a personal access token with the scope
- * `manage-repos`, or the token of the service's own command line; tokens of apps are refused. Secrets, redirect URIs and deletion need the
- * command line's token from a sign-in of the last 15 minutes: `reauthentication_required` means to sign in again.
+ * `manage-repos`, or the token of the service's own command line; tokens of other apps are refused. Secrets, deletion, and changes of
+ * redirect URIs, of the sign-out URL or of the security profile need the command line's token from a sign-in of the last 15 minutes:
+ * `reauthentication_required` means to sign in again.
  *
  * @group Client
  * @useDeclaredType

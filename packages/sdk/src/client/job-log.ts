@@ -17,9 +17,9 @@ const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
 const REMEMBERED = 20;
 
 /**
- * Reads a job's log across connections. The stream has no positions, but the log never changes: the lines that were already returned are
- * counted, and skipped in the next connection. If the first connection began with the last few lines, their position in the whole log is
- * unknown, so the last returned lines are searched for (decision 059).
+ * Reads a job's log across connections. The stream has no positions, but the lines of a log never change: the lines that were already
+ * returned are counted, and skipped in the next connection. If the first connection began with the last few lines, their position in the
+ * whole log is unknown, so the last returned lines are searched for (decision 059).
  */
 export function followJobLog(
   { stream }: Transport,

@@ -131,7 +131,7 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
       get: async (id: string, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("GET", await scheduleAt(whose, id), { schema: ofSchedule, signal: whose.signal }),
 
-      /** Suspends a schedule: it starts no more runs. */
+      /** Suspends a schedule: it starts no runs by itself until you resume it. */
       suspend: async (id: string, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/suspend"), {
           schema: ofSchedule,
@@ -143,7 +143,7 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
       resume: async (id: string, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/resume"), { schema: ofSchedule, signal: whose.signal, isIdempotent: true }),
 
-      /** Changes when a schedule runs. */
+      /** Changes when a schedule runs, from now on in the caller's name. */
       update: async (id: string, times: ScheduleTimes, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/schedule"), {
           body: times,

@@ -43,7 +43,7 @@ function isLost(error: unknown): error is ApiError {
 /** Delays between two attempts, in milliseconds. */
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 20_000;
-/** A longer `Retry-After` becomes an error that contains the time, because a program that waits for an hour looks dead. */
+/** No request waits for a longer `Retry-After`: its error contains the time, because a program that waits for an hour looks dead. */
 const RETRY_AFTER_MAX_SECONDS = 60;
 
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);

@@ -133,7 +133,7 @@ export function reposOf(transport: Transport) {
       await request("DELETE", "/api/repos/delete", { body, signal });
     },
 
-    /** Renames a repository, or moves it to another owner. `to` is `owner/name`. The old name redirects to it. */
+    /** Renames a repository, or moves it to another owner. `to` is `owner/name`. The service redirects the old name to the new one. */
     move: (repo: RepoRef, to: string, { signal }: Asked = {}): Promise<RepoPlace> => {
       const { type, name } = readRepo(repo);
       return request("POST", "/api/repos/move", { body: { type, fromRepo: name, toRepo: to }, schema: placeSchema, signal });

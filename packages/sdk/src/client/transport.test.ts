@@ -282,7 +282,7 @@ describe("another attempt", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
   });
 
-  test("does not wait for an hour", async () => {
+  test("is not made if Retry-After is an hour", async () => {
     answers = [json(429, { error: "Tomorrow" }, { "retry-after": "3600" }), ok];
     expect(await refusal(client().request("GET", "/api/x"))).toMatchObject({ status: 429, retryAfterSeconds: 3600 });
     expect(requests).toHaveLength(1);

@@ -140,7 +140,7 @@ export function webhooksOf({ request, stream }: Transport) {
     deliveryPage: (id: string, filter: DeliveryFilter = {}, { organization, signal }: Whose = {}) =>
       request("GET", of(id, organization, "/deliveries"), { query: filter, schema: deliveryPageSchema, signal }),
 
-    /** Reads one delivery, with the sent payload and each attempt. */
+    /** Reads one delivery, with its payload and its latest twenty attempts. `attemptsBefore` reads earlier ones. */
     delivery: (
       id: string,
       deliveryId: string,
@@ -152,7 +152,7 @@ export function webhooksOf({ request, stream }: Transport) {
         signal,
       }),
 
-    /** Reads how many deliveries there were over time, by outcome. */
+    /** Reads how many attempts there were over time, by outcome. */
     chart: (id: string, range: ChartRange = "24h", { organization, signal }: Whose = {}) =>
       request("GET", of(id, organization, "/chart"), { query: { range }, schema: webhookChartSchema, signal }),
 
@@ -178,7 +178,7 @@ export function webhooksOf({ request, stream }: Transport) {
 
     /**
      * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default
-     * 1,000) until all are sent or it was cancelled. The replay continues if you leave the loop.
+     * 1,000) until all are sent or the replay was cancelled. The replay continues if you leave the loop.
      *
      * @throws {@link ApiError} `conflict`: nothing failed in that time.
      */

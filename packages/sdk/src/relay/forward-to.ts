@@ -18,7 +18,7 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Headers that are about one connection, or that name the service's host. */
 const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Headers of a response that are no longer true, because `fetch` has decoded the body. */
+/** Headers of a response that are about the server's own connection, or that are no longer true after `fetch` has decoded the body. */
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**

@@ -58,7 +58,7 @@ export type DeviceLoginOptions = AppOptions & {
 
 /** The interval in seconds if the service names none (RFC 8628 §3.5). */
 const INTERVAL_SECONDS = 5;
-/** The interval doubles after each lost poll, up to this number of seconds. */
+/** The interval doubles after each poll without a usable response, up to this number of seconds. */
 const INTERVAL_MAX_SECONDS = 60;
 
 /**
@@ -68,9 +68,9 @@ const INTERVAL_MAX_SECONDS = 60;
  * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels the sign-in.
  * @returns The tokens, and the claims of the ID token if the scope `openid` was granted. Next, store the tokens and give {@link keepTokens}
  *   to {@link createClient}.
- * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time; `invalid_client`,
- *   `invalid_scope`: check the app; `invalid_id_token`: see {@link verifyIdToken}; `unsupported_grant_type`: the service has no device
- *   sign-in.
+ * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: the sign-in was not completed in time;
+ *   `unauthorized_client`: the device flow of the app is off; `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see
+ *   {@link verifyIdToken}; `unsupported_grant_type`: the service has no device sign-in.
  * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no answer to the request for the code.
  * @see [RFC 8628 §3](https://www.rfc-editor.org/rfc/rfc8628#section-3)
  *
@@ -102,7 +102,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
       if (answer.idToken === undefined) return answer;
       return { ...answer, claims: await verifyIdToken({ ...options, idToken: answer.idToken, accessToken: answer.accessToken }) };
     }
-    // RFC 8628 §3.5: the interval grows by five seconds for `slow_down`, and doubles after each time-out.
+    // RFC 8628 §3.5: `slow_down` adds five seconds to the interval, and each poll without a usable response doubles it.
     if (answer === "slow_down") interval += 5;
     if (answer === "unreachable") interval = Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2));
     onPoll?.({

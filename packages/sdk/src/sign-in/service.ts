@@ -5,7 +5,7 @@ import { createTransport } from "../client/transport.ts";
 import { asSignInError, SignInError } from "./sign-in-error.ts";
 
 /**
- * The URL of the service, and options for requests to it. Every function of the sign-in takes these options.
+ * The URL of the service, and options for requests to it. Every function of the sign-in that sends requests takes these options.
  *
  * @group Sign-in
  */
@@ -63,8 +63,8 @@ const KEPT_MS = 60 * 60 * 1000;
 const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata>; until: number }>();
 
 /**
- * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. Every function of the sign-in
- * calls this function itself, so you need it only for a value of the document.
+ * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. The other functions of
+ * the sign-in call this function themselves, so you need it only for a value of the document.
  *
  * @param options `baseUrl` is the issuer. A slash at the end is ignored.
  * @returns The document.

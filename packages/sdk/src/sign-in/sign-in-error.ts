@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { ApiError, type ApiErrorFacts } from "../client/api-error.ts";
 
 /**
- * A sign-in that failed. `message` says what to do.
+ * A sign-in that failed. `message` says why and, if the caller can do something about it, what.
  *
  * `code` is the code of the protocol (`access_denied`, `invalid_grant`, `expired_token`, …), or the code of a check by the SDK:
  * `state_mismatch`, `issuer_mismatch`, `invalid_response`, `invalid_id_token`, `subject_mismatch`, `signed_out`, `unsupported`. A request

@@ -137,8 +137,8 @@ async function repoint(
 }
 
 /**
- * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It prints what could not be
- * removed. A relay with a name from the user stays, because other programs may use it.
+ * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It prints if the webhook
+ * could not be deleted. A relay with a name from the user stays, because other programs may use it.
  */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
