@@ -115,7 +115,7 @@ function ErrorList({ document }: Readonly<{ document: ApiDocument }>) {
         {all.map(([status, response]) => (
           <li key={status} id={`error-${status}`} className="flex scroll-mt-4 items-baseline gap-3 py-2 target:bg-sunken">
             <Chip tone="bad">{status}</Chip>
-            <span className="min-w-0 flex-1">
+            <span className="wrap-anywhere min-w-0 flex-1">
               <InlineCode text={resolveResponse(document, response).description ?? ""} />
             </span>
           </li>
