@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { may, requirePermission } from "../../../access/may.ts";
-import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
 import { inTransaction } from "../../../db.ts";
-import { invalidRequest, isServiceError, notFound, ServiceError } from "../../../errors.ts";
+import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
 import { requestContext } from "../../../log.ts";
 import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { isAncestor } from "../../discussions/commits.ts";
@@ -16,6 +15,7 @@ import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
+import { FREE_BYTES, holdOrOverdraw } from "../hold-or-overdraw.ts";
 import { holdProposal } from "../hold-proposal.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
@@ -56,10 +56,6 @@ export type Committed = {
 
 /** In this process, commits to a branch wait for each other. Only pushes, merges and other processes can get ahead of one. */
 const ATTEMPTS_MAX = 10;
-/** A commit without new content may add this much beyond the quota, enough for a few folders. One that only deletes may add more. */
-const FREE_BYTES = 64 * 1024;
-/** What all such commits may add beyond an owner's quota in a day: each deletion writes its folder anew (S137). */
-const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**
  * Creates a commit on a branch from operations, and one event. Contents are written as they arrive, into a quarantine. The branch moves at
@@ -213,7 +209,7 @@ async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected)
 
 /**
  * Reserves storage for the objects that a commit has written. Without storage, actors who may write can still delete files, which may free
- * some, and refer to files that are in Git LFS already, up to OVERDRAFT. For others, folders count too: a small request for a copy or a
+ * some, and refer to files that are in Git LFS already, up to an overdraft. For others, folders count too: a small request for a copy or a
  * deletion may write a large folder.
  */
 async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
@@ -221,11 +217,7 @@ async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<
   if (!(await may(actor, "repo.write", repoResource(repo)))) return holdProposal(actor, repo, bytes, "this commit");
   const { changes, hasContent } = collected;
   const mayExceed = (bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete");
-  return holdStorage(repo.owner, bytes, "this commit").catch(async (error: unknown) => {
-    if (!mayExceed || !isServiceError(error) || error.code !== "storage_full") throw error;
-    await consumeBytes(throttleKey("storage-overdraft", repo.owner.id), bytes, OVERDRAFT).catch(() => Promise.reject(error));
-    return undefined;
-  });
+  return (mayExceed ? holdOrOverdraw : holdStorage)(repo.owner, bytes, "this commit");
 }
 
 async function build(
