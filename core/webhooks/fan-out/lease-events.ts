@@ -85,7 +85,8 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
   }
   const deliveries = triggers.map(({ delivery }) => delivery).filter((delivery) => !dropped.has(delivery));
-  return { leases: events.map(({ lease }) => lease), deliveries, over, isFull };
+  // If none can be leased, the next try is not at once.
+  return { leases: events.map(({ lease }) => lease), deliveries, over, isFull: isFull && events.length > 0 };
 }
 
 /** Extends leases of events whose deliveries are not all recorded. A lease that ended and was taken over stays with the other worker. */
