@@ -6,6 +6,7 @@ import { conflict } from "../../errors.ts";
 import { log } from "../../log.ts";
 import { type Hold, holdStorage } from "../../storage/hold-storage.ts";
 import { countObjects, recountRepository } from "../git/count-objects.ts";
+import { FREE_BYTES, holdOrOverdraw } from "../git/hold-or-overdraw.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
 import { resolveRef, updateRefs } from "../git/refs/git-refs.ts";
 import { recheckPermission, requireChangeable } from "../git/refs/require-changeable.ts";
@@ -108,13 +109,14 @@ export async function mergePullRequest(
 
 const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 
-/** A merge may add this much beyond the quota, enough for a few folders, because a merge that deletes files can free storage. */
-const FREE_BYTES = 64 * 1024;
-
-/** Reserves storage: git writes in full each file that both sides changed. @throws ServiceError `storage_full` */
+/**
+ * Reserves storage: git writes in full each file that both sides changed. A small merge may exceed the quota, because one that deletes files
+ * can free storage.
+ * @throws ServiceError `storage_full`
+ */
 async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
   const { bytes } = await countObjects(path);
-  return bytes < FREE_BYTES ? undefined : holdStorage(owner, bytes, "this merge");
+  return (bytes < FREE_BYTES ? holdOrOverdraw : holdStorage)(owner, bytes, "this merge");
 }
 
 function requireMergeable({ isPullRequest, status, baseRef }: Discussion): string {

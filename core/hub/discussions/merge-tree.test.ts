@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { from, signedInPerson } from "../../accounts/testing/people.ts";
+import { throttleCount, throttleKey } from "../../accounts/throttle.ts";
+import { db } from "../../db.ts";
 import { setStorageQuota } from "../../storage/manage-quotas.ts";
 import { countBytes, countObjects } from "../git/count-objects.ts";
 import { resolveRef } from "../git/refs/git-refs.ts";
@@ -45,6 +47,22 @@ test("S137 the preview of a merge that writes too much is stopped, and leaves no
   const small = await bothChange(2, 10);
   const [one = "", other = ""] = (await runGit(small, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
   expect(await tryMerge(small, one, other)).toMatchObject({ outcome: "clean" });
+});
+
+test("S137 small merges exceed the quota by no more than commits may in a day", async () => {
+  const ada = await signedInPerson("ada");
+  const repo = await someRepo(ada, { type: "model" });
+  await bothChange(1, 10, repo);
+  const { row } = await openPullRequest(ada.actor, repo, { title: "Theirs", base: "ours", head: { branch: "theirs" } });
+  await db().storageQuota.create({ data: { ownerId: ada.id, bytes: 1n } });
+  const key = throttleKey("storage-overdraft", ada.id);
+  const used = { key, count: 256 * 1024 * 1024, resetAt: new Date(Date.now() + 3_600_000) };
+  await db().throttle.create({ data: used });
+  const merge = () => mergePullRequest(ada.actor, nameOf(repo, row.num));
+  await expect(merge()).rejects.toMatchObject({ code: "storage_full" });
+  await db().throttle.delete({ where: { key } });
+  await merge();
+  expect(await throttleCount(key)).toBeGreaterThan(0);
 });
 
 test("S137 a merge without room for everything that git writes is refused, and leaves nothing behind", async () => {

@@ -23,7 +23,10 @@ export type AccessRequest = {
     username: string;
     fullName: string;
     avatarId: string | null;
-    /** A user shares it by asking; null for a user who was given access without asking. */
+    /**
+     * A user shares it by asking. Null for a user who was given access without asking, and after a rejection: the address may have changed
+     * since, and the request cannot be withdrawn.
+     */
     email: string | null;
   };
   status: AccessRequestStatus;
@@ -73,7 +76,14 @@ export async function listAccessRequests(
     if (!user) return [];
     const { message, rejectionReason, decidedAt } = row;
     return [
-      { user: { ...user, email: hasAsked ? user.email : null }, status, message, rejectionReason, decidedAt, askedAt: createdAt },
+      {
+        user: { ...user, email: hasAsked && status !== "rejected" ? user.email : null },
+        status,
+        message,
+        rejectionReason,
+        decidedAt,
+        askedAt: createdAt,
+      },
     ];
   });
   return { items, page, pageSize, total };

@@ -122,7 +122,11 @@ describe("a manual gate", () => {
   it("stays closed to rejected users, even if they ask again", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
+    const emailSeen = async (status: "pending" | "rejected") =>
+      (await listAccessRequests(ada.actor, nameOf(repo), { status })).items.map(({ user }) => user.email);
+    expect(await emailSeen("pending")).toEqual([grace.email]);
     await decide(repo, "rejected");
+    expect(await emailSeen("rejected"), "S137 the address may have changed since").toEqual([null]);
     await expect(ask(grace, repo)).rejects.toMatchObject({ code: "forbidden" });
     await expect(withdrawAccessRequest(grace.actor, repo.id, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await findOwnAccessRequest(grace.actor, repo)).toMatchObject({ status: "rejected" });

@@ -99,7 +99,7 @@ export class DeliveryEngine {
       const leased = await leaseEvents({ ...part, limit });
       this.#take(leased, isBegun);
       if (leased.leases.length > 0) this.#latestPart = part.part;
-      if (leased.leases.length < limit) continue;
+      if (!leased.isFull) continue;
       next = 0;
       if (isBegun) this.#lookForBegunAt = 0;
     }

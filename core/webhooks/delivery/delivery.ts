@@ -35,6 +35,8 @@ export type EventLease = {
   repoName: string;
   /** Ids of its deliveries that are not stored yet. Once the last of them is stored, the event is done. */
   open: Set<string>;
+  /** Its triggers over the limit that are not stored as deliveries. They are subtracted when the lease ends, so never twice. */
+  onlyCounted: (OverLimit & { webhookId: string })[];
   /** The last webhook of a page, if there may be more webhooks; otherwise null. */
   cursor: string | null;
   /** Why the event is set aside: its deliveries cannot be made or stored. */
@@ -102,15 +104,8 @@ export type Step =
 
 export type Done = { delivery: ClaimedDelivery; step: Step };
 
-/** A trigger over the limit. Unless it is kept, no delivery is stored. */
-export type OverLimit = {
-  /** The hour in which it was counted. */
-  hour: string;
-  /** Whether it is now subtracted from that hour's count; an earlier lease may have done so already. */
-  isTakenBack: boolean;
-  isByOutsider: boolean;
-  isKept: boolean;
-};
+/** A trigger over the limit, which is subtracted from the hour in which it was counted. */
+export type OverLimit = { hour: string; isByOutsider: boolean };
 
 export type Decision = {
   /** The delivery's state: `waiting` while it is to be tried again. */

@@ -2,18 +2,17 @@ import { newOrderedId } from "../../ids.ts";
 import { ATTEMPT_BYTES } from "../../storage/limits.ts";
 import { LATENCY_BUCKETS, latencyBucket } from "../latency-buckets.ts";
 import { targetHost } from "../target-host.ts";
-import type { Attempt, ClaimedDelivery, Decision, Done, EventLease } from "./delivery.ts";
+import type { Attempt, ClaimedDelivery, Decision, Done, EventLease, OverLimit } from "./delivery.ts";
 
 /** The parameters of the statement that records results (record-deliveries.ts). */
 export function recordedValues(all: readonly Done[], ended: readonly EventLease[]): unknown[] {
   const attempted = all.flatMap(({ delivery, step }) => (step.step === "attempted" ? [{ delivery, ...step }] : []));
-  const kept = all.filter(({ step }) => step.step !== "rate_limited" || step.over.isKept);
   return [
-    JSON.stringify(kept.map(rowOf)),
-    JSON.stringify(hoursOf(all)),
+    JSON.stringify(all.map(rowOf)),
+    JSON.stringify(hoursOf(all, ended)),
     JSON.stringify(healthOf(attempted)),
     JSON.stringify(replaysOf(attempted)),
-    kept.length + ended.length,
+    all.length + ended.length,
     JSON.stringify(storedOf(attempted)),
     JSON.stringify(
       ended.map(({ id, claimId: claim_id, cursor, error }) => ({
@@ -25,7 +24,7 @@ export function recordedValues(all: readonly Done[], ended: readonly EventLease[
     ),
     [...new Set([...all.flatMap(({ delivery }) => delivery.lease?.id ?? []), ...ended.map(({ id }) => id)])],
     [...new Set(attempted.map(({ delivery }) => delivery.webhookId))],
-    kept.map(({ delivery }) => delivery.id),
+    all.map(({ delivery }) => delivery.id),
   ];
 }
 
@@ -98,7 +97,7 @@ type Hour = {
 /**
  * What is added to each webhook's hourly counts. An attempt that shows nothing about the webhook, such as a withheld one, is not counted.
  */
-function hoursOf(all: readonly Done[]) {
+function hoursOf(all: readonly Done[], ended: readonly EventLease[]) {
   const hours = new Map<string, Hour>();
   const hourOf = (webhook_id: string, hour: string | null): Hour => {
     const id = `${webhook_id} ${hour ?? ""}`;
@@ -107,12 +106,16 @@ function hoursOf(all: readonly Done[]) {
     hours.set(id, found);
     return found;
   };
+  const takeBack = (webhookId: string, over: OverLimit) => {
+    const hour = hourOf(webhookId, over.hour);
+    hour.rate_limited++;
+    if (over.isByOutsider) hour.by_outsiders++;
+  };
+  // An event that is set aside may be tried again, and then its triggers must still be counted.
+  const complete = ended.filter(({ error }) => error === null);
+  for (const { webhookId, ...over } of complete.flatMap(({ onlyCounted }) => onlyCounted)) takeBack(webhookId, over);
   for (const { delivery, step } of all) {
-    if (step.step === "rate_limited" && step.over.isTakenBack) {
-      const hour = hourOf(delivery.webhookId, step.over.hour);
-      hour.rate_limited++;
-      if (step.over.isByOutsider) hour.by_outsiders++;
-    }
+    if (step.step === "rate_limited") takeBack(delivery.webhookId, step.over);
     if (step.step !== "attempted" || !step.decision.health) continue;
     const hour = hourOf(delivery.webhookId, null);
     if (step.decision.health === "works") hour.delivered++;

@@ -131,6 +131,38 @@ describe("S122 a fan-out", () => {
     expect(await count("(select distinct event_id, webhook_id from delivery_queue) d")).toBe(900);
   });
 
+  it("S128 takes turns by owner, with new events and with further pages, so that one owner's many events do not delay others", async () => {
+    const [mallory, ada, bea] = [await person(), await person(), await person()];
+    for (let made = 0; made < 70; made++) await watchingWebhook(mallory, [mallory.id]);
+    for (let made = 0; made < 70; made++) await watchingWebhook(ada, [ada.id]);
+    await watchingWebhook(bea, [bea.id]);
+    for (let made = 0; made < 2 * EVENTS_MAX; made++) await someEvent({ id: newId(), ownerId: mallory.id });
+    const [many, one] = [await someEvent({ id: newId(), ownerId: ada.id }), await someEvent({ id: newId(), ownerId: bea.id })];
+    expect((await leaseEvents(fresh)).leases.map(({ id }) => id)).toEqual(expect.arrayContaining([many, one]));
+    await expireLeases();
+    await pool().query("update event set fan_out_cursor = '0', claim_id = null where owner_id <> $1", [bea.id]);
+    const owners = [(await leaseEvents(begun)).leases, (await leaseEvents(begun)).leases];
+    expect(owners.flat().map(({ id }) => id)).toContain(many);
+  });
+
+  it("S128 serves every owner in a few leases, also with more owners than events of a lease", async () => {
+    const ids = Array.from({ length: 3 * EVENTS_MAX }, newId);
+    for (const ownerId of ids) await someEvent({ id: newId(), ownerId });
+    await pool().query(
+      `insert into event (id, scope, action, repo_id, repo_type, owner_id, is_private, payload)
+        select substr(md5(e.id || n), 1, 24), scope, action, repo_id, repo_type, owner_id, is_private, payload
+        from event e cross join generate_series(1, 3) n where owner_id = any ($1)`,
+      [ids.slice(0, 10)],
+    );
+    const seen = new Set<string>();
+    for (let round = 0; round < 3; round++) for (const { id } of (await leaseEvents(fresh)).leases) seen.add(id);
+    const { rows } = await pool().query<{ count: number }>(
+      "select count(distinct owner_id)::int as count from event where id = any ($1)",
+      [[...seen]],
+    );
+    expect(rows).toEqual([{ count: 3 * EVENTS_MAX }]);
+  });
+
   it("leaves out the sample events of webhook tests", async () => {
     const ada = await person();
     await watchingWebhook(ada, [ada.id]);
@@ -343,6 +375,14 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await count("delivery where webhook_id = $1 and state = 'waiting'", id)).toBe(10);
     expect(await count("delivery where webhook_id = $1 and state = 'rate_limited'", id)).toBe(10);
     expect(await count("event where fanned_out_at is null")).toBe(0);
+    // They are not passed to the recorder one by one, and a worker that is killed does not subtract them twice.
+    const event = await someEvent({ id: newId(), ownerId: ada.id });
+    for (let killed = 0; killed < 2; killed++) {
+      expect(await leaseEvents(fresh)).toMatchObject({ leases: [{ id: event }], deliveries: [] });
+      await expireLeases();
+    }
+    expect(await fanOutAll()).toEqual({ events: 1, deliveries: 0 });
+    expect(await hours(id)).toEqual([{ triggered: 10, rate_limited: 2 * EVENTS_MAX - 9 }]);
   });
 
   it("subtracts an excess trigger from the hour in which it was counted, even by a worker that was killed", async () => {
@@ -394,7 +434,8 @@ describe("S127 the limit of triggers in 24 hours", () => {
       limit: 4,
       page: 64,
       triggersPerDay: 2,
-      isPlain: true,
+      after: "",
+      ids: null,
     });
     const { rows } = await pool().query<{ over_limit: { webhookId: string }[] | null }>(text, values);
     expect(rows).toHaveLength(12);
@@ -497,12 +538,12 @@ describe("matching", () => {
     const ada = await person();
     const repo = { id: newId(), ownerId: ada.id };
     for (let made = 0; made < 10; made++) await watchingWebhook(ada, [repo.id]);
-    const lease = { claimId: newId(), part: "fresh", limit: 1, page: 64, triggersPerDay: 1_000_000 } as const;
+    const lease = { claimId: newId(), part: "fresh", limit: 1, page: 64, after: "", triggersPerDay: 1_000_000 } as const;
     const read = async (isPlain: boolean) => {
       const client = await pool().connect();
       try {
-        await someEvent({ ...repo, isPrivate: true });
-        const { text, values } = leaseQuery({ ...lease, isPlain });
+        const event = await someEvent({ ...repo, isPrivate: true });
+        const { text, values } = leaseQuery({ ...lease, ids: isPlain ? null : [event] });
         await client.query(
           "begin; set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off",
         );

@@ -33,9 +33,14 @@ export type LeasedEvents = {
   leases: EventLease[];
   /** The deliveries to send or to queue before the leases expire. */
   deliveries: ClaimedDelivery[];
-  /** The deliveries over the limit of 24 hours, which are recorded or only counted, and not sent. */
+  /** The deliveries over the limit of 24 hours, which are recorded and not sent. */
   over: Map<ClaimedDelivery, OverLimit>;
+  /** Whether more events may be due. */
+  isFull: boolean;
 };
+
+/** The owner who had the last turn. */
+const lastOwners: Record<Part["part"], string> = { fresh: "", begun: "" };
 
 /**
  * Leases events, and returns their deliveries, which are not stored: if the worker is killed, the leases end within 20
@@ -44,21 +49,22 @@ export type LeasedEvents = {
 export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {
   const [startedAt, begin] = [new Date(), performance.now()];
   const triggersPerDay = env().WEBHOOK_TRIGGERS_PER_DAY;
-  const lease = (isPlain: boolean, limit: number) =>
-    leaseRows((claimId) => leaseQuery({ claimId, part, limit, page, triggersPerDay, isPlain }));
-  const { rows, undecided } = await lease(true, limit);
-  if (undecided > 0) {
+  const lease = (ids: string[] | null) =>
+    leaseRows((claimId) => leaseQuery({ claimId, part, limit, after: lastOwners[part], page, triggersPerDay, ids }));
+  const { rows, undecided, isFull, lastOwner } = await lease(null);
+  lastOwners[part] = lastOwner;
+  if (undecided.length > 0) {
     // What was leased is sent in any case.
-    const others = await lease(false, undecided).catch((error: unknown) => {
+    const others = await lease(undecided).catch((error: unknown) => {
       log().warn({ err: error }, "cannot lease some events; trying again");
-      return { rows: [] };
+      return { rows: [] as Row[] };
     });
     rows.push(...others.rows);
   }
   const events = [...Map.groupBy(rows, ({ id }) => id).values()].map((watchers) => toEvent(watchers, page));
   await leaveOutRecorded(events.filter(({ isNew }) => !isNew));
   const triggers = events.flatMap(({ triggers }) => triggers);
-  const over = new Map<ClaimedDelivery, OverLimit>();
+  const [over, dropped] = [new Map<ClaimedDelivery, OverLimit>(), new Set<ClaimedDelivery>()];
   const ofWebhook = Map.groupBy(triggers, ({ delivery }) => delivery.webhookId);
   // Of two counts of the same webhook, the later one includes the other.
   const counted = new Map(
@@ -67,18 +73,21 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   for (const [webhookId, counts] of counted) {
     const excess = overLimit(ofWebhook.get(webhookId) ?? [], counts, triggersPerDay);
     const others = counts.rateLimited + excessOfOthers(excess, counts, triggersPerDay);
-    const room = keptOverLimit(triggersPerDay) - others;
-    for (const [at, { delivery, hour, isByOutsider, isNew }] of excess.entries()) {
-      const isKept = at < room;
-      // An earlier lease may have taken back a trigger that is not kept. Taking it back twice would admit too many others.
-      over.set(delivery, { hour, isByOutsider, isKept, isTakenBack: isKept || isNew });
+    const room = Math.max(0, keptOverLimit(triggersPerDay) - others);
+    for (const { delivery, hour, isByOutsider } of excess.slice(0, room)) over.set(delivery, { hour, isByOutsider });
+    for (const { delivery, hour, isByOutsider } of excess.slice(room)) {
+      delivery.lease?.open.delete(delivery.id);
+      delivery.lease?.onlyCounted.push({ webhookId, hour, isByOutsider });
+      dropped.add(delivery);
     }
   }
   if (events.length > 0 && fanOutsSeen.hasSubscribers) {
     const seen = events.map(({ lease, traceparent }) => ({ id: lease.id, traceparent }));
     fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
   }
-  return { leases: events.map(({ lease }) => lease), deliveries: triggers.map(({ delivery }) => delivery), over };
+  const deliveries = triggers.map(({ delivery }) => delivery).filter((delivery) => !dropped.has(delivery));
+  // If none can be leased, the next try is not at once.
+  return { leases: events.map(({ lease }) => lease), deliveries, over, isFull: isFull && events.length > 0 };
 }
 
 /** Extends leases of events whose deliveries are not all recorded. A lease that ended and was taken over stays with the other worker. */
@@ -93,10 +102,15 @@ export async function renewEvents(ids: string[], claimIds: string[]): Promise<vo
 /** Leases whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
 const unanswered = new Set<string>();
 
-/**
- * @returns also how many due events it did not lease, because only the whole condition (`mayReceive`) decides about one of their watchers
- */
-async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<{ rows: Row[]; undecided: number }> {
+type LeasedRows = {
+  rows: Row[];
+  /** Due events that it did not lease, because only the whole condition (`mayReceive`) decides about one of their watchers. */
+  undecided: string[];
+  isFull: boolean;
+  lastOwner: string;
+};
+
+async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<LeasedRows> {
   const lost = [...unanswered];
   if (lost.length > 0) {
     await eventPool()
@@ -111,7 +125,11 @@ async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<{ 
   try {
     const { rows } = await eventPool().query<Row | (Partial<Row> & { id: null })>(query(claimId));
     const leased = rows.filter((row) => row.id !== null).map((row) => ({ ...row, claimId }));
-    return { rows: leased, undecided: rows[0]?.undecided ?? 0 };
+    const [first] = rows;
+    return {
+      ...{ rows: leased, undecided: first?.undecided ?? [] },
+      ...{ isFull: first?.is_full ?? false, lastOwner: first?.last_owner ?? "" },
+    };
   } catch (error) {
     unanswered.add(claimId);
     throw error;
@@ -137,13 +155,15 @@ type Row = {
   disabled_reason: DisabledReason | null;
   failing_since: Date | null;
   may_receive: boolean;
-  /** Set only in the first row. */
+  /** Set only in the first row, as a list in each would be rows times webhooks long. */
   over_limit: (Triggers & { webhookId: string; rateLimited: number })[] | null;
-  undecided: number;
+  undecided: string[] | null;
+  is_full: boolean;
+  last_owner: string | null;
 };
 
 /** `hour`: the one in which it was counted. */
-type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean; isNew: boolean };
+type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean };
 type LeasedEvent = { lease: EventLease; isNew: boolean; traceparent: string | null; triggers: Trigger[] };
 
 function toEvent(rows: Row[], page: number): LeasedEvent {
@@ -154,6 +174,7 @@ function toEvent(rows: Row[], page: number): LeasedEvent {
     claimId,
     repoName: "",
     open: new Set(),
+    onlyCounted: [],
     cursor: isPaged ? (rows.at(-1)?.webhook_id ?? null) : null,
     error: null,
     isGivenUp: false,
@@ -175,7 +196,7 @@ function toEvent(rows: Row[], page: number): LeasedEvent {
   const event = { id, payload: payload ?? "", isTest: false, traceparent };
   const triggers = receivers.map((row): Trigger => {
     const delivery = toDelivery(row, lease, event);
-    return { delivery, hour: row.counted_in.toISOString(), isByOutsider: row.is_by_outsider, isNew };
+    return { delivery, hour: row.counted_in.toISOString(), isByOutsider: row.is_by_outsider };
   });
   for (const { delivery } of triggers) lease.open.add(delivery.id);
   return { lease, isNew, traceparent, triggers };

@@ -5,25 +5,35 @@ import { LEASE_SECONDS } from "../delivery/claim-deliveries.ts";
 import { mayReceive, mayReceiveIfPlain, subscribesTo } from "../watchers.ts";
 import { outsidersPart } from "./over-limit.ts";
 
+type Part = "fresh" | "begun";
+
 type Lease = {
   claimId: string;
   /** `fresh`: events of which no page is recorded yet. `begun`: an event with more watchers than a page has, continued at its cursor. */
-  part: "fresh" | "begun";
-  /** The maximum number of events. */
+  part: Part;
+  /** The maximum number of events, and of owners that get a turn. */
   limit: number;
+  /** The last owner who had a turn. */
+  after: string;
   /** The maximum number of watchers of one event. */
   page: number;
   triggersPerDay: number;
-  /** Whether to lease only events for which `mayReceiveIfPlain` decides about every watcher: nearly every event. */
-  isPlain: boolean;
+  /**
+   * Null: the oldest events of each owner, but only those for which `mayReceiveIfPlain` decides about every watcher, which are nearly all.
+   * Otherwise these events, with the whole condition.
+   */
+  ids: readonly string[] | null;
 };
 
 /**
- * Leases the oldest events, finds the webhooks that watch them, and counts their triggers (S127): one statement, so that none of it is done
+ * Leases events, finds the webhooks that watch them, and counts their triggers (S127): one statement, so that none of it is done
  * without the rest. It returns a row for each event and watcher, sorted by event and then by watcher; if it leases no event, a single row
  * without one. Only the first row of an event has its payload, and only the first row of all lists the webhooks over their limit: a list in
  * each row would be rows times webhooks long.
  *
+ * - Owners take turns, so that nobody's events delay those of others (S128). An index finds the next owner with due events, and their
+ *   oldest ones, so the cost does not depend on how many events wait. With more owners than events of a lease, each gets one, and the next
+ *   lease begins with the owner after them.
  * - The watchers of a repository, of its owner and of its new owner after a move are read in index order, each once. So the cost depends on
  *   the watchers of these targets, not on the number of webhooks.
  * - The limit is exact with concurrent leases: counting locks the hour's rows, in one order, and returns the new sums. An event
@@ -32,7 +42,8 @@ type Lease = {
  *   locked, to wait for it. Whole hours are counted: with the current one and the 24 before it, no period of 24 hours can
  *   exceed the limit.
  */
-export function leaseQuery({ part, isPlain, ...given }: Lease): { name: string; text: string; values: unknown[] } {
+export function leaseQuery({ part, ...given }: Lease): { name: string; text: string; values: unknown[] } {
+  const isPlain = given.ids === null;
   const name = `lease-events-${part}-${isPlain ? "plain" : "all"}`;
   // Composing the text takes the worker as long as the database takes to run it.
   const { text, values } = queries.get(name) ?? textOf(part, isPlain);
@@ -40,28 +51,46 @@ export function leaseQuery({ part, isPlain, ...given }: Lease): { name: string; 
   return { name, text, values: values.map((value) => (typeof value === "function" ? value(given) : value)) };
 }
 
-type Given = Omit<Lease, "part" | "isPlain">;
+type Given = Omit<Lease, "part">;
 const queries = new Map<string, Pick<Prisma.Sql, "text" | "values">>();
 
 /** The statement; its values that differ from lease to lease are functions. */
-function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" | "values"> {
+function textOf(part: Part, isPlain: boolean): Pick<Prisma.Sql, "text" | "values"> {
   const [claimId, limit, page] = [(given: Given) => given.claimId, (given: Given) => given.limit, (given: Given) => given.page];
+  const [after, ids] = [(given: Given) => given.after, (given: Given) => given.ids];
   const triggersPerDay = (given: Given) => given.triggersPerDay;
   const outsiders = (given: Given) => outsidersPart(given.triggersPerDay);
   const watchersOf = (target: Prisma.Sql) => Prisma.sql`(SELECT i.webhook_id FROM webhook_watch i
     WHERE i.target_id = ${target} AND i.webhook_id > coalesce(e.fan_out_cursor, '') ORDER BY i.webhook_id LIMIT ${page}::int)`;
   const mayReceiveEvent = isPlain ? mayReceiveIfPlain : mayReceive(Prisma.sql`e.moved_to`);
   const isDecided = isPlain
-    ? Prisma.sql`NOT EXISTS (SELECT FROM watcher w WHERE w.event_id = due.id AND w.may_receive IS NULL)`
+    ? Prisma.sql`due.id NOT IN (SELECT w.event_id FROM watcher w WHERE w.may_receive IS NULL)`
     : Prisma.sql`TRUE`;
+  const isDue = Prisma.sql`e.fanned_out_at IS NULL AND e.fan_out_cursor IS ${Prisma.raw(part === "begun" ? "NOT NULL" : "NULL")}
+    AND (e.claimed_until IS NULL OR e.claimed_until <= now())`;
+  const first = (condition: Prisma.Sql) =>
+    Prisma.sql`(SELECT e.owner_id FROM event e WHERE ${isDue} AND ${condition} ORDER BY e.owner_id LIMIT 1)`;
+  // After the last owner comes the first one. It ends at an owner who had a turn already.
+  const ownerAfter = (id: Prisma.Sql) =>
+    Prisma.sql`coalesce(${first(Prisma.sql`e.owner_id > ${id}`)}, ${first(Prisma.sql`TRUE`)})`;
+  const dueOf = (which: Prisma.Sql) => Prisma.sql`
+    SELECT e.id, e.created_at, e.scope, e.action, e.repo_id, e.owner_id, e.is_private, e.is_test, e.payload, e.traceparent, e.fan_out_cursor,
+      e.claim_id IS NULL AS is_new, NOT ${mayActorWrite} AS is_by_outsider, ${movedTo} AS moved_to
+    FROM event e WHERE ${isDue} AND ${which} FOR UPDATE SKIP LOCKED`;
+  const due = isPlain
+    ? Prisma.sql`SELECT e.*, turn.share FROM turn
+        CROSS JOIN LATERAL (${dueOf(Prisma.sql`e.owner_id = turn.owner_id ORDER BY e.created_at, e.id LIMIT turn.share`)}) e`
+    : Prisma.sql`SELECT e.*, 0 AS share FROM (${dueOf(Prisma.sql`e.id = ANY (${ids}::text[])`)}) e`;
+  const lastOwner = isPlain
+    ? Prisma.sql`(SELECT owner_id FROM turn ORDER BY owner_id <= ${after}::text DESC, owner_id DESC LIMIT 1)`
+    : Prisma.sql`NULL`;
   const { text, values } = Prisma.sql`
-    WITH due AS MATERIALIZED (
-      SELECT e.id, e.created_at, e.scope, e.action, e.repo_id, e.owner_id, e.is_private, e.is_test, e.payload, e.traceparent, e.fan_out_cursor,
-        e.claim_id IS NULL AS is_new, NOT ${mayActorWrite} AS is_by_outsider, ${movedTo} AS moved_to
-      FROM event e
-      WHERE e.fanned_out_at IS NULL AND e.fan_out_cursor IS ${Prisma.raw(part === "begun" ? "NOT NULL" : "NULL")}
-        AND (e.claimed_until IS NULL OR e.claimed_until <= now())
-      ORDER BY e.created_at, e.id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+    WITH RECURSIVE owner AS (
+      SELECT ${ownerAfter(Prisma.sql`${after}::text`)} AS id UNION SELECT ${ownerAfter(Prisma.sql`o.id`)} FROM owner o WHERE o.id IS NOT NULL
+    ), turn AS MATERIALIZED (
+      SELECT id AS owner_id, greatest(1, ${limit}::int / count(*) OVER ()) AS share
+      FROM (SELECT id FROM owner WHERE id IS NOT NULL LIMIT ${limit}::int) o
+    ), due AS MATERIALIZED (${due}
     ), watcher AS MATERIALIZED (
       SELECT e.id AS event_id, e.is_new, e.is_by_outsider, w.*,
         CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS signing_previously,
@@ -87,7 +116,7 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
       INSERT INTO webhook_hour AS h (webhook_id, hour, triggered, by_outsiders)
       SELECT w.id, hours.hour, CASE WHEN is_now THEN w.triggered ELSE 0 END, CASE WHEN is_now THEN w.by_outsiders ELSE 0 END
       FROM (SELECT id, count(*) FILTER (WHERE is_new) AS triggered, count(*) FILTER (WHERE is_new AND is_by_outsider) AS by_outsiders
-        FROM watcher WHERE may_receive AND event_id IN (SELECT id FROM e) GROUP BY id) w
+        FROM watcher WHERE may_receive AND event_id = ANY (ARRAY(SELECT e.id FROM e)) GROUP BY id) w
       CROSS JOIN hours ORDER BY w.id, hours.hour
       ON CONFLICT (webhook_id, hour) DO UPDATE SET triggered = h.triggered + excluded.triggered,
         by_outsiders = h.by_outsiders + excluded.by_outsiders
@@ -106,7 +135,9 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
       CASE WHEN row_number() OVER (ORDER BY e.created_at, e.id, w.id) = 1 THEN (
         SELECT json_agg(json_build_object('webhookId', webhook_id, 'triggered', triggered, 'byOutsiders', by_outsiders, 'rateLimited', rate_limited))
         FROM triggers WHERE triggered > ${triggersPerDay}::int OR by_outsiders > ${outsiders}::int
-      ) END AS over_limit, (SELECT count(*) FROM due)::int - (SELECT count(*) FROM e)::int AS undecided
+      ) END AS over_limit, (SELECT json_agg(due.id) FROM due WHERE due.id NOT IN (SELECT id FROM e)) AS undecided,
+      EXISTS (SELECT FROM due GROUP BY owner_id HAVING count(*) >= max(share)) AS is_full,
+      ${lastOwner} AS last_owner
     FROM (VALUES (1)) one LEFT JOIN e ON true LEFT JOIN watcher w ON w.event_id = e.id
     ORDER BY e.created_at, e.id, w.id`;
   return { text, values };

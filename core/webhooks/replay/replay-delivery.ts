@@ -24,8 +24,8 @@ const REPLAYS = { limit: 120, windowSeconds: 60 };
  * Sends a delivery again, whatever its state, to the webhook's current target and signed with its current secret: the same
  * bytes under the same `webhook-id` (S124). A waiting one is sent at once. If it fails, it is retried like a new one.
  *
- * It returns when the attempt is recorded, or after twenty seconds without it: then the delivery stays in the queue, and
- * another call waits for the same attempt.
+ * It returns when the attempt is recorded, or after twenty seconds without it, or at once if too many calls wait: then the delivery stays in
+ * the queue, and another call waits for the same attempt.
  * @throws ServiceError `not_found`; `conflict` for a disabled webhook; `gone` if its content is no longer kept; `rate_limited`
  */
 export async function replayDelivery(
@@ -53,7 +53,7 @@ export async function replayDelivery(
     });
     return attempts;
   });
-  return { deliveryId, attempt: await awaitAttempt({ id: deliveryId, webhookId: webhook.id }, before, wait) };
+  return { deliveryId, attempt: await awaitAttempt({ ...webhook, deliveryId }, before, wait) };
 }
 
 type Row = { eventId: string; kind: "replay" | "test" };
@@ -111,26 +111,46 @@ type AwaitedAttempt = {
 const ATTEMPT_WAIT_MS = 20_000;
 /** The interval at which the outcome is read in any case, since a notification may be missed. */
 const POLL_MS = 1_000;
+/** How many calls about one owner's webhooks wait at the same time in this process: each reads the database every second (S137). */
+const WAITING_MAX = 50;
+const waiting = new Map<string, number>();
 
 /**
  * Waits until one more attempt than before is recorded.
  * @param before how many attempts the delivery had
- * @returns undefined if the time is over first, or `signal` aborts: the delivery still waits to be sent
+ * @returns undefined if the time is over first, `signal` aborts, or too many calls wait: the delivery still waits to be sent
  */
 export async function awaitAttempt(
-  delivery: { id: string; webhookId: string },
+  of: { id: string; ownerId: string; deliveryId: string },
   before: number,
-  { waitMs = ATTEMPT_WAIT_MS, signal }: { waitMs?: number | undefined; signal?: AbortSignal | undefined } = {},
+  options: { waitMs?: number | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<AwaitedAttempt | undefined> {
+  const others = waiting.get(of.ownerId) ?? 0;
+  if (others >= WAITING_MAX) return undefined;
+  waiting.set(of.ownerId, others + 1);
+  try {
+    return await pollAttempt(of, before, options);
+  } finally {
+    const left = (waiting.get(of.ownerId) ?? 1) - 1;
+    if (left > 0) waiting.set(of.ownerId, left);
+    else waiting.delete(of.ownerId);
+  }
+}
+
+async function pollAttempt(
+  { id: webhookId, deliveryId }: { id: string; deliveryId: string },
+  before: number,
+  { waitMs = ATTEMPT_WAIT_MS, signal }: { waitMs?: number | undefined; signal?: AbortSignal | undefined },
 ): Promise<AwaitedAttempt | undefined> {
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
   let wake: () => void = () => undefined;
-  const { leave } = await joinFeed(delivery.webhookId, () => wake());
+  const { leave } = await joinFeed(webhookId, () => wake());
   try {
     while (true) {
       const changed = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const attempt = await latestAttempt(delivery.id, before);
+      const attempt = await latestAttempt(deliveryId, before);
       if (attempt || over.aborted) return attempt;
       await Promise.race([changed, delay(POLL_MS, undefined, { signal: over }).catch(() => undefined)]);
     }

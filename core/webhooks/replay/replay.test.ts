@@ -94,6 +94,20 @@ async function workOnce(): Promise<void> {
 }
 
 describe("a replay of one", () => {
+  it("S137 waits for the result only together with 50 others of the same owner; further ones are sent later", async () => {
+    const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
+    const ids = await failedDeliveries(webhookId, 53);
+    const [returned, leave] = [new Set<string>(), new AbortController()];
+    const calls = ids.map(async (id) => {
+      const { attempt } = await replayDelivery(ada.actor, webhookId, id, from, { signal: leave.signal });
+      returned.add(id);
+      return attempt;
+    });
+    await vi.waitFor(() => expect(returned.size).toBe(3), { timeout: 15_000, interval: 20 }).finally(() => leave.abort());
+    expect(await Promise.all(calls)).toEqual(ids.map(() => undefined));
+    expect(await db().deliveryQueue.count({ where: { webhookId } })).toBe(53);
+  });
+
   it("S123 S124 sends the same bytes under the same id to the webhook's current target, signed with its current secret", async () => {
     const [old, current] = [await startReceiver([500]), await startReceiver()];
     const webhookId = await webhookTo({ url: old.url, secret: "the first of the two secrets", ownerId: ada.id });

@@ -27,7 +27,7 @@ const TESTS = { limit: 30, windowSeconds: 60 };
  * watches, or the latest one of a watched owner, or else a made-up one. It appears in the list like other deliveries, but has one attempt
  * and does not count as a trigger. A disabled webhook sends it too, so that its owner can check the target before they enable the webhook.
  *
- * Like `replayDelivery`, it returns when the attempt is recorded, or after twenty seconds without one.
+ * Like `replayDelivery`, it returns when the attempt is recorded, or without one after twenty seconds or if too many calls wait.
  * @param kind by default the first kind that the webhook was limited to, if any, or else `repo.content.update`, or
  * `discussion.comment.create` for a webhook that watches only discussions
  * @throws ServiceError `not_found`, `rate_limited`
@@ -76,7 +76,7 @@ export async function sendTest(
       from,
     });
   });
-  return { deliveryId, attempt: await awaitAttempt({ id: deliveryId, webhookId: webhook.id }, 0, wait) };
+  return { deliveryId, attempt: await awaitAttempt({ ...webhook, deliveryId }, 0, wait) };
 }
 
 const usualKind = ({ domains, events: [first] }: Webhook): TestKind =>

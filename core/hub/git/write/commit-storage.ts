@@ -1,17 +1,11 @@
 import type { Actor } from "../../../access/actor.ts";
 import { may } from "../../../access/may.ts";
-import { consumeBytes, type ThrottleLimit, throttleKey } from "../../../accounts/throttle.ts";
-import { isServiceError } from "../../../errors.ts";
 import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { countObjects } from "../count-objects.ts";
+import { FREE_BYTES, holdOrOverdraw } from "../hold-or-overdraw.ts";
 import { authorShare, holdProposal, proposalRefusal } from "../hold-proposal.ts";
 import type { Collected } from "./collect-changes.ts";
-
-/** The maximum that a commit without new content may add beyond the quota: a few folders. */
-const FREE_BYTES = 64 * 1024;
-/** What all commits without new content may add beyond an owner's quota: a deletion writes its folder anew (S137). */
-const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 const isOutsider = async (actor: Actor, repo: Repo): Promise<boolean> => !(await may(actor, "repo.write", repoResource(repo)));
 
@@ -42,9 +36,5 @@ export async function holdCommit(
   const { bytes } = await countObjects(quarantine);
   if (await isOutsider(actor, repo)) return holdProposal(actor, repo, bytes, "this commit");
   const mayExceed = (bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete");
-  return holdStorage(repo.owner, bytes, "this commit").catch(async (error: unknown) => {
-    if (!mayExceed || !isServiceError(error) || error.code !== "storage_full") throw error;
-    await consumeBytes(throttleKey("storage-overdraft", repo.owner.id), bytes, OVERDRAFT).catch(() => Promise.reject(error));
-    return undefined;
-  });
+  return (mayExceed ? holdOrOverdraw : holdStorage)(repo.owner, bytes, "this commit");
 }

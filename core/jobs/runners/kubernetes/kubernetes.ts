@@ -93,10 +93,13 @@ class PodRun {
       if (this.#task.image === undefined) this.#task.onNote(`The job has no image: it runs in ${imageOf(this.#task)}.`);
       return await this.#run();
     } catch (error) {
-      log().warn({ err: error, runId: this.#task.id }, "the cluster could not run a job");
-      const reason = isAnswer(error)
-        ? `The cluster refused the job: ${messageOf(error)}.`
-        : "The cluster does not respond. Contact the operator.";
+      // The cluster's answer may describe its quotas and policies, which only the operator may know.
+      const answer = isAnswer(error) ? messageOf(error) : undefined;
+      log().warn({ err: error, runId: this.#task.id, answer }, "the cluster could not run a job");
+      const reason =
+        answer === undefined
+          ? "The cluster does not respond. Contact the operator."
+          : "The cluster refused the job. Contact the operator.";
       return { kind: "failed", reason };
     } finally {
       this.#isEnded = true;
