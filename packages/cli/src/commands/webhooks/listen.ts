@@ -101,8 +101,8 @@ async function point(
 ): Promise<void> {
   const webhook = await client.webhooks.get(id, { organization, signal: at.signal });
   if (webhook.url === url) return;
-  const now = webhook.url ?? "a job";
-  await at.confirm(`Webhook ${id} sends to ${now}. Send its deliveries here until you change it back?`, { yes });
+  const now = webhook.url ? `sends to ${webhook.url}` : "runs a job";
+  await at.confirm(`Webhook ${id} ${now}. Send its deliveries here until you change it back?`, { yes });
   await client.webhooks.update(id, { url, ...(secret !== undefined && { secret }) }, { organization, signal: at.signal });
   const andSecret = webhook.hasSecret ? " --secret -" : "";
   if (webhook.url)
@@ -172,7 +172,7 @@ function printRequests(print: Printer, handle: Handle): Handle {
       status: answer.status,
       ms: Date.now() - startedAt,
     });
-    if (answer.status === 502 && print.format === "human") print.note(`No response: ${textOf(answer)}`);
+    if (answer.status === 502 && print.format === "human") print.note(`Reason: ${textOf(answer)}`);
     return answer;
   };
 }
