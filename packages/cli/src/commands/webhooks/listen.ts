@@ -87,7 +87,7 @@ function printState({ print }: Context, { forwardTo: target }: Options, state: R
     print.note(`Listening: ${state.url} is forwarded to ${target}. Press Ctrl-C to stop.`);
     if (state.waiting > 0) print.note(`${state.waiting === 1 ? "1 request was" : `${state.waiting} requests were`} waiting.`);
   }
-  if (state.kind === "moved") print.note(`This relay has a new URL, ${state.url}, because the previous one had expired.`);
+  if (state.kind === "moved") print.note(`This relay has a new URL: ${state.url} (the previous one no longer works).`);
   if (state.kind === "lost") print.note(`Connection lost (${state.reason}).`);
   if (state.kind === "resumed") print.note("Listening again.");
 }
