@@ -160,7 +160,7 @@ test("an operator sends a test email, checks an outbound URL, and rotates the si
   await expectAccessible(page);
   await page.getByLabel("URL", { exact: true }).fill("ftp://example.com");
   await page.getByRole("button", { name: "Check" }).click();
-  await expect(page.getByText("it is not an http or https URL")).toBeVisible();
+  await expect(page.getByText("the URL is not a valid http or https URL")).toBeVisible();
 
   await page.goto("/admin/keys");
   await page.getByText("Rotate the keys", { exact: true }).click();

@@ -42,8 +42,8 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   for (const { address } of overview.untrustedProxies.filter(({ isNear }) => isNear)) {
     const text =
-      `Requests with X-Forwarded-For come from ${address}, which is not in TRUST_PROXY. If it is your proxy, add it there: until then, ` +
-      "all users behind it count as one client, and one user's wrong passwords block sign-in for all of them. If it is not, find out who " +
+      `Requests with X-Forwarded-For come from ${address}, which is not in TRUST_PROXY. If that is your proxy's address, add it there: until then, ` +
+      "all users behind the proxy count as one client, and one user's wrong passwords block sign-in for all of them. If not, find out who " +
       "sends the header.";
     bad.push({ tone: "bad", text, href: null });
   }
@@ -51,7 +51,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (late(queues.mail)) {
     bad.push({
       tone: "bad",
-      text: `${counted(queues.mail.waiting, "e-mail has", "e-mails have")} been waiting for over 15 minutes.`,
+      text: `${counted(queues.mail.waiting, "e-mail has", "e-mails have")} been waiting${oldestOf(queues.mail.waiting)} for over 15 minutes.`,
       href: "/admin/mail",
     });
   }
@@ -70,11 +70,11 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
     warn.push({ tone: "warn", text, href: null });
   }
   if (now.getTime() - (work.events.oldestAt ?? now).getTime() > EVENT_LATE_MS) {
-    const text = `${counted(work.events.waiting, "event has", "events have")} been waiting for over two minutes without reaching any webhook. Check the workers' log.`;
+    const text = `${counted(work.events.waiting, "event has", "events have")} been waiting${oldestOf(work.events.waiting)} for over two minutes without reaching any webhook. Check the workers' log.`;
     bad.push({ tone: "bad", text, href: null });
   }
   if (now.getTime() - (work.deliveries.oldestDueAt ?? now).getTime() > LATE_MS) {
-    const text = `${counted(work.deliveries.due, "delivery has", "deliveries have")} been due for over 15 minutes: receivers are slow, or there are too few workers.`;
+    const text = `${counted(work.deliveries.due, "delivery has", "deliveries have")} been due${oldestOf(work.deliveries.due)} for over 15 minutes: receivers are slow, or there are too few workers.`;
     warn.push({ tone: "warn", text, href: null });
   }
   if (runner.kind === "refuses" && env().JOBS_RUNNER !== "off") warn.push({ tone: "warn", text: runner.refusal, href: null });
@@ -104,7 +104,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (unread.length > 0) {
     const text =
       `The last backup lacks the branches and tags of ${counted(unread.length, "repository", "repositories")}, which git could not list: ` +
-      `${unread.join(", ")}. Repair their data in DATA_DIR/repositories, and make a new backup. Until then, --keep removes no old backups.`;
+      `${unread.join(", ")}. Repair their data in DATA_DIR/repositories, and make a new backup. Until then, --keep deletes no old backups.`;
     bad.push({ tone: "bad", text, href: null });
   }
   if (signingKeySince && now.getTime() - signingKeySince.getTime() > KEY_OLD_MS) {
@@ -119,3 +119,5 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   return [...bad, ...warn];
 }
+
+const oldestOf = (count: number): string => (count === 1 ? "" : ", the oldest");

@@ -158,8 +158,12 @@ test("the overview shows waiting and late work of webhooks and jobs, and how the
     (attempts.byOutcome[outcome] ?? 0) - (before.attempts.byOutcome[outcome] ?? 0);
   expect([now("delivered"), now("rejected"), now("unreachable")]).toEqual([2, 1, 0]);
   const texts = needsAttention({ work, attempts, ...rest }).map(({ text }) => text);
-  expect(texts).toContainEqual(expect.stringMatching(/^(1 event has|\d+ events have) been waiting for over two minutes/));
-  expect(texts).toContainEqual(expect.stringMatching(/^(1 delivery has|\d+ deliveries have) been due for over 15 minutes/));
+  expect(texts).toContainEqual(
+    expect.stringMatching(/^(1 event has|\d+ events have) been waiting(, the oldest)? for over two minutes/),
+  );
+  expect(texts).toContainEqual(
+    expect.stringMatching(/^(1 delivery has|\d+ deliveries have) been due(, the oldest)? for over 15 minutes/),
+  );
   await pool().query("delete from delivery_queue where webhook_id = 'overview'");
   await db().event.deleteMany({ where: { repoId: event.repoId } });
   await db().jobRun.deleteMany({ where: { ownerId: "overview" } });

@@ -26,7 +26,7 @@ export function parseTarget({
   isHttpsRequired,
 }: Pick<OutboundRequest, "url" | "ports" | "isHttpsRequired">): Target {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("it is not an http or https URL");
+  if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("the URL is not a valid http or https URL");
   if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the URL must begin with https://");
   if (url.username || url.password) throw OutboundFailure.blocked("the URL must not contain a username or a password");
   // The host is set through the parser, which parses `127.0.0.1..` as a name, and `127.0.0.1` as an address.

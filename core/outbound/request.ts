@@ -146,14 +146,14 @@ const reasons: Record<string, string> = {
   ENETUNREACH: "there is no route to the host",
   EADDRNOTAVAIL: "there is no route to the host",
   UND_ERR_HEADERS_OVERFLOW: "the headers of the response are longer than 32 KiB",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  CERT_NOT_YET_VALID: "its certificate is not valid yet",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not from a trusted authority",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not from a trusted authority",
-  UNABLE_TO_GET_ISSUER_CERT: "its certificate is not from a trusted authority",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not from a trusted authority",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate chain is incomplete",
+  CERT_HAS_EXPIRED: "the server's certificate has expired",
+  CERT_NOT_YET_VALID: "the server's certificate is not valid yet",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another name",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is not from a trusted authority",
+  SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is not from a trusted authority",
+  UNABLE_TO_GET_ISSUER_CERT: "the server's certificate is not from a trusted authority",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the server's certificate is not from a trusted authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate chain is incomplete",
 };
 
 const kinds: [RegExp, string][] = [

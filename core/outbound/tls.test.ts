@@ -67,7 +67,7 @@ describe("TLS", () => {
 
     expect(await askTrusting("another.localhost")).toMatchObject({
       outcome: "unreachable",
-      reason: "its certificate is for another name",
+      reason: "the server's certificate is for another name",
     });
   });
 
@@ -75,7 +75,7 @@ describe("TLS", () => {
     const url = `https://localhost:${port}/`;
     expect(await sendRequest({ url, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" })).toEqual({
       outcome: "unreachable",
-      reason: "its certificate is not from a trusted authority",
+      reason: "the server's certificate is not from a trusted authority",
       isTimeout: false,
     });
   });

@@ -103,7 +103,8 @@ function pendingOf(migrations: Migration[], recorded: Recorded[]): Migration[] {
         `Migration ${name} failed on this database. Repair what it left behind, then run ` +
           `\`npx prisma migrate resolve --rolled-back ${name}\` (or --applied, if it is complete).`,
       );
-    if (!known) throw new MigrationError(`The database contains migration ${name} of a newer version. Run that version.`);
+    if (!known)
+      throw new MigrationError(`The database contains migration ${name} of a newer version. Run that version or a later one.`);
     if (known.checksum !== checksum)
       throw new MigrationError(
         `Migration ${name} differs between this database and prisma/migrations. ` +

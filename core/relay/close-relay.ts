@@ -60,7 +60,7 @@ export async function endRelays(): Promise<void> {
     `SELECT id FROM relay_request WHERE answered_at IS NULL AND handed_until > now()
        AND handed_at < now() - make_interval(mins => ${ANSWER_MINUTES}) LIMIT 100`,
   );
-  for (const { id } of rows) await failRequest(id, `its listener did not respond within ${ANSWER_MINUTES} minutes`);
+  for (const { id } of rows) await failRequest(id, `the relay's listener did not respond within ${ANSWER_MINUTES} minutes`);
   // Answers that nobody read, and recorded answers to deliveries.
   await pool().query(
     `DELETE FROM relay_request WHERE answered_at < now() - interval '10 minutes' AND (delivery_id IS NULL OR queued_at < now() - interval '10 minutes')`,

@@ -61,7 +61,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
       return null;
     }
     if ((await tx.relay.count({ where: { userId, closedAt: null, NOT: { name } } })) >= RELAYS_MAX_PER_PERSON) {
-      throw conflict(`There are already ${RELAYS_MAX_PER_PERSON} relays. Close one first.`);
+      throw conflict(`You already have ${RELAYS_MAX_PER_PERSON} relays. Close one first.`);
     }
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };

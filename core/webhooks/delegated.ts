@@ -141,7 +141,11 @@ async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
     // A person ends their own grants, and sees beforehand what stops; an organization's administrators are not asked.
     if (ownerKind === "organization") {
       await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
-        webhookDisabledEmail({ webhookId: id, reason: "grant_ended", target, lastFailure: null }, recipientName, settings),
+        webhookDisabledEmail(
+          { webhookId: id, reason: "grant_ended", target: url && target, lastFailure: null },
+          recipientName,
+          settings,
+        ),
       );
     }
   }

@@ -111,7 +111,7 @@ export const appPrivilege = command({
   summary: "Grants a privilege to an app or revokes it.",
   notes: [
     '"token-exchange" lets an app that is bound to an organization get tokens for its members without asking them; the organization',
-    "needs the Enterprise or Plus plan. Revoking it ends all exchanged tokens at once.",
+    "needs the Enterprise or Plus plan. Revoking the privilege revokes the app's exchanged tokens at once.",
   ],
   options: {
     "client-id": { value: "ID", help: "the app", isRequired: true },

@@ -17,14 +17,14 @@ const backupId = { value: "ID", help: "a backup from `backup list`; by default t
 const backup = command({
   name: "backup",
   summary:
-    "Backs up the database, repositories and large files, except those in a bucket, while the service runs; encrypted with BACKUP_PASSWORD.",
+    "Backs up the database, repositories and large files (not those in a bucket) while the service runs, encrypted with BACKUP_PASSWORD.",
   notes: [
-    "SECRET_KEY and BACKUP_PASSWORD are not in the backup: keep both elsewhere. Only what is not stored there yet is copied. An",
+    "SECRET_KEY and BACKUP_PASSWORD are not in the backup: keep both elsewhere. Only data that is not yet at --to is copied. An",
     "interrupted backup continues at the next run, and is not used until it is complete. The program restic is required.",
   ],
   options: {
     to: { value: place, help: "a directory, a bucket, or a repository that restic knows, such as sftp:…", isRequired: true },
-    keep: { value: "N", help: "keep only the newest N backups there, and remove what only older ones needed" },
+    keep: { value: "N", help: "keep only the newest N backups there, and delete the others" },
   },
   async run({ to, keep }) {
     if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep must be a whole number, 1 or more.");
@@ -45,7 +45,7 @@ const backup = command({
         text: [
           ...notRead(manifest),
           `Backup ${id} of ${readableSize(bytes)} is complete${isFailure ? " except for that" : ""}: ${contents(manifest)}.`,
-          `New data: ${readableSize(addedBytes)}.${removed > 0 ? ` Removed ${counted(removed, "older backup")}.` : ""}`,
+          `New data: ${readableSize(addedBytes)}.${removed > 0 ? ` Deleted ${counted(removed, "older backup")}.` : ""}`,
           ...inBucket(manifest.largeFiles.bucket),
           "SECRET_KEY and BACKUP_PASSWORD are not in it: keep copies of both elsewhere, or it cannot be restored.",
         ].join("\n"),
@@ -106,8 +106,8 @@ const backupVerify = command({
         `Backup ${id} of ${manifest.startedAt}: ${counted(database.rows, "row")}, ${contents(manifest)}.`,
         ...inBucket(manifest.largeFiles.bucket),
         database.unreadable === 0
-          ? `SECRET_KEY decrypts all ${database.secrets} stored secrets.`
-          : `${database.unreadable} of ${database.secrets} stored secrets cannot be decrypted. If the backup was made during a rotation, set SECRET_KEY_PREVIOUS too.`,
+          ? `SECRET_KEY decrypts every stored secret (${database.secrets}).`
+          : `${database.unreadable} of ${database.secrets} stored secrets cannot be decrypted. Set SECRET_KEY to the key that the service used then, and SECRET_KEY_PREVIOUS too if the key was being rotated.`,
         missing.length > 0
           ? "The backup is not complete. Make a new one."
           : quick

@@ -29,7 +29,7 @@ const clientHostAllow = command({
   summary: "Allows the apps whose metadata documents are on a host.",
   notes: [
     COVERS,
-    'Required if the policy is "listed", and for a host whose parent domain is blocked. Has no effect if it is "off".',
+    'Required if the policy is "listed", and for a host whose parent domain is blocked. Has no effect if the policy is "off".',
   ],
   options: { host, note },
   async run(values) {

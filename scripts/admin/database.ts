@@ -82,7 +82,9 @@ function describeCopy({ tables, rows, auditHead, secretKeyFile }: DatabaseMove, 
     `${rows.toLocaleString("en")} rows of ${tables} tables were copied, counted and compared; the audit log is intact.`,
     auditHead && `Its head: ${auditHead.seq}:${auditHead.hash}`,
     "",
-    isMove ? "Start the service with these settings and its current DATA_DIR:" : "To try it, with a copy of DATA_DIR:",
+    isMove
+      ? "Start the service with these settings and its current DATA_DIR:"
+      : "To try the copy, start the service with these settings and a copy of DATA_DIR:",
     `  DATABASE_URL=${withoutPassword(to)}`,
     toOwner && `  DATABASE_OWNER_URL=${withoutPassword(toOwner)}`,
     secretKeyFile ? `  SECRET_KEY=…  the content of ${secretKeyFile}` : "  SECRET_KEY=…  unchanged",

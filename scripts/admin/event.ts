@@ -66,7 +66,7 @@ async function idOf(repo: string, type: RepoType): Promise<string> {
   const isOwnId: boolean = isId(repo);
   if (isOwnId) return repo;
   const [owner, name, ...rest] = repo.split("/");
-  if (!owner || !name || rest.length > 0) throw new UsageError("Specify --repo as OWNER/NAME.");
+  if (!owner || !name || rest.length > 0) throw new UsageError("Specify --repo as OWNER/NAME or as an ID.");
   return (await findRepo(operatorCommand, { type, owner, name })).id;
 }
 

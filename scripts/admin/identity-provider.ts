@@ -29,7 +29,7 @@ const identityProviderAdd = command({
     "client-id": { value: "ID", help: "from the provider", isRequired: true, field: "clientId" },
     "client-secret": { value: "SECRET", help: "from the provider; - reads it from standard input", field: "clientSecret" },
     scopes: { value: '"SCOPE …"', help: "by default, the usual scopes for this kind of provider" },
-    "sign-up": { help: "creates accounts for people who have none, with the e-mail address that the provider verified" },
+    "sign-up": { help: "create accounts for people who have none, with the e-mail address that the provider verified" },
   },
   async run(values) {
     const secret = values["client-secret"];

@@ -58,7 +58,7 @@ export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sampl
     ...rows.map(([label = "", text = ""]) => `  ${label.padEnd(width)}  ${text}`.trimEnd()),
     "",
     `Open ${sampleSiteUrl(ports.serverSide)} and sign in as mara, who is in two organizations.`,
-    `Data is kept in ${DATA_DIR}; remove that directory to start again.`,
+    `Data is kept in ${DATA_DIR}; delete that directory to start again.`,
     `The service may call ${OUTBOUND_ALLOW_CIDRS.join(", ")} (OUTBOUND_ALLOW_CIDRS). Ctrl-C stops everything.`,
     "",
   ].join("\n");
@@ -117,7 +117,7 @@ function read(path: string): Partial<Made> {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Error(`${path} cannot be read; remove it, or the whole directory, to start again.`, { cause: error });
+    throw new Error(`${path} cannot be read; delete it, or the whole directory, to start again.`, { cause: error });
   }
 }
 

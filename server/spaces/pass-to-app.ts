@@ -231,7 +231,7 @@ const paused: AppFailure = {
   status: 503,
   error: "paused",
   title: "This Space is paused",
-  text: "Its maintainers can start it again on its page.",
+  text: "Its maintainers can restart it on its page.",
 };
 const hasFailed: AppFailure = {
   status: 502,

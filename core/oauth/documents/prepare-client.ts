@@ -104,7 +104,7 @@ async function revalidateDocument(clientId: string, address: string | null): Pro
   // The engine then finds no client, and responds accordingly.
   if (!document || !hostDecision.isAllowed || document.isFresh) return;
   try {
-    if (isBackingOff(clientId)) throw new DocumentError("unreachable", "Its host did not respond a moment ago.");
+    if (isBackingOff(clientId)) throw new DocumentError("unreachable", "It could not be fetched a moment ago.");
     await fetchAndStore(clientId, document, address);
   } catch (error) {
     if (!(error instanceof DocumentError) || error.kind === "refused" || !mayStillApply(document, STALE_MAX_SECONDS)) throw error;

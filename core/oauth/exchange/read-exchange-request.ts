@@ -62,7 +62,7 @@ export function readExchangeRequest(parameters: ExchangeParameters): ExchangeReq
     throw invalidRequest(`only tokens of the type ${ACCESS_TOKEN_TYPE} are issued`);
   }
   if (actor_token && !actor_token_type) throw invalidRequest("actor_token_type is required with actor_token");
-  if (!actor_token && actor_token_type) throw invalidRequest("actor_token_type without actor_token");
+  if (!actor_token && actor_token_type) throw invalidRequest("actor_token_type requires actor_token");
   if (actor_token_type && actor_token_type !== ACCESS_TOKEN_TYPE) {
     throw invalidRequest(`actor_token_type must be ${ACCESS_TOKEN_TYPE}`);
   }

@@ -84,7 +84,7 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   await countAgainst(registrationsOf(from));
   const body = await readJsonObject(req);
   if (body.client_id !== claim.clientId) {
-    throw new ProtocolError(400, "invalid_client_metadata", "client_id: name the client whose registration this is");
+    throw new ProtocolError(400, "invalid_client_metadata", "client_id: send the client ID of this registration");
   }
   const presentedSecret = typeof body.client_secret === "string" ? body.client_secret : undefined;
   const settings = readRegistration(body);

@@ -36,7 +36,7 @@ export async function checkTarget(target: pg.Client, name = "--to"): Promise<voi
   if (version < OLDEST_VERSION) throw problem(`PostgreSQL 15 or later is required, and this is ${versionName}.`);
   if (encoding !== "UTF8")
     throw problem(
-      `the database ${database} has the encoding ${encoding}. Create one with \`create database … encoding 'UTF8'\`.`,
+      `the database ${database} has the encoding ${encoding}. Create one with \`create database … encoding 'UTF8' template template0\`.`,
     );
   if (isReadOnly) throw problem("this server accepts no changes: it is a replica or read-only. Use its primary.");
   if (schema === null || !mayCreate)
@@ -73,7 +73,7 @@ export async function connect(name: string, url: string): Promise<pg.Client> {
   } catch (cause) {
     await client.end().catch(() => undefined);
     if (cause instanceof DatabaseCopyError) throw cause;
-    throw new DatabaseCopyError(`${name}: that database cannot be reached: ${(cause as Error).message}`, { cause });
+    throw new DatabaseCopyError(`${name} cannot be reached: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -119,7 +119,7 @@ describe("copying a database", { timeout: 120_000 }, () => {
       /the role stranger cannot create tables in copied.*alter database "copied" owner to "stranger"/,
     );
     asStranger.password = "wrong";
-    await expect(copyDatabase({ sourceUrl, targetUrl: asStranger.href })).rejects.toThrow(/--to: .* cannot be reached: password/);
+    await expect(copyDatabase({ sourceUrl, targetUrl: asStranger.href })).rejects.toThrow(/--to cannot be reached: password/);
 
     await superuser.query("drop database if exists latin");
     await superuser.query("create database latin encoding 'LATIN1' locale 'C' template template0");

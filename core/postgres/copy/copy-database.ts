@@ -27,7 +27,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
  * @throws {DatabaseCopyError} if the source is in use, the target is unsuitable, or the copy differs
  */
 export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefined }: Options): Promise<DatabaseCopy> {
-  const source = await connect("the database to be copied", sourceUrl);
+  const source = await connect("The database to be copied", sourceUrl);
   try {
     const target = await connect("--to", targetUrl);
     try {

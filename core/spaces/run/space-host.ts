@@ -12,7 +12,8 @@ import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
 /** A run that could not be created is retried after a delay that doubles each time: the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
-const NOT_STARTED = "The app could not be started; the service will try again. The service's log has the reason.";
+const NOT_STARTED =
+  "The app could not be started; the service will try again. The operator can find the reason in the service's log.";
 
 const LOST = "The service's worker stopped each time this Space ran. The operator can find the reason in the service's log.";
 

@@ -59,7 +59,7 @@ it("S136 a job gets the files of a Space only if both its owner and its starter 
     const directory = emptyDirectory();
     await expect(takeSpaceFiles(name, { owner, delegate }, directory, how())).rejects.toMatchObject({
       code: "not_found",
-      message: `The Space ${name} does not exist, or the job's owner or the user who started it cannot read it.`,
+      message: `The Space ${name} does not exist, or cannot be read by the job's owner or by the user who started the job.`,
     });
     expect(readdirSync(directory)).toEqual([]);
   }

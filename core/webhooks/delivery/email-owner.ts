@@ -43,7 +43,13 @@ export async function emailOwner(
   for (const { user } of organization.memberships) await queueMail(tx, { to: user.email, ...letter });
 }
 
-type Disabled = { webhookId: string; reason: Exclude<DisabledReason, "owner">; target: string; lastFailure: string | null };
+/** `target` is null for a webhook that runs a job. */
+type Disabled = {
+  webhookId: string;
+  reason: Exclude<DisabledReason, "owner">;
+  target: string | null;
+  lastFailure: string | null;
+};
 
 /** The email to the owner of a webhook that the service has disabled (S126). */
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
@@ -53,23 +59,27 @@ export function webhookDisabledEmail(disabled: Disabled, recipientName: string, 
     failing: `every attempt in the last five days failed. The last one: ${lastFailure ?? "no response"}`,
     grant_ended: "the app or token that created or last changed the webhook no longer has access",
   }[reason];
-  return composeEmail(`Your webhook to ${target} is disabled`, recipientName, [
-    `Nothing is sent to ${target} anymore, because ${why}.`,
+  return composeEmail(`${webhookTo(target)} is disabled`, recipientName, [
+    `${target === null ? "It runs no jobs" : `Nothing is sent to ${target}`} anymore, because ${why}.`,
     reason === "grant_ended"
-      ? "Waiting deliveries are kept; events that happen while the webhook is disabled do not trigger it. To keep using the webhook with your own permissions, check where it sends events, then enable it here:"
-      : "Waiting deliveries are kept; events that happen while the webhook is disabled do not trigger it. When the target works again, enable the webhook here. The waiting deliveries are then sent, and you can replay failed ones:",
+      ? `${KEPT} To keep using the webhook with your own permissions, check ${target === null ? "what it runs" : "where it sends events"}, then enable it here:`
+      : `${KEPT} When the ${target === null ? "job" : "target"} works again, enable the webhook here. The waiting deliveries are then sent, and you can replay failed ones:`,
     link(`${settings}/${webhookId}`),
   ]);
 }
 
 /** The email to the owner of a disabled webhook, once it delivers again. */
 export function webhookRecoveredEmail(
-  { webhookId, target }: { webhookId: string; target: string },
+  { webhookId, target }: Pick<Disabled, "webhookId" | "target">,
   recipientName: string,
   settings: string,
 ): EmailContent {
-  return composeEmail(`Your webhook to ${target} works again`, recipientName, [
-    `The webhook was enabled again, and a delivery to ${target} has succeeded since then. You can replay earlier failed deliveries from its activity:`,
+  return composeEmail(`${webhookTo(target)} works again`, recipientName, [
+    `The webhook was enabled again, and ${target === null ? "its job" : `a delivery to ${target}`} has succeeded since then. You can replay earlier failed deliveries from its activity:`,
     link(`${settings}/${webhookId}`),
   ]);
 }
+
+const KEPT = "Waiting deliveries are kept; events that happen while the webhook is disabled do not trigger it.";
+const webhookTo = (target: string | null): string =>
+  target === null ? "Your webhook that runs a job" : `Your webhook to ${target}`;

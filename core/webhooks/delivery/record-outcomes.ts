@@ -58,7 +58,7 @@ async function disableWebhook(
     type: "webhook.suspend",
     orgId: ownerKind === "organization" ? ownerId : null,
     subjectId: ownerKind === "user" ? ownerId : null,
-    data: { webhookId, reason, target: hostOfTarget(url) },
+    data: { webhookId, reason, target: hostOfTarget(url) ?? "a job" },
   });
   const lastFailure = answer ? `the target responded with status ${answer.status}` : failure;
   await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
@@ -67,7 +67,7 @@ async function disableWebhook(
 }
 
 /** The target without path and query, which may contain a secret. */
-const hostOfTarget = (url: string | null): string => (url === null ? "a job" : (URL.parse(url)?.host ?? "its address"));
+const hostOfTarget = (url: string | null): string | null => url && (URL.parse(url)?.host ?? "its address");
 
 /** Notifies a webhook's owner once that the webhook works: on the first delivery after we disabled it and it was enabled again (S126). */
 async function emailRecovery(tx: Db, webhookId: string): Promise<void> {

@@ -106,7 +106,10 @@ export function parseEvents(domains: readonly string[] = [], kinds: readonly str
   if (kinds.includes("")) throw refuse("events", "Select at least one event.");
   const strange = kinds.find((kind) => !testKinds.includes(kind as TestKind) || !named.includes(domainOf(scopeOf(kind))));
   if (strange !== undefined)
-    throw refuse("events", `${strange.slice(0, 100)} is not an event in the domains ${named.join(" and ")}.`);
+    throw refuse(
+      "events",
+      `${strange.slice(0, 100)} is not an event in the ${named.length === 1 ? "domain" : "domains"} ${named.join(" and ")}.`,
+    );
   const events = testKinds.filter((kind) => kinds.includes(kind));
   const needed = eventDomains.filter((domain) => events.some((kind) => domainOf(scopeOf(kind)) === domain));
   const isAll = testKinds.every((kind) => events.includes(kind) || !needed.includes(domainOf(scopeOf(kind))));

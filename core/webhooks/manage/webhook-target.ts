@@ -132,6 +132,7 @@ async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: s
   if (!relay) return;
   const userId = owner.kind === "user" ? owner.id : actorId(actor);
   if (userId !== null && (await isOwnRelay(tx, relay.token, userId))) return;
-  const sentence = "This is not the URL of one of your relays, or it has expired. Open the relay, and use its current URL.";
+  const sentence =
+    "This is not the URL of one of your relays, or the relay has expired. Open the relay, and use its current URL.";
   throw new ServiceError("invalid_request", sentence, { field: "url" });
 }

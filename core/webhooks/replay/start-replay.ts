@@ -108,7 +108,7 @@ async function failed(tx: Db, webhookId: string, { since, until }: { since: Date
   // A fixed end: later failures are not included, so that the replay does not include its own failures.
   const end = until && until < now ? until : now;
   if (!(since < end) || since.getTime() < 0) {
-    throw new ServiceError("invalid_request", "Choose a time in the past to replay from.", { field: "since" });
+    throw new ServiceError("invalid_request", "Choose a beginning that is in the past and before the end.", { field: "since" });
   }
   const [row] = await tx.$queryRaw<{ total: number }[]>`
     SELECT count(*)::int AS total FROM (

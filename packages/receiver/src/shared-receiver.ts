@@ -43,7 +43,7 @@ export function sharedReceiver(): Receiver {
 /** Starts the shared server now, with options. */
 export function launch(options?: LaunchOptions): Promise<Launched> {
   if (launched)
-    throw new Error("The receiver has already started. Call launch() once, before the script waits for anything else.");
+    throw new Error("The receiver has already started. Call launch() only once, and before the script waits for anything else.");
   launched = sharedReceiver().launch(options);
   return launched;
 }

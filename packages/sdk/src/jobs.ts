@@ -1,14 +1,16 @@
 import { z } from "zod";
 
 /** A name of an environment variable. */
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and underscores");
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and underscores, and must not begin with a digit");
 /** The arguments and variables of a process cannot contain NUL. */
 const text = (max: number) =>
   z
     .string()
     .max(max)
     .refine((value) => !value.includes("\0"), "must not contain NUL characters")
-    .refine((value) => !/\p{Surrogate}/u.test(value), "must not contain incomplete characters");
+    .refine((value) => !/\p{Surrogate}/u.test(value), "must be valid Unicode text");
 
 /** The maximum number of variables, of secrets and of labels. */
 const ENTRIES_MAX = 1_000;
@@ -92,7 +94,7 @@ export const jobBodySchema = z
     timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).nullish(),
     labels: jobSpecSchema.shape.labels.unwrap().nullish(),
     /** How many times the public hub attempts a run that fails. This service makes one attempt. */
-    attempts: z.literal(1, "must be 1: runs are not retried automatically").nullish(),
+    attempts: z.literal(1, "must be 1: jobs are not retried automatically").nullish(),
     volumes: absent("volumes"),
     expose: absent("expose"),
     ssh: absent("ssh"),

@@ -188,7 +188,7 @@ export const xetTokenSchema = z.object({
 export const commitSchema = z.object({
   id: z.string(),
   title: z.string(),
-  message: z.string().meta({ description: "The commit message after its title." }),
+  message: z.string().meta({ description: "The commit message without its title." }),
   authors: z.array(z.object({ user: z.string(), avatar: z.string().optional() })),
   date: z.string(),
   parents: z.array(z.string()),

@@ -55,13 +55,13 @@ export const scopeDescriptions = {
   },
   jobs: {
     sentence: "Run and schedule jobs in your name, and read the output of all your jobs",
-    note: "Jobs count toward your limit of waiting and running jobs. New jobs can read private Spaces only if the app may read your repositories, too.",
+    note: "Jobs count toward your limit of waiting and running jobs. New jobs can read private Spaces only if the app may also read your repositories.",
     group: "act",
     isDangerous: true,
   },
   webhooks: {
     sentence: "Create and change your webhooks, and see their deliveries",
-    note: "Only public events, unless the app may read your private repositories, too. Its webhooks stop when you revoke the app.",
+    note: "Only public events, unless the app may also read your private repositories. Its webhooks stop when you revoke the app.",
     group: "act",
   },
   "write-discussions": {

@@ -86,7 +86,10 @@ export async function checkAuditLog(): Promise<Finding[]> {
   }
   if (waiting > 0) {
     return [
-      auditLog.warn(`${counted(waiting, "entry has", "entries have")} not been sealed for ten minutes`, "Read the worker's log."),
+      auditLog.warn(
+        `${counted(waiting, "entry has", "entries have")} been waiting to be sealed for over ten minutes`,
+        "Read the worker's log.",
+      ),
     ];
   }
   return [auditLog.ok(`append-only: the role "${role}" can only add entries`)];

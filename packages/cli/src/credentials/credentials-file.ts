@@ -23,11 +23,11 @@ export async function readCredentialsFile(path: string): Promise<CredentialsByOr
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw new Refused(
-      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Give yourself permission to read it, or remove it.`,
+      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Give yourself permission to read it, or delete it.`,
     );
   }
   const read = parse(text);
-  if (read === undefined) throw new Refused(`${path} is damaged. Remove it, and sign in again with keyhook login.`);
+  if (read === undefined) throw new Refused(`${path} is damaged. Delete it, and sign in again with keyhook login.`);
   return read;
 }
 

@@ -35,7 +35,7 @@ describe("the file of credentials", () => {
     for (const text of ["", "{", "[]", "null", '{"https://x": {"accessToken": 1}}', '{"https://x": "y"}']) {
       writeFileSync(path, text);
       await expect(readCredentialsFile(path)).rejects.toThrow(
-        `${path} is damaged. Remove it, and sign in again with keyhook login.`,
+        `${path} is damaged. Delete it, and sign in again with keyhook login.`,
       );
       expect(readFileSync(path, "utf8")).toBe(text);
     }

@@ -92,7 +92,7 @@ async function take(lock: string, signal?: AbortSignal): Promise<void> {
         throw new Refused(`${lock} cannot be created (${code}). Set KEYHOOK_CONFIG_DIR to a folder that you own.`);
     }
     if (await isLeftBehind(lock)) await rm(lock, { force: true });
-    else if (Date.now() > giveUpAt) throw new Refused(`Another command holds ${lock}. If none is running, remove the file.`);
+    else if (Date.now() > giveUpAt) throw new Refused(`Another command holds ${lock}. If none is running, delete the file.`);
     else await sleep(25 + Math.random() * 50, undefined, { signal });
   }
 }

@@ -44,7 +44,7 @@ ${formToken === undefined ? "" : deliveries(receiver.recent.list())}
 <li>Use the same secret in both places: as the webhook’s secret, and here as <code>WEBHOOK_SECRET</code>.</li>
 <li>Choose “Send a test” on the webhook’s page. The delivery appears here.</li>
 </ol>
-<p class="fine">If the service cannot reach this machine, start with <code>launch({ relay: true })</code>, which gives it a public URL there.</p>
+<p class="fine">If the service cannot reach this machine, start with <code>launch({ relay: true })</code>, which gives the receiver a public URL at the service.</p>
 </section>
 </main>
 </body>

@@ -60,7 +60,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
   const url = await Promise.race([
     open,
     listening.then((reason) => {
-      throw new Error(`The relay closed before it was ready: ${reason}.`);
+      throw new Error(`The relay was ${reason} before it was ready.`);
     }),
   ]);
   return {

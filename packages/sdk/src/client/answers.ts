@@ -48,7 +48,7 @@ export function unexpected(asked: string, what: string, { status, headers }: Res
 /** The error for a redirect that was not followed. */
 export function redirected({ status, headers }: Response, asked: string): ApiError {
   const to = headers.get("location");
-  return new ApiError(`${asked} was redirected${to ? ` to ${to}` : ""}. Use that URL as baseUrl.`, {
+  return new ApiError(`${asked} was redirected${to ? ` to ${to}` : ""}. Check that baseUrl is the URL of the service.`, {
     status,
     code: "redirected",
   });

@@ -80,7 +80,9 @@ export function errorOfAnswer({ status, headers }: Response, text: string, asked
   const sentence = fields.error_description ?? (isCode ? undefined : fields.error) ?? fields.message;
   const retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   const requestId = headers.get("x-request-id") ?? undefined;
-  const message = `${ended(sentence ?? `${asked} failed with status ${status}`)}${advice(status, code, fields.scope, retryAfterSeconds)}`;
+  const said = ended(sentence ?? `${asked} failed with status ${status}`);
+  const isAdvised = /\btry again\b/i.test(said);
+  const message = isAdvised ? said : said + advice(status, code, fields.scope, retryAfterSeconds);
   return new ApiError(requestId ? `${message} (request ${requestId})` : message, {
     status,
     code,

@@ -184,9 +184,9 @@ const refused = (code: string, message: string): SignInError => new SignInError(
 /** Sentences that may be shown to the person. */
 const SENTENCES: Record<string, string> = {
   access_denied: "The sign-in was refused. Nothing was shared.",
-  login_required: "The person is not signed in at the service.",
-  consent_required: "The person has not yet allowed what was requested.",
-  interaction_required: "The person must answer a question at the service.",
+  login_required: "Nobody is signed in at the service.",
+  consent_required: "What was requested has not been allowed yet.",
+  interaction_required: "The service has a question that must be answered first.",
   temporarily_unavailable: "The service is busy. Try again later.",
 };
 

@@ -116,7 +116,7 @@ export function addReplayCommand(webhooks: Command, terminal: Terminal): void {
 
 async function replay(at: Context, options: ReplayOptions, id: string, delivery: string | undefined): Promise<void> {
   if ((delivery === undefined) === (options.failedSince === undefined)) {
-    throw new BadInput("Specify a delivery or --failed-since.");
+    throw new BadInput("Specify either a delivery or --failed-since.");
   }
   if (delivery === undefined) return replayFailed(at, options, id);
   const spinner = at.spin("Sending the delivery again");

@@ -87,7 +87,7 @@ function printState({ print }: Context, { forwardTo: target }: Options, state: R
     print.note(`Listening: ${state.url} is forwarded to ${target}. Press Ctrl-C to stop.`);
     if (state.waiting > 0) print.note(`${state.waiting === 1 ? "1 request was" : `${state.waiting} requests were`} waiting.`);
   }
-  if (state.kind === "moved") print.note(`This relay has a new URL, ${state.url}, because the previous one had expired.`);
+  if (state.kind === "moved") print.note(`This relay has a new URL: ${state.url} (the previous one no longer works).`);
   if (state.kind === "lost") print.note(`Connection lost (${state.reason}).`);
   if (state.kind === "resumed") print.note("Listening again.");
 }
@@ -101,8 +101,8 @@ async function point(
 ): Promise<void> {
   const webhook = await client.webhooks.get(id, { organization, signal: at.signal });
   if (webhook.url === url) return;
-  const now = webhook.url ?? "a job";
-  await at.confirm(`Webhook ${id} sends to ${now}. Send its deliveries here until you change it back?`, { yes });
+  const now = webhook.url ? `sends to ${webhook.url}` : "runs a job";
+  await at.confirm(`Webhook ${id} ${now}. Send its deliveries here until you change it back?`, { yes });
   await client.webhooks.update(id, { url, ...(secret !== undefined && { secret }) }, { organization, signal: at.signal });
   const andSecret = webhook.hasSecret ? " --secret -" : "";
   if (webhook.url)
@@ -172,7 +172,7 @@ function printRequests(print: Printer, handle: Handle): Handle {
       status: answer.status,
       ms: Date.now() - startedAt,
     });
-    if (answer.status === 502 && print.format === "human") print.note(`No response: ${textOf(answer)}`);
+    if (answer.status === 502 && print.format === "human") print.note(`Reason: ${textOf(answer)}`);
     return answer;
   };
 }
