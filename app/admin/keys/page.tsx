@@ -85,7 +85,7 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
           <RelativeTime at={activeAt} />
           {retiredAt && (
             <>
-              {` · ${state === "retired" ? "withdrawn" : "will be removed"} `}
+              {` · ${state === "retired" ? "withdrawn" : "will be withdrawn"} `}
               <RelativeTime at={retiredAt} />
             </>
           )}
