@@ -30,7 +30,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
         <OutgoingServer state={state} />
       </SectionCard>
-      <SectionCard title="Test message" description="Sends a message to your own address, like every other message.">
+      <SectionCard title="Test message" description="Sends a message to your own address, in the same way as all other messages.">
         <div className="grid grid-cols-1 gap-4">
           {test && <TestState test={test} testId={testId} isKept={state.transport === null} />}
           <ActionButton action={sendTestAction} label="Send a test" variant="primary" size="medium">

@@ -249,8 +249,8 @@ function Decisions({
           isQuiet
         >
           {fields}
-          From its next request, it cannot access the organization on behalf of any member. Its access elsewhere is not affected.
-          You can unblock it at any time.
+          From its next request, the app cannot access the organization on behalf of any member. Its access elsewhere is not
+          affected. You can unblock it at any time.
         </ConfirmDestructive>
       )}
     </>

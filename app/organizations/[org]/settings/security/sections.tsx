@@ -85,8 +85,8 @@ export function RequirementSection({
         >
           <input type="hidden" name="requirement" value={requirement} />
           <input type="hidden" name="to" value="on" />
-          {whom}, their apps and their tokens immediately lose access to the organization until they meet the requirement. They
-          keep their memberships, and the organization's pages tell them what to do.
+          {whom}, their apps and their tokens immediately lose access to the organization until they meet the requirement.
+          Memberships are kept, and the organization's pages say what to do.
         </ConfirmDestructive>
       )}
     </SectionCard>
