@@ -8,7 +8,8 @@ export class SubmittedForm {
 
   /** @throws ServiceError `invalid_request` if the action was called without a form, which our pages never do */
   constructor(data: FormData) {
-    if (!(data instanceof FormData)) throw new ServiceError("invalid_request", "This form could not be read.");
+    if (!(data instanceof FormData))
+      throw new ServiceError("invalid_request", "This form could not be read. Reload the page and try again.");
     this.#data = data;
   }
 

@@ -33,7 +33,7 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   },
   sandbox: {
     title: "Isolate jobs and Spaces",
-    text: "Install bubblewrap, or set JOBS_RUNNER to docker or kubernetes. JOBS_RUNNER=off turns jobs off.",
+    text: "Install bubblewrap, or set JOBS_RUNNER to docker or kubernetes. JOBS_RUNNER=off turns both off.",
   },
   backups: {
     title: "Set up backups",
@@ -123,7 +123,7 @@ function queueFigures({ queues: { mail, logoutNotices, maintenance }, events }: 
       <>
         {queue.oldestAt ? (
           <>
-            the oldest <RelativeTime at={queue.oldestAt} />
+            oldest: <RelativeTime at={queue.oldestAt} />
           </>
         ) : (
           "nothing waiting"
@@ -228,7 +228,7 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
       value: number.format(events.waiting),
       note: events.oldestAt ? (
         <>
-          the oldest <RelativeTime at={events.oldestAt} />
+          oldest: <RelativeTime at={events.oldestAt} />
         </>
       ) : (
         "nothing waiting"
@@ -239,7 +239,7 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
       value: number.format(due),
       note: oldestDueAt ? (
         <>
-          the oldest <RelativeTime at={oldestDueAt} />
+          oldest: <RelativeTime at={oldestDueAt} />
         </>
       ) : (
         "nothing is late"

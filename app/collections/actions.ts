@@ -29,7 +29,7 @@ export const createCollectionAction = formAction(
   async ({ person, input, from }) => {
     const { outcome, collection } = await createCollection(person, input, from);
     if (outcome === "exists")
-      return { errors: { title: `${collection.owner.handle} already has a collection with this title.` } };
+      return { errors: { title: `${collection.owner.handle} already has a collection with this title. Choose another title.` } };
     redirect(editCollectionPath(collection, "created"));
   },
 );
@@ -73,7 +73,9 @@ async function add(person: Person, { slug, type, repo, note }: Input<typeof item
     if (!(error instanceof ServiceError)) throw error;
     // Assigns the message to the field that the person can correct.
     if (error.wireCode === "RepoNotFound") {
-      throw new ServiceError("not_found", `There is no ${type} with this name that you can see.`, { field: "repo" });
+      throw new ServiceError("not_found", `There is no ${type === "space" ? "Space" : type} with this name that you can see.`, {
+        field: "repo",
+      });
     }
     throw error.field === "item" ? new ServiceError(error.code, error.message, { field: "repo" }) : error;
   }

@@ -13,8 +13,8 @@ export default function ForgotPasswordPage() {
     <CardFrame>
       <CardHeader title="Forgot your password?">
         {isMailSent()
-          ? "We will send you a link to choose a new one."
-          : "This server does not send e-mail. Its operator can give you a link to choose a new one."}
+          ? "We will send you a link to choose a new password."
+          : "This server does not send e-mail. Its operator can give you a link to choose a new password."}
       </CardHeader>
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={forgotPasswordAction}>

@@ -119,7 +119,7 @@ async function ConfirmAtProvider({ userId, next }: Readonly<{ userId: string; ne
       <p className="text-muted text-small">
         Your account has no password.{" "}
         <a className="link" href="/forgot-password">
-          Set one by e-mail
+          Request a link to set one
         </a>
         {providers.size > 0 ? " if none of these works." : ", then sign in again."}
       </p>

@@ -25,8 +25,8 @@ const accountScope = personAt(ACCOUNT);
 export const changeEmailAction = formAction(accountScope, { email: text }, async ({ person, input, from }) => {
   const { email } = await changeEmail(person, input, from);
   const message = isMailSent()
-    ? `We sent a link to ${email}. Your address changes when you open it and confirm.`
-    : `This server does not send e-mail. Ask its operator for the link that confirms ${email}. Your address changes when you open it and confirm.`;
+    ? `We sent a link to ${email}. Your address changes when you open the link and confirm.`
+    : `This server does not send e-mail. Ask its operator for the link that confirms ${email}. Your address changes when you open the link and confirm.`;
   return { message, values: {} };
 });
 

@@ -72,7 +72,7 @@ function DeviceFacts({ request }: Readonly<{ request: DeviceRequest }>) {
       <Fact label="Device" picture={<MonitorSmartphone className="mt-1.5 size-5 text-muted" aria-hidden="true" />}>
         <span className="block font-medium">{describeDevice(device.userAgent)}</span>
         <span className="block text-muted">
-          {device.ip ?? "Unknown address"} · requested <RelativeTime at={requestedAt} />
+          {device.ip ?? "Unknown IP address"} · requested <RelativeTime at={requestedAt} />
         </span>
       </Fact>
       <Fact label="It asks to">

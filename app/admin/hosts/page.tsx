@@ -42,7 +42,7 @@ export default async function HostsPage({ searchParams }: Readonly<{ searchParam
 const choices: Record<DocumentPolicy, { label: string; hint: string }> = {
   open: {
     label: "All hosts that are not blocked",
-    hint: "Users decide for themselves; they see the host before they authorize.",
+    hint: "Users decide for themselves; they see the host before they authorize an app.",
   },
   listed: { label: "Only allowed hosts", hint: "Apps of other hosts are refused." },
   off: { label: "None", hint: "Only registered apps are allowed. The rules below are kept." },

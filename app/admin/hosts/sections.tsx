@@ -77,7 +77,7 @@ function DocumentRow({ document }: Readonly<{ document: ListedClientDocument }>)
           <span className="block">
             calls itself <bdi className="wrap-anywhere text-ink">{name}</bdi> · {countOfUsers(userCount)}
           </span>
-          first seen <RelativeTime at={firstSeenAt} /> · last <RelativeTime at={lastSeenAt} />
+          first seen <RelativeTime at={firstSeenAt} /> · last seen <RelativeTime at={lastSeenAt} />
           {changedAt && (
             <>
               {" · changed "}
@@ -174,8 +174,8 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
         >
           <input type="hidden" name="host" value={host} />
           {rule === "allow"
-            ? "If only allowed hosts can be used, its apps will be refused, unless a rule for a parent domain allows them."
-            : "If all hosts can be used, its apps can ask users again, unless a rule for a parent domain blocks them. Revoked access is not restored."}
+            ? "If only allowed hosts can be used, apps of this host will be refused, unless a rule for a parent domain allows them."
+            : "If all hosts can be used, apps of this host can ask users again, unless a rule for a parent domain blocks them. Revoked access is not restored."}
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -155,8 +155,10 @@ function ProviderRow({ provider }: Readonly<{ provider: ListedIdentityProvider }
             size="small"
           >
             <input type="hidden" name="provider" value={slug} />
-            {people} to it and will be unlinked. Users without another sign-in method must set a password by e-mail. To stop
-            sign-ins temporarily, disable the provider instead.
+            {linked === 0
+              ? "No account is linked to it."
+              : `${people} to it and will be unlinked. Users without another sign-in method must set a password with “Forgot password?” on the sign-in page.`}{" "}
+            To stop sign-ins temporarily, disable the provider instead.
           </ConfirmDestructive>
         </div>
       </div>

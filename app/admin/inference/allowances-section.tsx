@@ -1,4 +1,5 @@
 import { type OrganizationPlan, organizationPlans } from "#core/accounts/organizations/plans.ts";
+import { counted } from "#core/counted.ts";
 import type { AllowanceRow } from "#core/inference/metering/allowance.ts";
 import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Field, Select } from "../../_components/fields.client.tsx";
@@ -38,7 +39,7 @@ export function AllowancesSection({ allowances, isRecent }: AllowancesSectionPro
                 { value: "organization", label: "Every organization" },
                 ...organizationPlans.map((plan) => ({
                   value: `plan:${plan}`,
-                  label: `Organizations on the plan ${planNames[plan]}`,
+                  label: `Organizations on the ${planNames[plan]} plan`,
                 })),
                 { value: "handle", label: "One user or organization" },
               ]}
@@ -85,14 +86,14 @@ function nameOf({ subject, handle }: AllowanceRow): string {
   if (subject === "user") return "Every user";
   if (subject === "organization") return "Every organization";
   if (subject.startsWith("plan:"))
-    return `Organizations on the plan ${planNames[subject.slice("plan:".length) as OrganizationPlan]}`;
+    return `Organizations on the ${planNames[subject.slice("plan:".length) as OrganizationPlan]} plan`;
   return handle ?? "A deleted account";
 }
 
 function limitsOf({ monthlyTokens, monthlyRequests }: AllowanceRow): string {
   const limits = [
-    monthlyTokens !== null && `${monthlyTokens.toLocaleString("en")} tokens`,
-    monthlyRequests !== null && `${monthlyRequests.toLocaleString("en")} requests`,
+    monthlyTokens !== null && counted(monthlyTokens, "token"),
+    monthlyRequests !== null && counted(monthlyRequests, "request"),
   ].filter(Boolean);
   return limits.length > 0 ? limits.join(", ") : "no limit";
 }

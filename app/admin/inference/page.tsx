@@ -26,7 +26,7 @@ export const metadata: Metadata = { title: "Inference · Administration" };
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   added: "Provider added. Test it, then offer its models.",
-  key: "The key was replaced. Requests use the new one from now on.",
+  key: "Key saved. Requests use it from now on.",
   disabled: "Provider disabled. Its models are no longer offered.",
   enabled: "Provider enabled. Its models are offered again.",
   removed: "Provider removed, with its key and its models.",

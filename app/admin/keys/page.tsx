@@ -20,7 +20,7 @@ const minutes = PUBLISH_AHEAD_SECONDS / 60;
 
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
-  rotated: `New keys are published. They will be used in ${minutes} minutes, so that apps have time to fetch them.`,
+  rotated: `New keys are published. They will be used in ${minutes} minutes, when apps have had time to fetch them.`,
   replaced: "New keys are in use. The previous keys are withdrawn: ID tokens signed with them are no longer accepted.",
 };
 
@@ -85,7 +85,7 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
           <RelativeTime at={activeAt} />
           {retiredAt && (
             <>
-              {` · ${state === "retired" ? "withdrawn" : "will be removed"} `}
+              {` · ${state === "retired" ? "withdrawn" : "will be withdrawn"} `}
               <RelativeTime at={retiredAt} />
             </>
           )}

@@ -30,9 +30,9 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
         <OutgoingServer state={state} />
       </SectionCard>
-      <SectionCard title="Test message" description="Sends a message to your own address through the same server.">
+      <SectionCard title="Test message" description="Sends a message to your own address, in the same way as all other messages.">
         <div className="grid grid-cols-1 gap-4">
-          {test && <TestState test={test} testId={testId} />}
+          {test && <TestState test={test} testId={testId} isKept={state.transport === null} />}
           <ActionButton action={sendTestAction} label="Send a test" variant="primary" size="medium">
             Send a test
           </ActionButton>
@@ -98,8 +98,16 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
   );
 }
 
-function TestState({ test, testId }: Readonly<{ test: EmailState; testId: string }>) {
+type TestStateProps = Readonly<{
+  test: EmailState;
+  testId: string;
+  /** Whether there is no mail server, so that messages are kept. */
+  isKept: boolean;
+}>;
+
+function TestState({ test, testId, isKept }: TestStateProps) {
   const { state, recipient, lastError } = test;
+  if (state === "sent" && isKept) return <FormMessage tone="warn">The message to {recipient} was kept, not sent.</FormMessage>;
   if (state === "sent") return <FormMessage tone="good">The message to {recipient} was sent.</FormMessage>;
   if (state === "failed") return <FormMessage tone="bad">The message could not be sent: {lastError}</FormMessage>;
   return (

@@ -73,7 +73,7 @@ function Verdict({ examined }: Readonly<{ examined: Examined }>) {
       <FormMessage tone={isAllowed ? "good" : "bad"}>
         {isAllowed
           ? `Allowed on port ${port}.`
-          : "Refused, because not all of its addresses are allowed. To allow them, add their range to OUTBOUND_ALLOW_CIDRS and restart the service."}
+          : "Refused, because not all addresses of the host are allowed. To allow them, add their range to OUTBOUND_ALLOW_CIDRS and restart the service."}
       </FormMessage>
       <div className="rounded-control border border-line">
         <List label={`Addresses of ${host}`}>

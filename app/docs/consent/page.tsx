@@ -24,11 +24,11 @@ export default function ConsentHelpPage() {
             <li>The app never sees your password.</li>
             <li>It can do only what is selected when you press Authorize, and what the page lists as already granted.</li>
             <li>
-              You can revoke access at any time under{" "}
+              You can revoke its access at any time under{" "}
               <Link prefetch={false} href="/settings/connected-applications" className="link">
                 Connected apps
               </Link>
-              . It stops working immediately.
+              . The app's tokens then stop working immediately.
             </li>
             <li>Cancel shares nothing. You return to the app, which learns only that you denied access.</li>
           </ul>
@@ -62,8 +62,8 @@ export default function ConsentHelpPage() {
             <div className="grid gap-3">
               <p>
                 A television, a command-line tool or anything else without a browser of its own shows you a code, which you enter
-                here. Before you grant anything, you see which app is asking, from which IP address, and whether that is a
-                different network from yours. The device describes itself, which proves nothing.
+                here. Before you grant anything, you see which app is asking, from which IP address, and whether that address is
+                on a different network from yours. The device describes itself, which proves nothing.
               </p>
               <p>
                 Enter only a code that you see on a device that you are connecting yourself. If someone sent you the code, or a

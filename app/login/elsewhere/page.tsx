@@ -52,8 +52,8 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
       <div className="pb-5">
         <CardHeader title={`Link ${name} to your account?`}>
           {orgId === null
-            ? "Anyone who can sign in to the account below can then sign in to yours."
-            : "The account below then proves your identity to your organization. It does not sign you in here."}
+            ? `Anyone who can sign in to the account at ${name} can then sign in to yours.`
+            : `The account at ${name} then proves your identity to your organization. It does not sign you in here.`}
         </CardHeader>
       </div>
       <AccountLine user={session.user} />

@@ -218,13 +218,13 @@ function attentionTo(
     },
     expiredInvitations > 0 && {
       title: counted(expiredInvitations, "invitation has expired", "invitations have expired"),
-      meta: "Send again, or revoke.",
+      meta: "Invite again, or revoke.",
       href: organizationPath(org, "members"),
       label: "Invitations",
     },
     openInvitations > 0 && {
       title: counted(openInvitations, "open invitation", "open invitations"),
-      meta: "Sent, and not accepted yet.",
+      meta: "Not accepted yet.",
       href: organizationPath(org, "members"),
       label: "Invitations",
     },

@@ -15,7 +15,7 @@ export default async function ResetPasswordPage({ params }: Readonly<{ params: P
   const user = link?.userId ? await findUser(link.userId) : undefined;
   if (!user) {
     return (
-      <Gone title="This link no longer works" action={<ButtonLink href="/forgot-password">Send a new link</ButtonLink>}>
+      <Gone title="This link no longer works" action={<ButtonLink href="/forgot-password">Request a new link</ButtonLink>}>
         It was used, was replaced by a newer one, or has expired.
       </Gone>
     );

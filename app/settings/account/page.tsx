@@ -4,6 +4,7 @@ import Link from "next/link";
 import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import { listSoleAdministrations } from "#core/accounts/organizations/find-organization.ts";
 import { type ListedSiteSession, listSiteSessions } from "#core/accounts/sessions/list-site-sessions.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
@@ -58,7 +59,11 @@ function EmailSection({ user, isRecent }: EmailSectionProps) {
             type="email"
             label="New e-mail"
             autoComplete="email"
-            hint="We will send a link there. The address changes when you open it and confirm."
+            hint={
+              isMailSent()
+                ? "We will send a link to the new address. Your address changes when you open the link and confirm."
+                : "This server does not send e-mail. Its operator can give you the link that confirms the new address."
+            }
           />
           <SubmitButton variant="secondary">Change e-mail</SubmitButton>
         </ActionForm>
@@ -106,7 +111,7 @@ function SessionsSection({ sessions, currentId }: SessionsSectionProps) {
               }
               meta={
                 <>
-                  {session.ip ?? "Unknown address"} · last seen <RelativeTime at={session.lastSeenAt} /> · signed in{" "}
+                  {session.ip ?? "Unknown IP address"} · last seen <RelativeTime at={session.lastSeenAt} /> · signed in{" "}
                   <RelativeTime at={session.createdAt} />
                 </>
               }

@@ -27,7 +27,7 @@ export default async function InferencePage() {
   return (
     <PageColumn
       title="Inference"
-      description={`Usage by your apps and tokens with the scope inference-api in ${monthName.format(new Date(usage.month))}.`}
+      description={`Usage in ${monthName.format(new Date(usage.month))} by your apps and tokens with the scope inference-api.`}
     >
       <SectionCard title="This month">
         <div className="grid grid-cols-1 gap-5">
@@ -61,7 +61,7 @@ export default async function InferencePage() {
       </SectionCard>
       <SectionCard
         title="Base URL"
-        description="Use it with OpenAI-compatible clients, and an access token as the key. GET /v1/models lists the models."
+        description="Use it with OpenAI-compatible clients, with an access token as the key. GET /v1/models lists the models."
       >
         <CopyField label="Base URL" value={`${env().ORIGIN}/v1`} />
       </SectionCard>

@@ -99,7 +99,7 @@ function IdentityRow({ identity }: Readonly<{ identity: LinkedIdentity }>) {
           <input type="hidden" name="identity" value={id} />
           {organization
             ? `If ${organization.fullName} requires sign-in with this account, you lose access until you link it again.`
-            : `You can no longer sign in with ${provider.name}.`}
+            : `You can no longer sign in with this account at ${provider.name}.`}
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -160,15 +160,15 @@ function PasskeyRow({ passkey, isRecent, closing }: PasskeyRowProps) {
 /** Names the organizations to which the removal ends access. The form sends core the IDs of the organizations that were shown. */
 function ClosingWarning({ closing }: Readonly<{ closing: readonly RequiringOrganization[] }>) {
   if (closing.length === 0) return null;
-  const names = closing.map(({ fullName, name }) => fullName || name).join(", ");
+  const names = new Intl.ListFormat("en").format(closing.map(({ fullName, name }) => fullName || name));
   return (
     <>
       {closing.map(({ id }) => (
         <input key={id} type="hidden" name="closes" value={id} />
       ))}
       <p className="mt-2 font-medium text-bad">
-        It is your only second step. {names} {closing.length === 1 ? "requires" : "require"} one: you lose access there until you
-        set one up again.
+        This is your only second step. {names} {closing.length === 1 ? "requires" : "require"} one: you lose access there until
+        you set one up again.
       </p>
     </>
   );

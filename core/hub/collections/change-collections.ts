@@ -146,7 +146,7 @@ async function requireFreeTitle(tx: Db, { id, owner }: Collection, title: string
     { tx },
   );
   if (!same) return;
-  throw conflict(`${owner.handle} already has a collection with this title.`, "title");
+  throw conflict(`${owner.handle} already has a collection with this title. Choose another title.`, "title");
 }
 
 /** Moves a collection among those of its owner, and renumbers these, in one statement. */

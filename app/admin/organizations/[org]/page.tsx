@@ -80,7 +80,7 @@ function ExchangeEnds({ count }: Readonly<{ count: number }>) {
   return (
     <FormMessage tone="warn">
       Token exchange stops immediately: no new tokens are issued, and existing ones are revoked.{" "}
-      {count === 0 ? "No app of the organization uses it." : `${appsOf(count)} using it and will stop working.`}
+      {count === 0 ? "No app of the organization uses it." : `${appsOf(count)} set up for it.`}
     </FormMessage>
   );
 }

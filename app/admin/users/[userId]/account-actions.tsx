@@ -112,9 +112,9 @@ function Disable({ user: { id, username } }: PartProps) {
       title={`Disable ${username}?`}
       confirm={`Disable ${username}`}
     >
-      All sessions and tokens end immediately, including those of apps, and the public repositories of the account are hidden. Its
-      trusted publishers and the invitations that it sent are removed. Its name, memberships and apps are kept, so that you can
-      enable it again.
+      All sessions end and all tokens are revoked immediately, including those of apps, and the public repositories of the account
+      are hidden. Its trusted publishers are removed, and the invitations that it sent are revoked. Its name, memberships and apps
+      are kept, so that you can enable it again.
     </ConfirmDestructive>
   );
 }

@@ -85,7 +85,7 @@ function Sessions({ inspected: { sessions } }: PartProps) {
               title={session.device}
               meta={
                 <>
-                  {session.ip ?? "Unknown address"} · last seen <RelativeTime at={session.lastSeenAt} /> · signed in{" "}
+                  {session.ip ?? "Unknown IP address"} · last seen <RelativeTime at={session.lastSeenAt} /> · signed in{" "}
                   <RelativeTime at={session.createdAt} />
                 </>
               }
@@ -111,10 +111,10 @@ function Apps({ inspected: { apps } }: PartProps) {
               title={<bdi className="wrap-anywhere min-w-0">{app.name}</bdi>}
               meta={
                 <>
-                  <span className="wrap-anywhere">{app.scopes.join(" ")}</span> · first <RelativeTime at={app.firstUsedAt} />
+                  <span className="wrap-anywhere">{app.scopes.join(" ")}</span> · first used <RelativeTime at={app.firstUsedAt} />
                   {app.lastUsedAt && (
                     <>
-                      {" · last "}
+                      {" · last used "}
                       <RelativeTime at={app.lastUsedAt} />
                     </>
                   )}

@@ -54,14 +54,14 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
           ) : (
             <p>
               <bdi>{organization.fullName}</bdi> {refusalSentences[refusal]}.
-              {refusal !== "not_approved" && " Contact its administrators if you need the app there."}
+              {refusal !== "not_approved" && " Contact the organization's administrators if you need the app there."}
             </p>
           )}
           {!hasAsked && refusal === "not_approved" && (
             <ActionForm action={askForAppAction.bind(null, organization.name)} className="grid gap-3">
               <input type="hidden" name="clientId" value={clientId} />
               <p className="text-muted text-small">
-                They see your name and the app's. You can continue in the app without the organization.
+                The administrators will see your name and the app's. You can continue in the app without the organization.
               </p>
               <SubmitButton>Ask the administrators</SubmitButton>
             </ActionForm>

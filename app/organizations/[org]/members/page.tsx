@@ -69,7 +69,7 @@ export default async function MembersPage({ params, searchParams }: Props) {
               name="role"
               label="Role"
               value={wanted}
-              options={organizationRoles.map((each) => ({ value: each, label: each }))}
+              options={organizationRoles.map((each) => ({ value: each, label: roleNames[each] }))}
             />
           </SearchForm>
         )}
@@ -174,8 +174,8 @@ async function LeaveSection({ organization: { name, fullName }, userId }: LeaveS
           <ul className="grid list-disc gap-1 pl-4">
             <li>You and your access tokens can no longer see its private content.</li>
             <li>
-              Apps that you authorized for it lose that access. If you join again, only apps with access to all current and future
-              organizations get it back.
+              Apps that you authorized for it lose their access to it. If you join again, only apps with access to all current and
+              future organizations get it back.
             </li>
             <li>Open invitations that you sent stop working.</li>
             <li>What you created stays with the organization. Your comments stay, with your name.</li>
@@ -205,8 +205,8 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
         title="New invitation"
         description={
           isMailSent()
-            ? "They get a link by e-mail, whether or not they have an account here."
-            : "You get a link to pass on, because this server does not send e-mail. They need no account here yet."
+            ? "The invited person gets a link by e-mail, and needs no account here yet."
+            : "You get a link to pass on, because this server does not send e-mail. The invited person needs no account here yet."
         }
         isFlush
       >

@@ -120,8 +120,8 @@ function RemoveSection({ organization, member, name }: RemoveSectionProps) {
         confirm={`Remove ${name}`}
       >
         <input type="hidden" name="userId" value={member.userId} />
-        They no longer see the organization's private content, and the apps that they authorized for it lose that access. Their
-        account is kept.
+        They no longer see the organization's private content. Apps that they authorized for the organization lose their access to
+        it. The member's account is kept.
       </ConfirmDestructive>
     </SectionCard>
   );

@@ -33,10 +33,12 @@ type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Policy changed. It applies to every app from its next request.",
-  approved: "App approved. Members can now allow it access to the organization.",
+  approved: "App approved. Members can now give it access to the organization.",
   blocked: "App blocked. It can no longer access the organization.",
   reset: "Decision reset. The policy applies to the app again.",
 };
+
+const approvedForLater = "App approved. Members can give it access once the policy allows approved apps.";
 
 const stateLabels: Record<OrganizationAppState, string> = {
   waiting: "Requested",
@@ -68,7 +70,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
     <PageColumn
       title="App policy"
       description="Which apps can access the organization. This does not affect what apps can do elsewhere for members."
-      notice={noticeOf(notices, query.notice)}
+      notice={noticeOf(policy === "none" ? { ...notices, approved: approvedForLater } : notices, query.notice)}
     >
       <SectionCard title="Allowed apps">
         <ActionForm action={setAppPolicyAction.bind(null, name)} values={{ policy }} className="grid max-w-reading gap-5">
@@ -247,8 +249,8 @@ function Decisions({
           isQuiet
         >
           {fields}
-          From its next request, it cannot access the organization on behalf of any member. Its access elsewhere is not affected.
-          You can unblock it at any time.
+          From its next request, the app cannot access the organization on behalf of any member. Its access elsewhere is not
+          affected. You can unblock it at any time.
         </ConfirmDestructive>
       )}
     </>

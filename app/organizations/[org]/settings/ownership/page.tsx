@@ -87,7 +87,7 @@ export default async function OwnershipPage({ params }: Props) {
           )}
         </SectionCard>
       )}
-      <SectionCard title="Deletion" description="This cannot be undone. Nobody can use its name again." isDanger>
+      <SectionCard title="Deletion" description="This cannot be undone. Nobody can use the organization's name again." isDanger>
         <div className="grid gap-4">
           <p className="max-w-reading">This also deletes {describeOwned(owned)}.</p>
           {isRecent ? (
@@ -127,7 +127,7 @@ function describeOwned({ repos, collections, apps, webhooks, members }: OwnedCou
     collections > 0 && counted(collections, "collection", "collections"),
     apps > 0 && counted(apps, "OAuth app", "OAuth apps"),
     webhooks > 0 && counted(webhooks, "webhook", "webhooks"),
-    `the ${counted(members, "membership", "memberships")}`,
+    counted(members, "membership", "memberships"),
   ].filter((part) => part !== false);
   return new Intl.ListFormat("en").format(list);
 }

@@ -85,8 +85,8 @@ export function RequirementSection({
         >
           <input type="hidden" name="requirement" value={requirement} />
           <input type="hidden" name="to" value="on" />
-          {whom}, their apps and their tokens immediately lose access to the organization until they meet the requirement. They
-          keep their memberships, and the organization's pages tell them what to do.
+          {whom}, their apps and their tokens immediately lose access to the organization until they meet the requirement.
+          Memberships are kept, and the organization's pages say what to do.
         </ConfirmDestructive>
       )}
     </SectionCard>
@@ -112,7 +112,7 @@ export function IssuerSection({ organization, provider, isRequired, path }: Issu
       action={provider?.isDisabled && <Chip tone="warn">Disabled by the operator</Chip>}
     >
       <div className="grid max-w-reading gap-5">
-        <CopyField label="Redirect URI to register there" value={redirectUriOf(organizationSlug(organization.id))} />
+        <CopyField label="Redirect URI to register at the issuer" value={redirectUriOf(organizationSlug(organization.id))} />
         {provider ? (
           <SavedIssuer organization={organization} provider={provider} isRequired={isRequired} path={path} />
         ) : (
@@ -175,7 +175,8 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
           confirm="Remove the issuer"
           size="small"
         >
-          {people} and will be unlinked. To use another issuer, remove this one first.
+          {linked === 0 ? "No account is linked to it." : `${people} and will be unlinked.`} To use another issuer, remove this
+          one first.
         </ConfirmDestructive>
       )}
     </>

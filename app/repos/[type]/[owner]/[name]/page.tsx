@@ -15,7 +15,7 @@ type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
 const notices: Record<string, string> = {
   created: "Repository created.",
-  asked: "Request sent. This page shows the decision.",
+  asked: "Request sent. This page will show the decision.",
   granted: "You now have access.",
   withdrawn: "Request withdrawn.",
 };
@@ -95,7 +95,7 @@ function HostedElsewhere({ page: { repo } }: Readonly<{ page: RepoPage }>) {
           )
         }
       >
-        The files of this repository are on another platform, which reports its changes here.
+        The files of this repository are on another platform, which reports changes to the repository here.
       </EmptyState>
     </Card>
   );

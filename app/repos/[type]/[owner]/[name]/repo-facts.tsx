@@ -104,7 +104,10 @@ async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>)
         </ul>
       )}
       {others && (
-        <p className="text-muted">{named.length > 0 ? `And ${others} by other people.` : `${others} by other people.`}</p>
+        <p className="text-muted">
+          {named.length > 0 && "And "}
+          {others} by {others === "1" ? "someone else" : "others"}.
+        </p>
       )}
       {actor.kind === "person" && (
         <p>

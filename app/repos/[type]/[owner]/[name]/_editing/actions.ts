@@ -164,7 +164,11 @@ function overtaken(target: EditingTarget, { typed }: Typed, newer: NewerVersion)
 
 function contentOf({ content: text }: Typed, lineEnd: unknown): Uint8Array {
   if (!text.isWellFormed()) {
-    throw new ServiceError("invalid_request", "This contains characters that are not valid text.", { field: "content" });
+    throw new ServiceError(
+      "invalid_request",
+      "The content contains characters that are not valid text. Delete them, or upload the file.",
+      { field: "content" },
+    );
   }
   return Buffer.from(withLineEnd(text, lineEnd));
 }

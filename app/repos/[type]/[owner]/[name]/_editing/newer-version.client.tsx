@@ -21,7 +21,7 @@ export function NewerVersion({ again }: Readonly<{ again: string }>) {
           </>
         )}
         <a href={String(newerCommitHref)} target="_blank" rel="noreferrer" className="underline">
-          commit {newerCommit}
+          the commit {newerCommit}
         </a>{" "}
         (in a new tab). {again}
       </p>

@@ -59,7 +59,10 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
       )}
       <Card>
         {shown.length === 0 ? (
-          <EmptyState Icon={kind === "branches" ? GitBranch : Tag} title={refs.length > 0 ? "No matches" : `No ${kind} yet`}>
+          <EmptyState
+            Icon={kind === "branches" ? GitBranch : Tag}
+            title={refs.length > 0 ? `No ${kind} match` : `No ${kind} yet`}
+          >
             {refs.length > 0
               ? "Search for another part of the name."
               : kind === "branches"

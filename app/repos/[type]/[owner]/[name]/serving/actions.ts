@@ -53,4 +53,4 @@ export const deleteVariableAction = formAction(
   },
 );
 
-const notUnderstood = () => new ServiceError("invalid_request", "This form could not be read.");
+const notUnderstood = () => new ServiceError("invalid_request", "This form could not be read. Reload the page and try again.");

@@ -8,7 +8,7 @@ import { ConfirmDestructive } from "../../../../../_components/details-form.clie
 import { Choices, Field, Select, TextArea } from "../../../../../_components/fields.client.tsx";
 import { List, ListRow } from "../../../../../_components/list.tsx";
 import { SectionCard } from "../../../../../_components/page-layout.tsx";
-import { RelativeTime } from "../../../../../_components/relative-time.tsx";
+import { formatDuration, RelativeTime } from "../../../../../_components/relative-time.tsx";
 import { repoNameOf } from "../../../../../_server/repo-page.ts";
 import { controlSpaceAction, deleteVariableAction, setSleepTimeAction, setVariableAction } from "./actions.ts";
 
@@ -24,7 +24,7 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
   const seconds = String(runtime.sleepSeconds ?? SLEEP_AFTER_SECONDS);
   const choices = sleepChoices.some(({ value }) => value === seconds)
     ? sleepChoices
-    : [{ value: seconds, label: `${seconds} seconds` }, ...sleepChoices];
+    : [{ value: seconds, label: formatDuration(Number(seconds)) }, ...sleepChoices];
   return (
     <SectionCard
       title="Operation"
@@ -97,7 +97,7 @@ export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
                   size="small"
                   isQuiet
                 >
-                  If the app is running or has failed, it restarts without it.
+                  If the app is running or has failed, it restarts without {name}.
                 </ConfirmDestructive>
               }
             />

@@ -38,7 +38,8 @@ export type SettingsCard = keyof typeof cards;
 const scope = repoAt("/settings");
 
 export const updateRepoAction = formAction(scope, cards, async ({ person, repo, input, from }, card: SettingsCard) => {
-  if (!Object.hasOwn(cards, card)) throw new ServiceError("invalid_request", "This form could not be read.");
+  if (!Object.hasOwn(cards, card))
+    throw new ServiceError("invalid_request", "This form could not be read. Reload the page and try again.");
   await updateRepoSettings(person, repo, input[card], from);
   // The header shows most of the settings, so the layout is revalidated.
   revalidatePath("/", "layout");

@@ -48,7 +48,9 @@ export default async function ComparePage({ params, searchParams }: Props) {
         </button>
       </form>
       {parsed && !found && (
-        <FormMessage tone="bad">One of the two is not a branch, tag or commit of this repository.</FormMessage>
+        <FormMessage tone="bad">
+          “From” or “To” is not a branch, tag or commit of this repository. Correct it and compare again.
+        </FormMessage>
       )}
       {!parsed && <p className="text-muted">Changes between two branches, tags or commits.</p>}
       {found && found.commits.length > 0 && (

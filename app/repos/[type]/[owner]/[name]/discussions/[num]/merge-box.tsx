@@ -64,7 +64,7 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   if (state.merge === "gone" || state.merge === "nothing") {
     return (
       <StatusNote Icon={GitPullRequestDraft} title="No commits yet">
-        Push commits to its ref as shown below.
+        Push commits to the pull request's ref, as shown below.
       </StatusNote>
     );
   }
@@ -190,7 +190,7 @@ async function KeptCommits({ page }: Props) {
   return (
     <section aria-label="Commits" className="grid gap-3 rounded-card border border-line bg-surface px-4 py-4 text-small sm:px-5">
       <p className="text-muted">
-        Its commits are still at <code>{ref}</code>.
+        The pull request's commits are still at <code>{ref}</code>.
       </p>
       <ConfirmDestructive
         action={deleteRefAction.bind(null, at)}
@@ -201,8 +201,8 @@ async function KeptCommits({ page }: Props) {
       >
         The conversation is kept.{" "}
         {discussion.status === "merged"
-          ? "Its commits are in the branch that they were merged into."
-          : "Its commits are deleted permanently, and it cannot be reopened until new ones are pushed."}
+          ? "The commits are in the branch that they were merged into."
+          : "The commits are deleted permanently, and the pull request cannot be reopened until new ones are pushed."}
       </ConfirmDestructive>
     </section>
   );

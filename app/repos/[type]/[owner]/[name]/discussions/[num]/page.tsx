@@ -58,8 +58,11 @@ function CommentForm({ page, timeline }: CommentFormProps) {
       </div>
     );
   }
-  if (!mayComment) return <FormMessage>This discussion is locked: only the repository's maintainers can comment.</FormMessage>;
   const { status, isPullRequest } = discussion;
+  if (!mayComment) {
+    const kind = isPullRequest ? "pull request" : "discussion";
+    return <FormMessage>This {kind} is locked: only the repository's maintainers can comment.</FormMessage>;
+  }
   const isOpen = status === "open" || status === "draft";
   // A page has one primary button, for its main action. If the person may merge, that is the merge.
   const isForMerging = isPullRequest && isOpen && mayMerge;

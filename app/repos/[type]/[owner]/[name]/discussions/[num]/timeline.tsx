@@ -191,7 +191,7 @@ function CommentActions({ comment, at, page, isOwn }: CommentProps & Readonly<{ 
           size="small"
           isQuiet
         >
-          The text is removed, but readers see that there was a comment. This cannot be undone.
+          The text is deleted, but readers see that there was a comment. This cannot be undone.
         </ConfirmDestructive>
       )}
       {mayRemove && (

@@ -59,7 +59,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         <p className="text-muted text-small">
           {repo.gated === "none"
             ? "The gate is off: everyone who can see the repository can read its files. Earlier decisions are kept."
-            : "Everyone can see the repository and its README. Only its owner, or its organization's members, and the people below can read the files."}
+            : "Everyone can see the repository and its README. Only its owner, or its organization's members, and the users in the list “With access” can read the files."}
         </p>
       </div>
       {notice && <FormMessage tone="good">{notice}</FormMessage>}
@@ -86,7 +86,9 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
           <EmptyState Icon={UserCheck} title={lists[status].empty}>
             {status === "pending"
               ? `Requests appear here.${isMailSent() ? " The owner, or the organization's administrators and the repository's creator, get an e-mail for each." : ""}`
-              : "You can grant access below."}
+              : repo.gated === "none"
+                ? "Nobody needs access while the gate is off."
+                : "You can grant access below."}
           </EmptyState>
         }
       />

@@ -22,10 +22,10 @@ export default async function DeleteFilePage({ params }: Props) {
   const name = path.split("/").at(-1) ?? path;
   return (
     <ActionForm action={deleteFileAction.bind(null, editingTarget(page))} values={{ seen: head }} label="Delete file">
-      <NewerVersion again="Press the button again to delete it anyway." />
+      <NewerVersion again="Press the button again to delete the file anyway." />
       <SectionCard title={<>Delete {name}?</>} isDanger>
         <p className="max-w-reading break-words">
-          <code>{path}</code> is deleted from the branch “{branch}”. It stays in earlier commits.
+          The commit deletes <code>{path}</code>. Earlier commits still contain the file.
         </p>
       </SectionCard>
       <CommitFields

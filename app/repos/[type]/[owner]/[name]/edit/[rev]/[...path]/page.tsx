@@ -47,7 +47,7 @@ export default async function EditFilePage({ params }: Props) {
   const values = { path, content: file.text, seen: head };
   return (
     <ActionForm action={editFileAction.bind(null, editingTarget(page), file.lineEnd)} values={values} label="File editor">
-      <NewerVersion again="Commit again to replace it." />
+      <NewerVersion again="Submit the form again to keep your version." />
       <SectionCard title="File editor" description={`On the branch “${branch}”.`}>
         <FileFields hint="To move the file, change its name." />
       </SectionCard>

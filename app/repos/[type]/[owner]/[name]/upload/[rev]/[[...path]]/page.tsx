@@ -22,7 +22,7 @@ export default async function UploadFilesPage({ params }: Props) {
   const values = { folder, seen: head ?? "" };
   return (
     <ActionForm action={uploadFilesAction.bind(null, editingTarget(page))} values={values} label="Upload">
-      <NewerVersion again="Commit again to replace it." />
+      <NewerVersion again="Submit the form again to keep your version." />
       <SectionCard title="Upload" description={`To the branch “${branch}”. Files of the same name are replaced.`}>
         <div className="grid max-w-reading gap-5">
           <FileChooser
