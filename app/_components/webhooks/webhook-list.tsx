@@ -130,6 +130,10 @@ export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
 }
 
+/** An item without a name, in words. */
+export const unnamedItem = ({ type }: Webhook["watched"][number]): string =>
+  `${type === "org" ? "an organization" : `a ${type.replace("space", "Space")}`} that was deleted or that you cannot read`;
+
 type SparklineProps = Readonly<{
   /** In order of time; the last point is now. */
   points: ReadonlyArray<Readonly<{ delivered: number; failed: number }>>;
