@@ -111,7 +111,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
   ]);
   const client = await provider.Client.find(clientId);
   if (!client || !app)
-    throw new ServiceError("gone", "This app was deleted, so nobody can sign in to it. You can close this page.");
+    throw new ServiceError("gone", "This app was deleted or blocked, so nobody can sign in to it. You can close this page.");
 
   const asked = String(params.scope ?? "").split(" ");
   const requested = [...new Set(asked.filter(isScope))];
