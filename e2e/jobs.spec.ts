@@ -72,7 +72,7 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   // The same spec, with a command that ends.
   await page.getByRole("link", { name: "Edit and run" }).click();
   await expect(page.getByRole("textbox", { name: "Command", exact: true })).toHaveValue(script);
-  await expect(page.getByText("If this one needs them, set them again: TOKEN.")).toBeVisible();
+  await expect(page.getByText("If the new one needs them, enter them again under Secrets: TOKEN.")).toBeVisible();
   await page.getByRole("textbox", { name: "Command", exact: true }).fill("sh -c 'echo ready; exit 3'");
   await page.getByRole("button", { name: "Run job" }).click();
   await expect(page.getByText("The command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });

@@ -58,7 +58,7 @@ const words = { model: "Model", dataset: "Dataset", space: "Space" } as const sa
 export const families = {
   /** The types of repositories: `getRepo` becomes `getModel`. */
   TYPES: repoTypes.map((type) => ({
-    ...{ path: apiSegments[type], label: type, type },
+    ...{ path: apiSegments[type], label: type === "space" ? "Space" : type, type },
     rename: (id: string) => id.replace("Repo", words[type]),
   })),
   /** One's own webhooks, and an organization's: `getWebhook` becomes `getOrganizationWebhook`. */

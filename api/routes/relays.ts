@@ -32,7 +32,7 @@ export const relayRoutes = [
     actor: "user",
     summary: "Open a relay, or renew it",
     description:
-      "A relay keeps its URL if it is renewed within 72 hours. After that it gets a new URL, and `staleWebhooks` lists your webhooks that still use the old one.",
+      "A relay keeps its URL if it is renewed within 72 hours. If it is renewed later, it gets a new URL, and `staleWebhooks` lists your webhooks that still use the old one.",
     params,
     responses: { 200: json("The relay", openedRelaySchema), 409: failure("The user already has the maximum number of relays") },
     cacheControl,

@@ -143,7 +143,7 @@ export const spaceRoutes = [
       operationId: `deleteSpace${one}`,
       action: "repo.manage",
       actor: "user",
-      summary: `Remove one of a Space's ${segment}; a running or failed Space restarts`,
+      summary: `Delete one of a Space's ${segment}; a running or failed Space restarts`,
       body: deletedSpaceVariableSchema,
       responses: { 200: json("All entries, by name", spaceVariablesSchema) },
       async handle({ actor, repo, body: { key: name }, origin }) {

@@ -222,10 +222,10 @@ async function ReposSection({ owner, actor, mayCreate }: ReposSectionProps) {
       <Card>
         <EmptyState
           Icon={FolderGit2}
-          title="No repositories yet"
+          title={mayCreate ? "No repositories yet" : "No repositories"}
           action={mayCreate && <ButtonLink href={`/new?owner=${owner.handle}`}>New repository</ButtonLink>}
         >
-          {mayCreate ? "Models, datasets and Spaces appear here." : "Nothing here is visible to you."}
+          {mayCreate ? "Models, datasets and Spaces appear here." : "There are none that you can see."}
         </EmptyState>
       </Card>
     );

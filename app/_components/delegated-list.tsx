@@ -1,3 +1,4 @@
+import { counted } from "#core/counted.ts";
 import type { Delegated } from "#core/webhooks/delegated.ts";
 
 /** The webhooks, schedules, relays and jobs of an app or a token, which stop when its access ends. Renders nothing if there are none. */
@@ -6,16 +7,16 @@ export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated
   const { webhooks, schedules, relays, runs, more } = delegated;
   const inOrganization = (organization: string | null) => (organization === null ? "" : ` (${organization})`);
   const lines = [
-    ...named(webhooks, more.webhooks, ({ target, organization, isEnabled }) => {
+    ...named(webhooks, [more.webhooks, "webhook"], ({ target, organization, isEnabled }) => {
       const state = isEnabled ? "" : ", already disabled";
       return `Webhook to ${target}${inOrganization(organization)}${state}`;
     }),
-    ...named(schedules, more.schedules, ({ command, organization, isSuspended }) => {
+    ...named(schedules, [more.schedules, "scheduled job"], ({ command, organization, isSuspended }) => {
       const state = isSuspended ? ", already suspended" : "";
       return `Scheduled job: ${command}${inOrganization(organization)}${state}`;
     }),
-    ...named(relays, 0, (name) => `Relay ${name}`),
-    ...(runs > 0 ? [runs === 1 ? "1 waiting or running job" : `${runs} waiting or running jobs`] : []),
+    ...relays.map((name) => `Relay ${name}`),
+    ...(runs > 0 ? [counted(runs, "waiting or running job")] : []),
   ];
   return (
     <div className="mt-3">
@@ -27,11 +28,13 @@ export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated
           </li>
         ))}
       </ul>
-      <p className="mt-1">You can enable webhooks and resume schedules again; they then act with your own permissions.</p>
+      {webhooks.length + schedules.length > 0 && (
+        <p className="mt-1">You can enable webhooks and resume schedules again; they then act with your own permissions.</p>
+      )}
     </div>
   );
 }
 
-function named<Item>(items: readonly Item[], more: number, say: (item: Item) => string): string[] {
-  return [...new Set(items.map(say)), ...(more > 0 ? [`and ${more} more`] : [])];
+function named<Item>(items: readonly Item[], [more, thing]: [number, string], say: (item: Item) => string): string[] {
+  return [...new Set(items.map(say)), ...(more > 0 ? [counted(more, `more ${thing}`)] : [])];
 }

@@ -1,6 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import Link from "next/link";
 import { Fragment } from "react";
+import { counted } from "#core/counted.ts";
 import { type Diff, type DiffFile, type DiffHunk, type DiffLine, type FileStatus, shownLines } from "#core/hub/git/read/diff.ts";
 import { Chip } from "./chip.tsx";
 
@@ -164,11 +165,11 @@ function LineCounts({ additions, deletions }: Readonly<{ additions: number; dele
     <span className="whitespace-nowrap font-mono text-fine">
       <span className="text-good">
         <span aria-hidden="true">+{number.format(additions)}</span>
-        <span className="sr-only">{number.format(additions)} lines added, </span>
+        <span className="sr-only">{counted(additions, "line")} added, </span>
       </span>{" "}
       <span className="text-bad">
         <span aria-hidden="true">−{number.format(deletions)}</span>
-        <span className="sr-only">{number.format(deletions)} lines deleted</span>
+        <span className="sr-only">{counted(deletions, "line")} deleted</span>
       </span>
     </span>
   );

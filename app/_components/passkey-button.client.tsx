@@ -92,7 +92,7 @@ function explain(error: unknown): string {
     return "This device already has a passkey for your account.";
   }
   if (error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name)) {
-    return "No passkey was used: the request was cancelled or timed out, or this device has no passkey for this service.";
+    return "The request was cancelled or timed out, or this device has no passkey for this service. Try again, or use another method.";
   }
   return "The passkey could not be used. Try again, or use another method.";
 }

@@ -22,7 +22,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
       {isFull && (
         <FormMessage tone="warn">
           Storage is full: pushes and uploads are refused. Delete repositories that you no longer need, or ask the operator for
-          more.
+          more storage.
         </FormMessage>
       )}
       <SectionCard

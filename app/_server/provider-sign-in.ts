@@ -43,10 +43,10 @@ const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   unreachable: (provider) => `${provider} cannot be reached at the moment. Try again later, or use another method.`,
   "of-another": (provider) =>
     `This account at ${provider} is linked to another account here. Sign in to that account and unlink it first.`,
-  "not-you": (provider) => `This account at ${provider} is not linked to your account.`,
+  "not-you": (provider) => `This account at ${provider} is not linked to your account. Sign in there with one that is.`,
   "not-anew": (provider) => `${provider} did not ask you to sign in again. Sign out there and try again.`,
   disabled: () => "This account is disabled. Contact the operator of this service.",
-  unknown: () => "This sign-in method is not available here.",
+  unknown: () => "This sign-in method is not available here. Use another one.",
   "too-many": () => "Too many sign-ins were started from here. Wait a few minutes.",
 };
 

@@ -64,7 +64,9 @@ export class SubmittedForm {
   requireStorableText(): void {
     for (const [name, value] of this.#data) {
       if (typeof value === "string" && value.includes("\0")) {
-        throw new ServiceError("invalid_request", "This contains a character that cannot be stored.", { field: name });
+        throw new ServiceError("invalid_request", "This contains a NUL character, which cannot be stored. Delete it.", {
+          field: name,
+        });
       }
     }
   }

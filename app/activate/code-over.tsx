@@ -11,7 +11,7 @@ const EXPIRED = "This code has expired";
 
 const titles: Partial<Record<ErrorCode, string>> = {
   conflict: "This code was already used",
-  gone: "This app no longer exists",
+  gone: "This app is no longer available",
   rate_limited: "Too many codes were entered",
 };
 

@@ -72,7 +72,7 @@ function answerGitError(thrown: Error, c: Context): Response {
   const sentence = c.req.header("Authorization")
     ? "This access token is not valid."
     : "Sign in with any username, and an access token as the password.";
-  return c.text(`${sentence} Create one at ${env().ORIGIN}/settings/tokens\n`, 401, {
+  return c.text(`${sentence} Create a token at ${env().ORIGIN}/settings/tokens\n`, 401, {
     "Cache-Control": "no-store",
     "WWW-Authenticate": basicChallenge,
   });

@@ -81,7 +81,7 @@ export const webhookRoutes = [
     summary: "Update a webhook {whose}",
     description:
       "Fields that are absent, null or an empty list stay unchanged. An empty string removes the secret or the name. `domains` without `events` means all events of these domains. If a webhook with a secret gets a target " +
-      "with another scheme, host, port, relay or job (for an app: any other URL), the request must contain the secret, a new one, or an empty one for none.",
+      "with another scheme, host, port, relay or job (for an app: any other URL), the request must contain the current secret, a new one, or an empty string for none.",
     body: webhookChangesSchema,
     responses: currentWebhook,
     cacheControl,

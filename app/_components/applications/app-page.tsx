@@ -38,9 +38,9 @@ const notices: Record<string, string> = {
   created: "The app is ready. Add its client ID to your code, or start from one of the examples below.",
   "secret-deleted": "Secret deleted. The app is now a public app.",
   "keys-set": "The app now authenticates with its keys. The example under Connect shows how.",
-  transferred: "App transferred. Rotate its secret if others know it.",
+  transferred: "App transferred. If others know its secret, rotate the secret.",
   bound: "App bound. The remaining requirements for token exchange are listed below.",
-  unbound: "The app is no longer bound to an organization, and all exchanged tokens are revoked.",
+  unbound: "The app is no longer bound to an organization, and all its exchanged tokens are revoked.",
   "privilege-asked": "Request sent. The operator decides whether to grant the privilege.",
   "keys-removed": "Keys removed. The app is now a public app.",
 };

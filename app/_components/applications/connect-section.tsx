@@ -96,14 +96,14 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
             }))}
           />
         )}
-        {sample.key && (
+        {sample.key && snippets.length > 0 && (
           <p className="text-muted text-small">
-            The example reads the private key from the environment variable <code>CLIENT_KEY</code>, as PEM (PKCS #8).
+            The code reads the private key from the environment variable <code>CLIENT_KEY</code>, as PEM (PKCS #8).
           </p>
         )}
         {hasSecret && snippets.length > 0 && (
           <p className="text-muted text-small">
-            The examples read the secret from the environment variable <code>CLIENT_SECRET</code>.
+            The code reads the secret from the environment variable <code>CLIENT_SECRET</code>.
           </p>
         )}
       </div>

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import { isMailSent } from "#core/mail/queue-mail.ts";
 import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
+import { hasKeys } from "#core/oauth/apps/change-app.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 import type { RecentExchange } from "#core/oauth/exchange/list-exchanges.ts";
 import { userEmailTokenTypes } from "#core/oauth/exchange/read-exchange-request.ts";
@@ -150,7 +151,8 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
         )}
       </Requirement>
       <Requirement isMet={secrets.length > 0} label="The app has a secret">
-        Exchanges require a secret, sent by HTTP Basic; keys and PKCE are not enough. Create one under{" "}
+        Exchanges require a secret, sent by HTTP Basic; keys and PKCE are not enough.{" "}
+        {hasKeys(app) ? "First remove the keys under Security, then add" : "Add"} a secret under{" "}
         <Link prefetch={false} href={`${page}?tab=connect`} className="link">
           Connect
         </Link>
@@ -193,7 +195,7 @@ function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent
         max={720}
         inputMode="numeric"
         label="Token duration in hours"
-        hint="From 1 to 720, which is 30 days. Shorter is safer: the program can always exchange again."
+        hint="From 1 to 720 (30 days). Shorter is safer: the program can always exchange again."
       />
       <SubmitButton variant="secondary">Save duration</SubmitButton>
     </ActionForm>

@@ -46,7 +46,7 @@ function Keys({ isSet, hasSecret }: Omit<KeysFormProps, "action">) {
           name="jwksUri"
           type="url"
           label="URL of your key set"
-          hint="Where your server publishes its keys, so that you can rotate them without changing anything here. We read it now to check the keys."
+          hint="Where your server publishes its keys, so that you can rotate them without changing anything here. When you send this form, we read the URL to check the keys."
           isOptional
           isMono
           placeholder="https://app.example.com/.well-known/jwks.json"

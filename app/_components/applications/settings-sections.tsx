@@ -135,7 +135,8 @@ export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteS
           confirm={`Delete ${app.name}`}
           phrase={app.name}
         >
-          Nobody can sign in to it anymore ({countOfUsers(userCount)}), and all its tokens stop working immediately.
+          Nobody can sign in to it anymore{userCount > 0 && ` (${countOfUsers(userCount)})`}, and all its tokens stop working
+          immediately.
         </ConfirmDestructive>
       ) : (
         <Button variant="danger" disabled>
@@ -149,7 +150,7 @@ export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteS
 type TransferSectionProps = Readonly<{ details: AppDetails; person: Person; isRecent: boolean }>;
 
 /** Transfers the app to another owner. Renders nothing if the person has no other owner to choose. */
-export async function TransferSection({ details: { app, organization }, person, isRecent }: TransferSectionProps) {
+export async function TransferSection({ details: { app, organization, secrets }, person, isRecent }: TransferSectionProps) {
   const options = await otherOwners(person, organization?.name ?? null);
   if (options.length === 0) return null;
   return (
@@ -159,8 +160,8 @@ export async function TransferSection({ details: { app, organization }, person, 
           <Select name="owner" label="New owner" options={options} />
           <p className="text-muted text-small">
             Its client ID, users and tokens stay the same.
-            {app.verifiedAt && " It loses its verified mark until the operator verifies it again."} Anyone who knows the secret
-            can still use it: rotate it afterwards.
+            {app.verifiedAt && " It loses its verified mark until the operator verifies it again."}
+            {secrets.length > 0 && " Anyone who knows its secret can still use the secret, so rotate it afterwards."}
           </p>
           <SubmitButton variant="secondary">Transfer app</SubmitButton>
         </ActionForm>

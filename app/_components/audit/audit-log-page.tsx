@@ -107,8 +107,8 @@ function AuditList({ page, base, search: sought, kinds, problem, emptyText, isOr
         </Card>
         {page.searchedTo && (
           <p className="mt-3 text-muted text-small">
-            The search covered only part of the log, back to <LocalTime at={page.searchedTo} />. The next page continues from
-            there.
+            The search covered only part of the log and stopped at <LocalTime at={page.searchedTo} />. The next page continues
+            from there.
           </p>
         )}
         {(page.newerThan || page.olderThan) && (

@@ -51,9 +51,9 @@ function System() {
 
 const tokenKinds: Record<string, string> = {
   personal: "access token",
-  oauth: "an app's token",
+  oauth: "token of an app",
   exchanged: "exchanged token",
-  ci: "a CI job's token",
+  ci: "token of a CI job",
 };
 
 export function describeToken({ type, name, last4 }: NonNullable<Entry["token"]>): string {

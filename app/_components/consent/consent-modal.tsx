@@ -77,8 +77,13 @@ function Title({ request: { app, scopes, alreadyGranted, organizations } }: Read
         {name} wants more access to {account}
       </>
     );
-  const isForOrganization = organizations.some(({ isAskedFor, isAlreadyGranted }) => isAskedFor && !isAlreadyGranted);
-  return isForOrganization ? <>{name} wants to access an organization</> : <>Continue to {name}?</>;
+  const requested = organizations.filter(({ isAskedFor, isAlreadyGranted }) => isAskedFor && !isAlreadyGranted).length;
+  if (requested === 0) return <>Continue to {name}?</>;
+  return (
+    <>
+      {name} wants to access {requested === 1 ? "an organization" : `${requested} organizations`}
+    </>
+  );
 }
 
 /** The requesting app, and warnings about the request. */

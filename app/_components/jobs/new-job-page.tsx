@@ -58,7 +58,8 @@ export function SecretsLeftOut({ names }: Readonly<{ names: readonly string[] }>
   if (names.length === 0) return null;
   return (
     <FormMessage tone="good">
-      The original job had secrets, which are never shown again. If this one needs them, set them again: {names.join(", ")}.
+      The original job had secrets, which are never shown again. If the new one needs them, enter them again under Secrets:{" "}
+      {names.join(", ")}.
     </FormMessage>
   );
 }

@@ -76,7 +76,7 @@ export async function RunnerNotice() {
   if (report.kind === "runs") return null;
   return (
     <FormMessage tone="bad">
-      {report.kind === "refuses" ? JOBS_OFF : "Jobs are waiting because no worker is running. The operator can start one."}
+      {report.kind === "refuses" ? JOBS_OFF : "No worker is running, so jobs do not start. The operator can start a worker."}
       {(await currentSession())?.user.isOperator && (
         <>
           {" "}

@@ -74,7 +74,9 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
               title={`Cancel ${nameOf(run)}?`}
               confirm="Cancel this job"
             >
-              The job gets a signal to stop, and is killed after ten seconds.
+              {stage === "SCHEDULING"
+                ? "The job has not started yet, and will not start."
+                : "The job gets a signal to stop, and is killed if it is still running after ten seconds."}
             </ConfirmDestructive>
           </SectionCard>
         )}

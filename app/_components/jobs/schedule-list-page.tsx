@@ -82,7 +82,7 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
           {nextRunAt && (
             <>
               {" "}
-              · next <RelativeTime at={nextRunAt} />
+              · next run <RelativeTime at={nextRunAt} />
             </>
           )}
           {one.madeWith && (
@@ -97,7 +97,7 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
         lastRun && (
           <Link prefetch={false} href={jobPath(home, lastRun.id)} className="flex items-center gap-2 text-small">
             <span className="text-muted">
-              last <RelativeTime at={lastRun.at} />
+              last run <RelativeTime at={lastRun.at} />
             </span>
             <StageChip stage={lastRun.stage} />
           </Link>

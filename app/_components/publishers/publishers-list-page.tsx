@@ -79,7 +79,8 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
       description={
         <>
           The job asks its provider for an ID token with the audience <code className="break-all">{ORIGIN}</code> and exchanges it
-          here for an access token for <code className="break-all">{resourceOf(subject)}</code>, which is valid for one hour.
+          here for an access token for <code className="break-all">{resourceOf(subject)}</code>. The access token is valid for one
+          hour.
         </>
       }
     >

@@ -35,7 +35,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
     ...(after && { cursor: after }),
   });
   const hrefAfter = (cursor?: string) => hrefWith(path, { search, tag, ...(sort !== "updated" && { sort }), after: cursor });
-  const isFiltered = search !== "" || tag !== "";
+  const isFiltered = search !== "" || tag !== "" || after !== "";
   return (
     <SiteFrame width="page">
       <PageHeader

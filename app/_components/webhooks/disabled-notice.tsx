@@ -41,8 +41,8 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledReason === "gone") {
     return (
       <FormMessage tone="bad">
-        Disabled {since}: the server responded with <b>410 Gone</b>, which asks us to stop. If it has moved, set its new URL under
-        Edit, then enable the webhook. Events that occur while it is disabled are not sent.
+        Disabled {since}: the server responded with <b>410 Gone</b>, which asks us to stop. If the server has moved, set its new
+        URL under Edit, then enable the webhook. Events that occur while the webhook is disabled are not sent.
         {enable}
       </FormMessage>
     );
@@ -59,8 +59,9 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledReason === "grant_ended" || madeWith?.isEnded) {
     return (
       <FormMessage tone="warn">
-        Disabled {since}: the app or token that created or last changed this webhook has lost its access. Check where the webhook
-        sends events before you enable it: it then acts with your own permissions.
+        {disabledReason === "grant_ended" ? <>Disabled {since}: the</> : <>Disabled manually {since}. The</>} app or token that
+        created or last changed this webhook has lost its access. Check where the webhook sends events before you enable it: it
+        then acts with your own permissions.
         {enable}
       </FormMessage>
     );

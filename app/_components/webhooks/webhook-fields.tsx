@@ -191,7 +191,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             value="keep"
             label={webhook.hasSecret ? "Keep the current secret" : "Continue without a secret"}
             {...(webhook.hasSecret && {
-              hint: "If the target changes to another scheme, host, port, relay or job, enter the secret again.",
+              hint: "If the target changes to another scheme, host, port, relay or job, select “Use my own secret” and enter it again.",
             })}
             defaultChecked
           />

@@ -120,7 +120,8 @@ function RelayRow({ relay }: Readonly<{ relay: Relay }>) {
       <div className="mt-3 grid gap-3">
         {isExpired ? (
           <p className="text-muted text-small">
-            Its URL no longer works. When its receiver starts again, it gets a new URL and lists the webhooks to update.
+            Its URL no longer works. When its receiver starts again, the relay gets a new URL, and the receiver lists the webhooks
+            to update.
           </p>
         ) : (
           <CopyField label={`URL of ${name}`} value={url} />

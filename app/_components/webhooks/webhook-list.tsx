@@ -130,6 +130,10 @@ export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
 }
 
+/** An item without a name, in words. */
+export const unnamedItem = ({ type }: Webhook["watched"][number]): string =>
+  `${type === "org" ? "an organization" : `a ${type.replace("space", "Space")}`} that was deleted or that you cannot read`;
+
 type SparklineProps = Readonly<{
   /** In order of time; the last point is now. */
   points: ReadonlyArray<Readonly<{ delivered: number; failed: number }>>;
@@ -187,7 +191,7 @@ type WebhookStatusProps = Readonly<{
 const words = {
   owner: { tone: "neutral", text: "Disabled" },
   failing: { tone: "bad", text: "Disabled after failures" },
-  gone: { tone: "bad", text: "Gone" },
+  gone: { tone: "bad", text: "Disabled after 410 Gone" },
   grant_ended: { tone: "bad", text: "Access ended" },
 } as const;
 
@@ -198,10 +202,11 @@ export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   return <Chip tone={tone}>{text}</Chip>;
 }
 
-/** `all events`, `all repo events`, `3 kinds of events` */
+/** `all events`, `all repository events`, `3 kinds of events` */
 export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
   if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
-  return domains.length === eventDomains.length ? "all events" : `all ${domains.join(" and ")} events`;
+  if (domains.length === eventDomains.length) return "all events";
+  return domains.includes("repo") ? "all repository events" : "all discussion events";
 }
 
 /** The name that the owner gave the webhook, otherwise the name of its target. */

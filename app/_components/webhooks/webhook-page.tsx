@@ -33,7 +33,7 @@ import { ReplayProgress, shownReplays } from "./activity/replay-progress.tsx";
 import { SavedViews } from "./activity/saved-views.tsx";
 import { DisabledNotice, EnabledForm, FirstTestForm, SendTestForm } from "./disabled-notice.tsx";
 import { ItemName } from "./watched-field.client.tsx";
-import { describeEvents, itemOf, targetName, WebhookStatus, webhookName } from "./webhook-list.tsx";
+import { describeEvents, itemOf, targetName, unnamedItem, WebhookStatus, webhookName } from "./webhook-list.tsx";
 
 type Props = OwnerPageProps<{ webhookId: string }>;
 
@@ -161,7 +161,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
             {webhook.watched.map((item) =>
               item.name === null ? (
                 <span key={item.id} title={item.id}>
-                  a {item.type} that was deleted or that you cannot read
+                  {unnamedItem(item)}
                 </span>
               ) : (
                 <ItemName key={item.id} item={itemOf(item)} />
@@ -236,9 +236,9 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, views
             title="No deliveries yet"
             action={isManager && <FirstTestForm webhook={webhook} home={home} />}
           >
-            Send a sample event to check that it arrives.
+            {isManager && "Send a sample event to check that it arrives."}
             {webhook.disabledAt === null &&
-              " Or change something that the webhook watches: push a commit, or open a discussion. Deliveries appear here within seconds."}
+              ` ${isManager ? "Or change" : "Change"} something that the webhook watches: push a commit, or open a discussion. Deliveries appear here within seconds.`}
           </EmptyState>
         ) : deliveries.length === 0 ? (
           <EmptyState

@@ -186,14 +186,12 @@ export const updateRequirementsAction = formAction(
 export const updateProfileAction = formAction(
   appScope,
   { securityProfile: (form) => (form.text("securityProfile") === "fapi2" ? ("fapi2" as const) : ("standard" as const)) },
-  async ({ person, appId, page, input, from }) => {
+  async ({ person, appId, details, page, input, from }) => {
     await updateApp(person, appId, input, from);
     revalidatePath(page);
-    const isFapi = input.securityProfile === "fapi2";
-    return {
-      message: isFapi ? "Saved. The app must now comply with FAPI 2.0." : "Saved. The requirements below stay on.",
-      values: {},
-    };
+    if (input.securityProfile === "fapi2") return { message: "Saved. The app must now comply with FAPI 2.0.", values: {} };
+    const wasFapi = details.app.securityProfile === "fapi2";
+    return { message: wasFapi ? "Saved. The requirements below stay on until you turn them off." : "Saved.", values: {} };
   },
 );
 

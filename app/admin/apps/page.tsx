@@ -212,7 +212,7 @@ function Privilege({ app: { id, name, boundOrgId, boundTo, privileges }, returnT
   );
 }
 
-function Block({ app: { id, name, userCount }, returnTo }: ActionProps) {
+function Block({ app: { id, name, owner, userCount }, returnTo }: ActionProps) {
   return (
     <ConfirmDestructive
       action={blockAction.bind(null, id)}
@@ -226,8 +226,8 @@ function Block({ app: { id, name, userCount }, returnTo }: ActionProps) {
       size="small"
     >
       <input type="hidden" name="returnTo" value={returnTo} />
-      Nobody can sign in to it anymore{endedFor(userCount)}. Its owner sees that it is blocked. After it is unblocked, all users
-      must authorize it again.
+      Nobody can sign in to it anymore{endedFor(userCount)}. {owner && "Its owner sees that it is blocked. "}After it is
+      unblocked, all users must authorize it again.
     </ConfirmDestructive>
   );
 }

@@ -179,7 +179,7 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
     <details className="ml-auto open:ml-0 open:w-full">
       <summary className="link w-fit">As a table</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
-      <section aria-label="Deliveries as a table" tabIndex={0} className="mt-3 max-h-80 overflow-auto contain-inline-size">
+      <section aria-label="Attempts as a table" tabIndex={0} className="mt-3 max-h-80 overflow-auto contain-inline-size">
         <table className="w-full text-small tabular-nums">
           <thead>
             <tr className="text-left">

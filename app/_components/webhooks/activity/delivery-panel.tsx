@@ -121,7 +121,7 @@ function describeState({ state, attempts, nextAttemptAt, lastOutcome }: Delivery
     case "failed":
       return `Failed after ${tries}. It is not retried automatically.`;
     case "rate_limited":
-      return "Not sent: the webhook's 24-hour limit was used up, or the quarter of it that people who cannot write to the repository can use. You can replay the delivery.";
+      return "Not sent: the webhook's 24-hour limit was used up, or people who cannot write to the repository had used up their quarter of it. You can replay the delivery.";
     case "withheld":
       return "Not sent: the webhook's owner, or the app or token that created or last changed it, can no longer read the repository.";
     case "waiting":

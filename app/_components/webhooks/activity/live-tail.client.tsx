@@ -112,7 +112,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       role="switch"
       aria-checked={isOn}
       onClick={toggle}
-      title={isOn ? "New deliveries appear automatically. Press to pause the list." : "The list is paused."}
+      title={isOn ? "New deliveries appear automatically. Press to pause the list." : "The list is paused. Press to continue."}
       className={classNames(
         "inline-flex min-h-8 items-center gap-1.5 rounded-full px-3 font-medium text-fine noscript:hidden",
         isOn ? "bg-good-soft text-good" : "bg-sunken text-muted",

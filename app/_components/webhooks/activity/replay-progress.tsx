@@ -41,7 +41,7 @@ export function ReplayProgress({ replays, home, isManager, now }: ReplayProgress
                     Replay of {replay.total.toLocaleString("en")} {replay.total === 1 ? "delivery" : "deliveries"}
                   </b>{" "}
                   <span className="text-muted">
-                    {replay.of === "failed" ? "that failed" : "that were selected"} · started{" "}
+                    that {replay.of === "failed" ? "failed" : replay.total === 1 ? "was selected" : "were selected"} · started{" "}
                     <RelativeTime at={replay.createdAt} now={now} />
                   </span>
                 </span>
