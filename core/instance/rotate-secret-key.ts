@@ -163,6 +163,6 @@ async function requireEveryProcessUsesKey(): Promise<void> {
   if (rows.length === 0) return;
   const names = rows.map(({ kind, host, pid }) => `${kind} on ${host} (process ${pid})`).join(", ");
   throw conflict(
-    `These processes do not encrypt with the new SECRET_KEY yet: ${names}. Restart them, and run this command again.`,
+    `Some processes do not encrypt with the new SECRET_KEY yet: ${names}. Restart them, and run this command again.`,
   );
 }
