@@ -61,7 +61,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
     const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
-    if (!row) throw new ServiceError("unauthorized", "This token's access was revoked.");
+    if (!row) throw new ServiceError("unauthorized", "This token's access was revoked. Sign in again, or use another token.");
     return row.id;
   };
   if (clientId === null) {
@@ -282,6 +282,6 @@ export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: st
   // This app may not learn which app created the resource.
   throw new ServiceError(
     "forbidden",
-    `Another app or token created or last changed this ${what}. The owner of the ${what} can change it in their settings.`,
+    `Another app or token created or last changed this ${what}. It can be changed on the website, in its owner's settings.`,
   );
 }

@@ -72,5 +72,5 @@ const noTokenSentences = {
 const demands: Record<SecurityRestriction, string> = {
   mfa: "The organization requires a second step at sign-in: set one up in your account settings.",
   sso: "The organization requires its members to sign in with its issuer: do so on the organization's page.",
-  "token-revoked": "An administrator has blocked this token from the organization. Ask why before you create another one.",
+  "token-revoked": "An administrator has blocked this token from the organization. Ask why before you use another one.",
 };

@@ -54,7 +54,7 @@ export async function checkDatabase(
     }
     if (rows !== expected[table]) {
       throw new BackupError(
-        `The backup is damaged: it has ${rows} rows of the table ${table} instead of ${expected[table]}. Use another one.`,
+        `The backup is damaged: it has ${rows} rows of the table ${table} instead of ${expected[table]}. Use another backup.`,
       );
     }
     found.rows += rows;

@@ -15,7 +15,7 @@ const explanations: readonly Explanation[] = [
   [
     /connection refused|no such host|i\/o timeout|network is unreachable|dial tcp/i,
     (name) =>
-      `${name} cannot be reached. Check the address, and run the command again: it does not copy again what is already stored.`,
+      `${name} cannot be reached. Check the address, and run the command again. A backup does not copy again what is already stored.`,
   ],
   [
     /Is there a repository at the following location|unable to open config file/,

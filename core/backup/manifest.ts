@@ -53,13 +53,15 @@ export async function findBackup(place: BackupPlace, id?: string): Promise<Backu
   const backup = await readManifest(place, found);
   const all = await listSnapshots(place);
   const lost = Object.entries(backup.manifest.parts).find(([, part]) => !all.some((snapshot) => isSame(snapshot, part)));
-  if (lost) throw new BackupError(`The backup ${backup.id} is damaged: a part of it (${lost[0]}) is missing. Use another one.`);
+  if (lost)
+    throw new BackupError(`The backup ${backup.id} is damaged: a part of it (${lost[0]}) is missing. Use another backup.`);
   return backup;
 }
 
 async function readManifest(place: BackupPlace, { id }: Snapshot): Promise<Backup> {
   const manifest = JSON.parse((await buffer(readFile(place, id, FILE))).toString()) as Manifest;
-  if (manifest.format !== 1) throw new BackupError("A newer version of the service created this backup. Use that version.");
+  if (manifest.format !== 1)
+    throw new BackupError("A newer version of the service created this backup. Use that version or a later one.");
   return { id: id.slice(0, 8), manifest };
 }
 

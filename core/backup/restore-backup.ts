@@ -130,7 +130,7 @@ async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest,
   for await (const { id, refs } of parseAllRefs(readFile(place, parts.refs, "/refs.txt"))) {
     const path = join(unfinished, "repositories", id.slice(-2), `${id}.git`);
     if (!(await isThere(join(path, "HEAD"))))
-      throw new BackupError(`The backup is damaged: the repository ${id} is missing. Use another one.`);
+      throw new BackupError(`The backup is damaged: the repository ${id} is missing. Use another backup.`);
     known.add(`${id}.git`);
     await open(path);
     const lines = (function* () {

@@ -38,7 +38,9 @@ export async function holdDeletions(): Promise<HeldDeletions> {
     [KEY],
   );
   if (rowCount === 0) {
-    throw conflict(`Another backup is running. If it was killed, try again in ${LEASE_SECONDS / 60} minutes.`);
+    throw conflict(
+      `Another backup is running. Try again when it has finished or, if it was killed, in ${LEASE_SECONDS / 60} minutes.`,
+    );
   }
   const lost = new AbortController();
   let renewedAt = Date.now();

@@ -54,7 +54,7 @@ export async function rotateSecretKey(): Promise<Rotation> {
   }
   if (keyIds().length === 1) {
     throw conflict(
-      "SECRET_KEY_PREVIOUS is the same as SECRET_KEY. Set SECRET_KEY to a new key, restart every process, and run this command again.",
+      "SECRET_KEY_PREVIOUS is the same as SECRET_KEY. Set SECRET_KEY to a new key, restart, and run this command again. With several processes, follow docs/operations.md (Keys).",
     );
   }
   await requireEveryProcessUsesKey();
@@ -163,6 +163,6 @@ async function requireEveryProcessUsesKey(): Promise<void> {
   if (rows.length === 0) return;
   const names = rows.map(({ kind, host, pid }) => `${kind} on ${host} (process ${pid})`).join(", ");
   throw conflict(
-    `These processes do not encrypt with the new SECRET_KEY yet: ${names}. Restart them, and run this command again.`,
+    `Some processes do not encrypt with the new SECRET_KEY yet: ${names}. Restart them, and run this command again.`,
   );
 }

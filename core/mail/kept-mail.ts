@@ -26,6 +26,6 @@ function unsealMail(sealed: string): string {
   try {
     return unseal("kept mail", Buffer.from(sealed, "base64"));
   } catch {
-    return "It was encrypted with an earlier SECRET_KEY.\n";
+    return "This e-mail cannot be read: it was encrypted with an earlier SECRET_KEY.\n";
   }
 }

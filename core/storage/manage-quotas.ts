@@ -119,7 +119,7 @@ export async function setStorageQuota(actor: Actor, handle: string, quota: strin
       subjectId: owner.kind === "user" ? owner.id : null,
       data: {
         owner: owner.handle,
-        quota: bytes === undefined ? "the default" : bytes === null ? "without limit" : readableSize(bytes),
+        quota: bytes === undefined ? "the default" : bytes === null ? "no limit" : readableSize(bytes),
       },
       from,
     });

@@ -678,7 +678,7 @@ test("S137 a push that cannot be checked is refused with a reason, and releases 
       meanwhile: () => rename("storage_hold", "storage_hold_away"),
     });
     expect(answer.body).toContain("went wrong on our side. Try again");
-    expect(answer.body).toContain("ng refs/heads/side it could not be checked");
+    expect(answer.body).toContain("ng refs/heads/side the push could not be checked");
   } finally {
     await rename("storage_hold_away", "storage_hold");
   }

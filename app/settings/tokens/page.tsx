@@ -63,7 +63,10 @@ function GitHelp({ username }: Readonly<{ username: string }>) {
           Your username is <code>{username}</code>, and the password is the token. It needs <code>read-repos</code> to clone
           private repositories, and <code>write-repos</code> to push.
         </p>
-        <p>To enter it only once, let git store it as your system stores other passwords:</p>
+        <p>
+          To enter it only once, let git store it. <code>store</code> keeps it in a file, unencrypted; the others keep it where
+          your system keeps passwords:
+        </p>
         <CodeBlock label="commands to store the token" code={credentialCommands(ORIGIN, username)} />
         <p className="text-muted">
           Do not put the token into the URL of a repository: it would stay in the repository's configuration and your shell's

@@ -37,11 +37,11 @@ export function heldSecretEmail(
   const what = isOne ? `secret or key of ${first?.name}` : `secrets or keys of ${apps.length} apps`;
   return composeEmail(`${holder} may still have the ${what}`, "there", [
     isOne
-      ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret or private key of the app ${first?.name}, which is bound to it. Anyone who has it can get tokens for members of the organization.`
-      : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets or private keys of apps that are bound to it. Anyone who has one can get tokens for members of the organization.`,
+      ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret or private key of the app ${first?.name}, which is bound to the organization. Anyone who has the secret can get tokens for members of the organization; anyone who has the key can authenticate as the app.`
+      : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets or private keys of apps that are bound to the organization. Anyone who has a secret can get tokens for members of the organization; anyone who has a key can authenticate as the app.`,
     isOne
-      ? "Replace it, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:"
-      : "Replace each secret or key, so that the old ones can get no more tokens; existing tokens stay valid until they expire. Or unbind the apps, which revokes all their exchanged tokens at once:",
+      ? "Replace the secret or key, so that nobody can use the old one; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:"
+      : "Replace each secret or key, so that nobody can use the old ones; existing tokens stay valid until they expire. Or unbind the apps, which revokes all their exchanged tokens at once:",
     ...apps.map(({ id, name }) =>
       [
         ...(isOne ? [] : [name]),

@@ -51,7 +51,7 @@ export function identityLinkedEmail({ username, provider, displayName, isSignInM
     isSignInMethod
       ? `${displayName} at ${provider} can now sign in to your account.`
       : `${displayName} at ${provider} is now linked to your account.`,
-    `If it was not you, unlink it and choose a new password now:\n${link("/settings/linked-accounts")}`,
+    `If it was not you, choose a new password now:\n${link("/forgot-password")}\nThen unlink ${displayName}:\n${link("/settings/linked-accounts")}`,
   ]);
 }
 

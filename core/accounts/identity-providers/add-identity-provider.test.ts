@@ -27,7 +27,7 @@ test("S117 an issuer at a forbidden address, with another name or out of reach i
     );
   };
   expect(await refusal({ issuer: "http://169.254.169.254/latest" })).toBe(
-    "issuer: This issuer could not be reached: the host is not on the public internet.",
+    "issuer: This issuer could not be reached: the host is not on the public internet. Check its URL.",
   );
   expect(await refusal({ issuer: "https://10.0.0.1" })).toContain("not on the public internet");
   expect(await refusal({ issuer: "https://localhost:1" })).toContain("could not be reached");

@@ -83,7 +83,7 @@ export async function addIdentityProvider(
 
 function taken(orgId: string | null): ServiceError {
   return orgId === null
-    ? conflict("Another provider already uses this name in URLs. Choose a different one.", "slug")
+    ? conflict("Another provider already uses this name in URLs. Choose a different name.", "slug")
     : conflict("The organization already has an issuer. Remove it first.", "issuer");
 }
 
@@ -196,7 +196,7 @@ async function checkProvider(kind: ProviderKind, issuer: string, orgId: string |
     return metadata.issuer;
   } catch (error) {
     if (!(error instanceof ProviderUnreachable)) throw error;
-    throw invalidRequest(`This issuer could not be reached: ${error.message}.`, "issuer");
+    throw invalidRequest(`This issuer could not be reached: ${error.message}. Check its URL.`, "issuer");
   }
 }
 

@@ -44,7 +44,7 @@ const github: Preset = {
     {
       name: "workflow",
       label: "Workflow file",
-      hint: "Only this file of .github/workflows. Enter the branch as well.",
+      hint: "Only jobs of this file in .github/workflows. Enter the branch or tag as well.",
       placeholder: "publish.yml",
       shape: /^[\w. -]{1,100}\.ya?ml$/,
       problem: "Enter only the file's name, such as publish.yml.",
@@ -68,7 +68,7 @@ const github: Preset = {
   ],
   read({ repository = "", ref, environment, workflow, repositoryId, repositoryOwnerId }) {
     if (workflow && !ref) {
-      const sentence = "Enter the branch too: GitHub's token identifies the workflow only together with the branch.";
+      const sentence = "Enter the branch or tag as well: GitHub's token identifies the workflow only together with it.";
       throw invalidRequest(sentence, "ref");
     }
     return {

@@ -99,6 +99,6 @@ export function requireLossConfirmed(requiring: readonly RequiringOrganization[]
   const unconfirmed = requiring.filter(({ id }) => !confirmed.includes(id)).map(({ name }) => name);
   if (unconfirmed.length === 0) return;
   throw conflict(
-    `Without a second step you lose access to ${unconfirmed.join(", ")}, which ${unconfirmed.length === 1 ? "requires" : "require"} one. Reload this page and confirm again.`,
+    `Without a second step you lose access to ${new Intl.ListFormat("en").format(unconfirmed)}, which ${unconfirmed.length === 1 ? "requires" : "require"} one. Reload this page and confirm again.`,
   );
 }

@@ -114,7 +114,7 @@ async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<voi
     const { count } = await tx.totp.updateMany({ where: { userId, lastStep: { lt: step } }, data: { lastStep: step } });
     if (count === 1) return;
   }
-  throw wrongCode("code", "This code is incorrect or was already used. Enter the code that your app shows now.");
+  throw wrongCode("code", "This code is incorrect or was already used. Enter the code that your authenticator app shows now.");
 }
 
 /**

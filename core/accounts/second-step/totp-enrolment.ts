@@ -76,7 +76,7 @@ export async function confirmTotp(actor: Person, input: { code: string }, from: 
       where: { tokenHash: enrolment.tokenHash, usedAt: null },
       data: { usedAt: new Date() },
     });
-    if (count !== 1) throw conflict("This app is already set up.");
+    if (count !== 1) throw conflict("This authenticator app is already set up. Reload this page.");
     const totp = { sealedSecret: seal(TOTP_SEAL, enrolment.secret), confirmedAt: new Date(), lastStep: step };
     await tx.totp.upsert({ where: { userId }, create: { userId, ...totp }, update: { ...totp, createdAt: new Date() } });
     await record({ type: "totp.add" });

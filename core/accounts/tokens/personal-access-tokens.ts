@@ -46,7 +46,7 @@ export async function createPersonalAccessToken(
   await db().$transaction(async (tx) => {
     await lockLiveUser(tx, userId);
     const live = await tx.personalAccessToken.count({ where: { userId, revokedAt: null } });
-    if (live >= TOKENS_MAX_PER_USER) throw conflict("You have too many tokens. Revoke one first.");
+    if (live >= TOKENS_MAX_PER_USER) throw conflict(`You have ${live} access tokens, which is the maximum. Revoke one first.`);
     await tx.personalAccessToken.create({
       data: { id, userId, name, tokenHash: hashToken(token), last4: token.slice(-4), scopes: granted, expiresAt },
     });

@@ -71,7 +71,8 @@ async function checkChosenPassword(token: string, passwordHash: string, value: u
     throw error;
   });
   if (!isRight) {
-    const sentence = "This is not the password chosen at sign-up. If somebody else signed up, do nothing.";
+    const sentence =
+      "This is not the password chosen at sign-up. If you have forgotten it, sign up again. If somebody else signed up, do nothing.";
     throw new ServiceError("unauthorized", sentence, { field: "password" });
   }
   await giveBack();

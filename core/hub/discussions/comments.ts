@@ -137,15 +137,14 @@ export async function reactToComment(
 ): Promise<Comment> {
   const reaction = typeof input.reaction === "string" ? bySpelling.get(canonical(input.reaction)) : undefined;
   if (!reaction) {
-    const choice = Object.keys(reactions).join(" ");
-    throw invalidRequest(`Choose one of ${choice}`, "reaction");
+    throw invalidRequest(`Choose one of ${Object.keys(reactions).join(", ")}.`, "reaction");
   }
   await countContribution(actor, "react");
   return changeDiscussion(actor, name, async (to) => {
     const { tx, actorId, discussion } = to;
     await requireWriting(to);
     const comment = await findComment(tx, discussion, commentId);
-    if (comment.isHidden) throw conflict("This comment is hidden.");
+    if (comment.isHidden) throw conflict("This comment is hidden and cannot get reactions.");
     // The operator's command has no account to react with.
     const row = actorId && { commentId: comment.id, userId: actorId, reaction };
     if (row && input.isOn) await tx.commentReaction.createMany({ data: [row], skipDuplicates: true });

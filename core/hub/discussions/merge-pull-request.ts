@@ -66,7 +66,7 @@ export async function mergePullRequest(
   const baseRef = requireMergeable(discussion);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const [headSha, baseSha] = await Promise.all([resolveRef(path, headRef), resolveRef(path, baseRef)]);
-    if (!headSha) throw conflict("The pull request has no commits to merge.");
+    if (!headSha) throw conflict(`The pull request has no commits to merge. Push to ${headRef} first.`);
     if (input.headSha && input.headSha !== headSha) {
       throw conflict("New commits were pushed. Review them before you merge.");
     }
@@ -76,7 +76,7 @@ export async function mergePullRequest(
       throw conflict("The base branch already contains all commits of this pull request.");
     const isForward = !baseSha || (input.isFastForward === true && (await isAncestor(path, baseSha, headSha)));
     if (input.isFastForward && !isForward) {
-      throw conflict("The base branch has newer commits: a merge commit is required.");
+      throw conflict("The base branch has newer commits. Merge with a merge commit.");
     }
     const quarantine = await openQuarantine(path);
     try {

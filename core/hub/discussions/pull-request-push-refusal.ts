@@ -21,7 +21,7 @@ export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: numb
     // only the author may push with it.
     const isAuthor = authorId !== null && authorId === actorId(actor);
     if (!isAuthor || !(await may(actor, "discussion.update", { repo: resource, authorId })))
-      return `You cannot push to pull request ${num}.`;
+      return `You cannot push to pull request ${num}. Open one of your own.`;
     if (row.isLocked) return `Pull request ${num} is locked. The repository's maintainers can unlock it.`;
   }
   return row.status === "merged" ? `Pull request ${num} is merged. Open another one.` : null;

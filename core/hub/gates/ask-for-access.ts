@@ -29,7 +29,9 @@ const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
  */
 const REQUESTS_MAX = 1_000;
 const tooManyRequests = () =>
-  conflict(`You have requested access to ${REQUESTS_MAX.toLocaleString("en")} repositories. Withdraw a request first.`);
+  conflict(
+    `You have requested access to ${REQUESTS_MAX.toLocaleString("en")} repositories, which is the maximum. Withdraw a request first.`,
+  );
 
 /**
  * Requests access to a gated repository. Those who decide see the user's username and email address. The gate `auto` accepts at once; with

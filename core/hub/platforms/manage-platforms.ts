@@ -52,8 +52,8 @@ async function requireFree(tx: Db, name: string, source: string): Promise<void> 
   }
   const rival = others.find((other) => isSourceOf(other.source, source) || isSourceOf(source, other.source));
   if (rival) {
-    const who = rival.revokedAt === null ? `${rival.name} already reports` : `${rival.name}, which was revoked, reported`;
-    throw conflict(`${who} ${rival.source}. Choose another.`, "source");
+    const who = rival.revokedAt === null ? `${rival.name} already has` : `${rival.name}, which was revoked, had`;
+    throw conflict(`${who} the source ${rival.source}. Choose another source.`, "source");
   }
   if (others.filter(({ revokedAt }) => revokedAt === null).length >= PLATFORMS_MAX) {
     throw conflict(`There are already ${PLATFORMS_MAX} platforms. Revoke one first.`);

@@ -27,7 +27,7 @@ export const LIKES_PAGES_MAX = 100;
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");
   const userId = actorId(actor);
-  if (!userId) throw new ServiceError("forbidden", "Only a person can like a repository.");
+  if (!userId) throw new ServiceError("forbidden", "Only a user can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
     // The transaction holds a connection while it waits for the user's and the repository's rows, so the wait must be short

@@ -111,7 +111,7 @@ async function requireHolder(
   { repoId, right }: { repoId: string; right: XetRight },
 ): Promise<Repo> {
   const actor = holder ? await actorNow(holder) : anonymous;
-  if (!actor) throw new ServiceError("unauthorized", "This token's access was revoked.");
+  if (!actor) throw new ServiceError("unauthorized", "This token's access was revoked. Sign in again, or use another token.");
   countAgainst(actor);
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");

@@ -142,12 +142,13 @@ export async function testProvider(actor: Actor, providerId: string): Promise<Pr
       if (length > MAX_BYTES) return failed("The provider's list of models is larger than 4 MiB.");
     }
     if (status === 401 || status === 403) return failed(`The provider rejected the key (status ${status}). Replace the key.`);
-    if (status !== 200) return failed(`The provider responded with status ${status} at ${provider.baseUrl}/models.`);
+    if (status !== 200)
+      return failed(`The provider responded with status ${status} at ${provider.baseUrl}/models. Check the URL.`);
     const models = modelsIn(Buffer.concat(pieces).toString());
     if (!models) return failed("The response is not a list of models. Enter the URL that comes before /chat/completions.");
     return { isReached: true, models, milliseconds: Math.round(performance.now() - began) };
   } catch (error) {
-    if (isOutboundFailure(error)) return failed(`The connection was lost: ${error.result.reason}.`);
+    if (isOutboundFailure(error)) return failed(`The connection was lost: ${error.result.reason}. Try again.`);
     throw error;
   } finally {
     close();

@@ -121,7 +121,8 @@ export function prepareBody(
   if (endpoint === "responses") {
     for (const name of ["previous_response_id", "conversation", "background"]) {
       if (body[name] === undefined || body[name] === null || body[name] === false) continue;
-      throw invalidRequest(`${name} is not supported: responses are not stored. Send the whole conversation.`, name);
+      const instead = name === "background" ? "Wait for the response, or stream it." : "Send the whole conversation.";
+      throw invalidRequest(`${name} is not supported: responses are not stored. ${instead}`, name);
     }
     prepared.store = false;
   } else {

@@ -73,7 +73,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   try {
     secrets = unsealJobSecrets(run.secrets);
   } catch {
-    const message = "The secrets cannot be read: they were encrypted with another SECRET_KEY. Set them again.";
+    const message = "The job's secrets cannot be read: they were encrypted with another SECRET_KEY. Enter them again.";
     await recordEnd(run.id, claimId, runnerFailed(message));
     return;
   }
@@ -106,7 +106,7 @@ type Running = Omit<RunContext, "runner"> & {
 async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: Running): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);
-  if (!flavor) return runnerFailed(`The machine size ${spec.flavor} no longer exists.`);
+  if (!flavor) return runnerFailed(`The machine size ${spec.flavor} no longer exists. Choose another size.`);
   const refusal = networkRefusal(spec);
   if (refusal) return runnerFailed(refusal);
 

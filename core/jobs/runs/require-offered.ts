@@ -21,7 +21,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
   if (spec.dockerImage !== undefined) requireImage(spec.dockerImage);
   if (!findFlavor(spec.flavor)) {
     const offered = flavors().map(({ name }) => name);
-    throw invalidRequest(`The flavor ${spec.flavor} does not exist. Choose ${offered.join(", ")}.`, "flavor");
+    throw invalidRequest(`The flavor ${spec.flavor} does not exist. Choose from: ${offered.join(", ")}.`, "flavor");
   }
   if (spec.network && env().JOBS_NETWORK !== "1") {
     const sentence = "Jobs have no network access on this server. The operator can enable it (JOBS_NETWORK).";
@@ -29,7 +29,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
   }
   const size = Buffer.byteLength(JSON.stringify([spec.command, spec.arguments, spec.environment, secrets]));
   if (size > TEXT_MAX_BYTES) {
-    const sentence = `Command, environment and secrets have ${size} bytes in total, more than ${TEXT_MAX_BYTES}. Put large data into a Space's files.`;
+    const sentence = `The command, environment and secrets have ${size} bytes in total, but at most ${TEXT_MAX_BYTES} are allowed. Put large data into a Space's files.`;
     throw invalidRequest(sentence, "environment");
   }
 }

@@ -22,7 +22,8 @@ export function parseSchedule(input: { schedule: string; timezone?: string | nul
   const isNamed = scheduleNames.some((name) => name === schedule.toLowerCase());
   if (schedule.length > SCHEDULE_MAX || !(isNamed || FIVE_FIELDS.test(schedule))) throw notUnderstood();
   const kept = { schedule: isNamed ? schedule.toLowerCase() : schedule, timezone: parseTimezone(input.timezone || "UTC") };
-  if (!nextRunAt(kept, new Date())) throw invalidRequest("This schedule never runs: no date matches it.", "schedule");
+  if (!nextRunAt(kept, new Date()))
+    throw invalidRequest("This schedule never runs: no date matches it. Correct the day or the month.", "schedule");
   return kept;
 }
 

@@ -59,7 +59,7 @@ export async function setAppPrivilege(
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, app, record) => {
     if (app.privileges.includes(privilege) === isGranted) return;
     if (isGranted && !app.boundOrgId) {
-      throw conflict("The app is not bound to an organization. Its owner must first bind it on the app's page.");
+      throw conflict("The app is not bound to an organization. The app's owner must first bind it on the app's page.");
     }
     if (isGranted && shownOrgId !== undefined && app.boundOrgId !== shownOrgId) {
       throw conflict("The app was bound to another organization in the meantime. Reload this page and review it again.");

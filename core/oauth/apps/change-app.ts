@@ -77,7 +77,10 @@ async function requireAuthority(
   const bound = boundAuthority(app.boundOrgId);
   // Actors who may see the app as its owner learn who can change it; for all others it does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
-    throw new ServiceError("forbidden", "The app is bound to an organization. Only its administrators can change this.");
+    throw new ServiceError(
+      "forbidden",
+      "The app is bound to an organization. Only the organization's administrators can change this.",
+    );
   }
   await requirePermission(actor, action, bound, what);
 }

@@ -54,7 +54,8 @@ const OKP = ["Ed25519", "EdDSA"] as const;
 function checkAlgorithm(key: ClientKey): void {
   if (key.use !== undefined && key.use !== "sig") throw problem(`The key ${key.kid} is not for signatures: its use is not sig.`);
   if (algorithmsOf({ ...key, alg: undefined }).length === 0) throw unsupportedType();
-  if (algorithmsOf(key).length === 0) throw problem(`The key ${key.kid} has an alg that does not match it.`);
+  if (algorithmsOf(key).length === 0)
+    throw problem(`The key ${key.kid} has an alg that does not fit its type. Correct or remove the alg.`);
 }
 
 const unsupportedType = () => problem("A key has an unsupported type. Use RSA, P-256 (ES256) or Ed25519.");

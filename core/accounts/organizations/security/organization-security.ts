@@ -163,7 +163,7 @@ const sentences = {
     own: "lacksProvider",
     field: "requiresProvider",
     oneself: "Sign in with the issuer yourself first: this requirement would lock you out.",
-    others: "No administrator has signed in with the issuer yet: this requirement would lock all of them out.",
+    others: "No administrator has signed in with the issuer in the last 7 days: this requirement would lock all of them out.",
   },
 } as const;
 

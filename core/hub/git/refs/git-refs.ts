@@ -96,7 +96,7 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
     const [, other] = CLASH.exec(error.stderr) ?? [];
     if (other)
       throw conflict(
-        `${other.replace(/^refs\/\w+\//, "")} already exists, and conflicts with this name: one name cannot be a folder of the other.`,
+        `${other.replace(/^refs\/\w+\//, "")} already exists and conflicts with this name, because one would be a folder of the other. Choose another name.`,
       );
     if (MOVED.test(error.stderr)) return [];
     throw error;

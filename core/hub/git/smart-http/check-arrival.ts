@@ -58,7 +58,7 @@ export async function checkArrival(
   return {
     reason: "a file is too large",
     messages: [
-      `Files in git can be at most ${most}:`,
+      `Files in git can be at most ${most}. These are larger:`,
       ...arrival.large.map(({ oid, bytes }) => `  ${names.get(oid) ?? oid} (${(bytes / MIB).toFixed(1)} MiB)`),
       "Keep them in Git LFS: git lfs migrate import --include=<file> moves them there, including in existing commits.",
     ],

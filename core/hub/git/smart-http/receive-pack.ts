@@ -273,7 +273,7 @@ async function checkPush(
       return { refusal: { reason: "the token of this push is no longer valid", messages: [] } };
     if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be checked");
     const sentence = isServiceError(error) ? error.message : "Something went wrong on our side. Try again in a moment.";
-    return { refusal: { reason: "it could not be checked", messages: [sentence] } };
+    return { refusal: { reason: "the push could not be checked", messages: [sentence] } };
   }
 }
 

@@ -97,7 +97,8 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
 function commandRefusal(repo: Repo, { ref, rawRef, oldSha, newSha }: Command, isWriter: boolean): string | undefined {
   if (repo.isReadOnly) return "this repository is read-only";
   if (Buffer.from(ref).toString("latin1") !== rawRef) return "the name is not UTF-8";
-  if (numOfPullRequestRef(ref) !== undefined) return newSha === null ? "close the pull request on its page" : undefined;
+  if (numOfPullRequestRef(ref) !== undefined)
+    return newSha === null ? "this ref cannot be deleted: close the pull request on its page" : undefined;
   const [, name] = /^refs\/(?:heads|tags)\/(.+)$/.exec(ref) ?? [];
   if (name === undefined) return "you can only push to branches, tags and pull requests";
   if (oldSha === null ? !isNewRefName(name) : !isRefName(name)) return "this cannot be the name of a branch or a tag";

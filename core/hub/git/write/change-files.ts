@@ -121,7 +121,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   await withObjects(directory, async (objects) => {
     for (const { path, isNew } of files) {
       if (!isNew || (await oidAt(objects, head, path)) === undefined) continue;
-      throw conflict(`${shownPath(path)} already exists. Choose another name, or edit it.`, "path");
+      throw conflict(`${shownPath(path)} already exists. Choose another name, or edit the existing file.`, "path");
     }
   });
 }

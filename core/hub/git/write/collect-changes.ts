@@ -65,7 +65,7 @@ export async function collectChanges(
       const pathsMax = `${PATHS_MAX_BYTES / 1024 / 1024} MiB`;
       throw new ServiceError(
         "payload_too_large",
-        `A commit can change at most ${OPERATIONS_MAX} files, with paths of at most ${pathsMax} together.`,
+        `A commit can change at most ${OPERATIONS_MAX} files, with paths of at most ${pathsMax} together. Split it into several.`,
       );
     }
     if (operation.type === "lfsFile") lfsFiles.push({ file: operation, at: collected.changes.length });
@@ -139,7 +139,7 @@ async function parseAttributes(path: string, content: Content): Promise<Uint8Arr
   const lines = Buffer.from(bytes).toString("latin1").split("\n");
   if (size > ATTRIBUTES_MAX_BYTES || lines.some((line) => line.length >= ATTRIBUTES_LINE_MAX_BYTES)) {
     throw invalidRequest(
-      `${shownPath(path)} is larger than 1 MiB or has a line of more than ${ATTRIBUTES_LINE_MAX_BYTES - 1} bytes, which git cannot read.`,
+      `${shownPath(path)} is larger than 1 MiB or has a line of more than ${ATTRIBUTES_LINE_MAX_BYTES - 1} bytes, so git cannot read it. Shorten it.`,
     );
   }
   return bytes;
@@ -153,7 +153,7 @@ async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 
 function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string, StoredLfsObject>): StoredLfsObject {
   const object = objects.get(oid);
-  if (!object) throw invalidRequest(`The content of ${shownPath(path)} was not uploaded: send it by Git LFS first.`);
+  if (!object) throw invalidRequest(`The content of ${shownPath(path)} was not uploaded: upload it with Git LFS first.`);
   if (sizeBytes !== undefined && sizeBytes !== object.size) {
     throw invalidRequest(`The content uploaded for ${shownPath(path)} has ${object.size} bytes, not ${sizeBytes}.`);
   }

@@ -39,7 +39,7 @@ export async function claimFiles(
   const there = await tx.$queryRaw<{ oid: string }[]>`
     SELECT oid FROM lfs_object WHERE repo_id = ${storeId ?? ""} AND oid = ANY (${oids}) ORDER BY oid FOR KEY SHARE`;
   if (storeId === undefined || there.length < oids.length)
-    throw invalidRequest("Large files of this commit are no longer stored. Upload them again.");
+    throw invalidRequest("Some large files of this commit are no longer stored. Upload them again.");
   // The row may exist without a store, if the commits of this pull request were deleted in between.
   await tx.$executeRaw`
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)

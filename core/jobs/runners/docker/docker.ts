@@ -283,6 +283,6 @@ function reasonOf(error: unknown): string {
   log().warn({ err: error }, "the container engine could not run a job");
   if (statusOf(error) === undefined) return "The container engine does not respond. Contact the operator.";
   if (/executable file not found|no such file or directory/i.test(String((error as Error).message)))
-    return "The command is not in the image.";
+    return "The command is not in the image. Correct it, or use an image that contains it.";
   return "The container engine refused to run the job. The service's log has the reason.";
 }

@@ -34,7 +34,8 @@ export async function provideImage(
 ): Promise<string> {
   const allowed = allowImage(image);
   if ("refusal" in allowed) throw new ImageRefused(allowed.refusal);
-  if (allowed.isLocal) return (await inspectImage(engine, allowed.name, `The image ${allowed.name} no longer exists.`)).Id;
+  if (allowed.isLocal)
+    return (await inspectImage(engine, allowed.name, `The image ${allowed.name} no longer exists. Use another one.`)).Id;
   const known = resolved.get(allowed.name);
   if (known && (allowed.isPinned || Date.now() - known.at < RESOLVED_MS) && (await isThere(engine, known.id))) {
     await markUsed(engine, known.id);
@@ -58,7 +59,7 @@ export async function provideNodeImage(
     task.onNote(`Pulling ${full.name}.`);
     await pull(engine, full, task.signal);
   }
-  return (await inspectImage(engine, full.name, `The required image ${full.name} does not exist.`)).Id;
+  return (await inspectImage(engine, full.name, `The required image ${full.name} does not exist. Contact the operator.`)).Id;
 }
 
 async function inspectImage(engine: Docker, name: string, refusal: string): Promise<Docker.ImageInspectInfo> {
@@ -97,7 +98,9 @@ async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal):
 }
 
 const tooLarge = (name: string) =>
-  new ImageRefused(`The image ${name} is larger than the limit of ${env().JOBS_IMAGE_MAX_MB} MiB (JOBS_IMAGE_MAX_MB).`);
+  new ImageRefused(
+    `The image ${name} is larger than the limit of ${env().JOBS_IMAGE_MAX_MB} MiB (JOBS_IMAGE_MAX_MB). Use a smaller one.`,
+  );
 
 /** The engine would create each volume on its machine's disk, writable and without a limit, despite all other restrictions. */
 function requireNoVolumes({ Config }: Docker.ImageInspectInfo, name: string): void {

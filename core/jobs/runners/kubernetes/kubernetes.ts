@@ -54,7 +54,7 @@ function refusalOf({ image, filesDirectory, socketDirectory, environment, payloa
     Buffer.byteLength(payload),
   );
   return bytes > SECRET_MAX_BYTES
-    ? "The environment and the payload together are larger than 1 MiB, the limit of the cluster."
+    ? "The environment and the payload together are larger than 1 MiB, the limit of the cluster. Use fewer or shorter variables."
     : undefined;
 }
 
