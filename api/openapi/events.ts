@@ -112,7 +112,7 @@ export function describeEvents(): ApiDocument["webhooks"] {
           },
           responses: {
             "2XX": { description: "Accepted. The Activity view shows the response's body." },
-            "4XX": { description: "Rejected. The service retries the delivery; `410` disables the webhook." },
+            "4XX": { description: "Rejected. The service retries the delivery, except after `410`, which disables the webhook." },
             "5XX": { description: "Failed. The service retries the delivery." },
           },
         },
