@@ -73,7 +73,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
             label="Job logs"
             used={bytes.logs}
             limit={limits.logs}
-            note="When this is full, the oldest output is deleted. If that is not enough, jobs are deleted too: first the oldest large ones, then the oldest others."
+            note="When this is full, the oldest output is deleted. If that is not enough, jobs are deleted too: first large ones, then the others, oldest first."
           />
           <Records
             label="Delivery attempts"

@@ -29,8 +29,8 @@ type ServiceProcess = "web" | "worker";
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
-  "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL server, because the embedded one serves only " +
-  "one service. `npm run admin -- database move` moves the data.";
+  "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL server, because the embedded one can be " +
+  "used only by processes that are started together. `npm run admin -- database move` moves the data.";
 
 /**
  * Runs the service until it is stopped: the database, unless DATABASE_URL names another one, then the web process and the worker, or one of

@@ -46,7 +46,7 @@ type Change = { username: string; newEmail: string };
 /** To the current address when a change is requested, while it can still be stopped. */
 export function emailChangeRequestedEmail({ username, newEmail }: Change): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
-    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when somebody signed in to your account opens the link sent there and confirms it.`,
+    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when somebody who is signed in to your account opens the link sent there and confirms it.`,
     `If it was not you, choose a new password now, which cancels the change:\n${link("/forgot-password")}`,
   ]);
 }

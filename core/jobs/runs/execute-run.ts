@@ -87,7 +87,9 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   } catch (error) {
     if (!isServiceError(error)) log().error({ err: error, runId: run.id }, "a job could not be prepared");
     outcome = runnerFailed(
-      isServiceError(error) ? error.message : "The job could not be prepared. The service's log has the reason.",
+      isServiceError(error)
+        ? error.message
+        : "The job could not be prepared. Contact the operator, who can find the reason in the service's log.",
     );
   }
   if (outcome.message) writer.note(outcome.message);

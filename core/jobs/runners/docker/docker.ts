@@ -284,5 +284,5 @@ function reasonOf(error: unknown): string {
   if (statusOf(error) === undefined) return "The container engine does not respond. Contact the operator.";
   if (/executable file not found|no such file or directory/i.test(String((error as Error).message)))
     return "The command is not in the image. Correct it, or use an image that contains it.";
-  return "The container engine refused to run the job. The service's log has the reason.";
+  return "The container engine refused to run the job. Contact the operator, who can find the reason in the service's log.";
 }
