@@ -17,7 +17,10 @@ const INVALID = "Invalid credentials in Authorization header";
 export async function requireBearer(c: Context): Promise<Bearer> {
   const holder = await requireHolder(c);
   if (holder.kind !== "job") return holder;
-  throw new ServiceError("forbidden", "A job's token can read and write only the job's repository.");
+  throw new ServiceError(
+    "forbidden",
+    "This token belongs to a CI job: it can read and write only the repository that trusts the job.",
+  );
 }
 
 /** The holder of the request's token, for operations that CI jobs may also perform, with a token for their repository. */

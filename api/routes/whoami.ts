@@ -5,7 +5,7 @@ import { requireHolder } from "../bearer.ts";
 import { defineRoute, failure, json } from "../define-route.ts";
 
 const registry = z.object({
-  standardEnvVars: z.array(z.string()).openapi({ description: "Environment variables in which an agent program sets its name." }),
+  standardEnvVars: z.array(z.string()).openapi({ description: "Environment variables that an agent program sets to its name." }),
   harnesses: z.record(z.string(), z.object({ envVars: z.record(z.string(), z.string()) })),
 });
 
@@ -16,7 +16,7 @@ export const whoamiRoutes = [
     actor: "token",
     summary: "Get the token's owner",
     responses: {
-      200: json("The token's user, or the repository that a job's token is for", z.union([whoamiSchema, whoamiJobSchema])),
+      200: json("The token's user, or the repository that a CI job's token is for", z.union([whoamiSchema, whoamiJobSchema])),
       401: failure("The token is missing, unknown, expired or revoked"),
     },
     cacheControl: "no-store",

@@ -24,11 +24,11 @@ const number = new Intl.NumberFormat("en");
 const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   origin: {
     title: "Set a public URL",
-    text: "Set ORIGIN to an https URL, and TRUST_PROXY to your TLS proxy. Links, redirects and signatures contain this URL.",
+    text: "Set ORIGIN to an https URL, and TRUST_PROXY to your TLS proxy. Links, redirects and ID tokens contain this URL.",
   },
   mail: {
     title: "Connect a mail server",
-    text: "Set SMTP_URL. Without it, nobody gets confirmations, invitations or password-reset links.",
+    text: "Set SMTP_URL. Without it, confirmations, invitations and password-reset links are not e-mailed; you must pass them on yourself.",
     href: "/admin/mail",
   },
   sandbox: {

@@ -50,7 +50,7 @@ function sentenceFor({ kind }: Actor): string {
   // For a token there are two possible reasons: the user lacks the right, or no token of its kind can be used for the action.
   const who =
     kind === "token" ? "Either you or this token lacks permission to do this." : "You do not have permission to do this.";
-  return `${who} Ask an administrator for permission.`;
+  return `${who} Ask the owner, or an administrator of the organization that owns it, for permission.`;
 }
 
 const UNGRANTED =

@@ -53,7 +53,7 @@ const clientHostPolicy = command({
   summary: "Shows or sets which metadata documents are accepted.",
   notes: [
     '"open": from every host that is not blocked. "listed": from allowed hosts. "off": from no host. Apps that are no longer',
-    "admitted cannot use their tokens until the policy changes back.",
+    "allowed cannot use their tokens until the policy changes back.",
   ],
   options: { set: { value: documentPolicies.join("|"), help: "the new policy", choices: documentPolicies } },
   async run({ set }) {

@@ -18,7 +18,7 @@ const orgCreate = command({
   name: "org create",
   summary: "Creates an organization. The user named with --owner becomes its first administrator.",
   options: {
-    name: { value: "NAME", help: "the handle, with which the names of its repositories begin", isRequired: true },
+    name: { value: "NAME", help: "the handle, which is the first part of its repositories' names", isRequired: true },
     owner: { value: "USER", help: "the first administrator", isRequired: true },
     "full-name": { value: "NAME", help: "the name shown to users", field: "fullName" },
     plan: { value: "PLAN", help: `one of ${organizationPlans.join(", ")}; by default free`, choices: organizationPlans },

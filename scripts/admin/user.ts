@@ -16,7 +16,7 @@ const userCreate = command({
   summary: "Creates a user. The e-mail address counts as verified.",
   notes: ["`--password -` reads the password from standard input, so that no shell history contains it."],
   options: {
-    username: { value: "NAME", help: "the handle, with which the names of the user's repositories begin", isRequired: true },
+    username: { value: "NAME", help: "the handle, which is the first part of the user's repositories' names", isRequired: true },
     email: { value: "ADDRESS", help: "the e-mail address", isRequired: true },
     password: { value: "PASSWORD", help: "the password, or - to read it from standard input", isRequired: true },
     "full-name": { value: "NAME", help: "the name shown beside the username", field: "fullName" },

@@ -64,7 +64,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
           <Link prefetch={false} href={`/docs/device?app=${app.id}`} className="link">
             devices
           </Link>{" "}
-          are filled in with this app, and there are{" "}
+          are filled in with this app's values, and there are{" "}
           <Link prefetch={false} href="/docs/badges" className="link">
             badges
           </Link>{" "}

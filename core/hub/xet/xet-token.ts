@@ -7,6 +7,7 @@ import { notFound, ServiceError } from "../../errors.ts";
 import { countAgainst } from "../../fair-queue/party.ts";
 import { withObjects } from "../git/read/git-objects.ts";
 import { resolveRevision } from "../git/read/revision.ts";
+import { requireChangeable } from "../git/refs/require-changeable.ts";
 import { openRepository } from "../git/repository.ts";
 import { resolveCommitTarget } from "../git/write/change-target.ts";
 import { requireUpload, uploadTargetOf } from "../lfs/proposals/proposal-store.ts";
@@ -61,8 +62,10 @@ export async function createXetToken(
   if (repo.platformId) throw new ServiceError("conflict", "This repository is hosted on another platform. Use its URL there.");
   const directory = await openRepository(repo);
   if (right === "read") await withObjects(directory, (objects) => resolveRevision(objects, repo, revision));
-  else if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
-  else if (!isPullRequest) await resolveCommitTarget(actor, repo, directory, { revision, isPullRequest });
+  else {
+    requireChangeable(repo);
+    if (!isPullRequest) await resolveCommitTarget(actor, repo, directory, { revision, isPullRequest });
+  }
   const target = right === "write" ? await uploadTargetOf(actor, repo) : repo;
   return signXetToken(target, { right, revision, holder: await uploaderOf(actor) });
 }

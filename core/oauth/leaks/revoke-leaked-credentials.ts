@@ -151,7 +151,7 @@ function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: Readonl
     return `- a token that the app "${app}" got for a member of the organization by token exchange: it is revoked.`;
   if (kind === "oauth")
     return `- a token that the app "${app}" got from you: the app is signed out, and must ask you to sign in again.`;
-  if (kind === "ci") return `- a token of the job "${name}": it is revoked.`;
+  if (kind === "ci") return `- a token of the CI job "${name}": it is revoked.`;
   return `- a secret of the app "${app}": it still works, so that your users are not locked out. Rotate it now in the app's settings.`;
 }
 

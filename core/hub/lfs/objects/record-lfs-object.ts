@@ -2,6 +2,7 @@ import { type Db, db, inTransaction } from "../../../db.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
 import { holdStorage, settleUpload } from "../../../storage/hold-storage.ts";
+import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { countedBytes, type LfsObjectId } from "../lfs-object.ts";
@@ -60,7 +61,7 @@ export async function recordLfsObject(
 export async function requireWritableRepo(tx: Db, repoId: string): Promise<Repo> {
   const repo = await readRepo(repoId, tx);
   if (!repo) throw notFound("Repository");
-  if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+  requireChangeable(repo);
   if (repo.proposedToId !== null) await requireFewFiles(tx, repoId);
   return repo;
 }

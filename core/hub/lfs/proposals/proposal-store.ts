@@ -2,8 +2,9 @@ import { type Actor, actorId } from "../../../access/actor.ts";
 import { may, requirePermission } from "../../../access/may.ts";
 import { lockOwner } from "../../../accounts/handles/find-owner.ts";
 import { type Db, db } from "../../../db.ts";
-import { conflict, notFound, ServiceError } from "../../../errors.ts";
+import { conflict, notFound } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
+import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
@@ -81,6 +82,6 @@ const nameOf = (ownerId: string, repoId: string) => ({ ownerId, type: STORE_TYPE
 
 function requireProposals({ platformId, hasDiscussions, isReadOnly }: Repo): void {
   if (platformId) throw conflict("This repository is hosted on another platform. Use its URL there.");
-  if (isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+  requireChangeable({ isReadOnly });
   if (!hasDiscussions) throw conflict("Discussions and pull requests are disabled for this repository.");
 }

@@ -3,6 +3,7 @@ import { env } from "../../../env.ts";
 import { conflict, ServiceError } from "../../../errors.ts";
 import { currentParty } from "../../../fair-queue/party.ts";
 import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
+import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { countedBytes, isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
@@ -49,7 +50,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   const repo = await findRepo(actor, name, isUpload ? "repo.read" : "repo.read_content");
   const target = isUpload ? await uploadTargetOf(actor, repo, batch.ref) : repo;
   if (repo.platformId) throw conflict("This repository is hosted on another platform. Use its URL there.");
-  if (isUpload && repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+  if (isUpload) requireChangeable(repo);
   if (!ALGORITHMS.includes(batch.hashAlgorithm ?? "sha256")) throw conflict("Only the hash algorithm sha256 is supported.");
   if (batch.objects.length > OBJECTS_MAX) {
     throw new ServiceError("payload_too_large", `Request at most ${OBJECTS_MAX} objects at once.`);
