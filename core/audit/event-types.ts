@@ -167,6 +167,11 @@ export const auditEventTypes = {
   // ---- keyless continuous integration
   "trusted_publisher.create": { did: "added a trusted publisher[ for {repo}]", bound: "hour", isInOrgLog: true },
   "trusted_publisher.delete": { did: "removed a trusted publisher[ for {repo}]", bound: "ends", isInOrgLog: true },
+  "trusted_publisher.delete_all": {
+    did: "removed the trusted publishers that {username} had added ({count})",
+    bound: "ends",
+    isInOrgLog: true,
+  },
   "ci_token.exchange": { did: "exchanged a job's ID token for a token[ for {repo}]", bound: "elsewhere", isInOrgLog: true },
   "ci_token.exchange_refused": { did: "refused a job a token[: {error}]", bound: "elsewhere", isInOrgLog: true },
 
