@@ -98,7 +98,7 @@ describe.each([
   test("one that is added at the same moment too", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const repo = await someRepo(admin, { owner: (await organizationOf(admin, [[writer, "write"]])).name });
-    const queue = await queueForLock(`SELECT FROM "user" WHERE id = '${writer.id}' FOR UPDATE`, [
+    const queue = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${writer.id}' FOR UPDATE`, [
       () => addPublisher(writer.actor, subjectOf(repo), octoKite, from),
       () => end(operatorCommand, writer.id, from),
     ]);
