@@ -1,6 +1,7 @@
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { isServiceError } from "../errors.ts";
 import { addressKey } from "./address-key.ts";
+import type { KnownDevice } from "./known-device.ts";
 import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, throttleCount, throttleKey } from "./throttle.ts";
 
 const QUARTER_HOUR = 15 * 60;
@@ -32,7 +33,7 @@ type PasswordAttempt = {
 };
 
 /** Who tries a password. `device` is a browser in which the account's owner has signed in before (known-device.ts). */
-type PasswordTrial = { login: string; device: string | undefined } | { signedInUserId: string };
+type PasswordTrial = { login: string; device: KnownDevice | undefined } | { signedInUserId: string };
 
 /**
  * Counts one attempt with a password, per account and per address (S115).
@@ -66,11 +67,11 @@ async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ 
   // A separate counter, so that nobody can exhaust it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
-  const ofKnown = knownBrowsersThrottle(login);
+  const ofKnown = device && knownBrowsersThrottle(device.userId);
   // Strangers at the same address cannot exhaust these counters either: behind an untrusted proxy, everybody has the same address.
-  if (device && (await throttleCount(ofKnown)) < KNOWN_BROWSERS_LIMIT.limit) {
+  if (ofKnown && (await throttleCount(ofKnown)) < KNOWN_BROWSERS_LIMIT.limit) {
     const shared: Counter = [ofKnown, { ...KNOWN_BROWSERS_LIMIT, limit: Number.POSITIVE_INFINITY }];
-    return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [shared] };
+    return { own: [[throttleKey("password-device", device.device), ACCOUNT_LIMIT]], shared: [shared] };
   }
   return {
     own: [[loginAtAddressThrottle(login, from), ACCOUNT_LIMIT]],
@@ -85,8 +86,9 @@ export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }
 
-export function knownBrowsersThrottle(login: string): string {
-  return throttleKey("password-known", login);
+/** By user: such a browser's user may learn that a username and an email address are of one account, since both are theirs. */
+export function knownBrowsersThrottle(userId: string): string {
+  return throttleKey("password-known", userId);
 }
 
 export function loginAtAddressThrottle(login: string, { ip }: RequestOrigin): string {

@@ -32,19 +32,22 @@ export async function rememberDevice(userId: string, cookie: string | undefined)
 }
 
 /**
- * The device id of this user in a cookie; undefined if the cookie has none for this user or is forged. A new password invalidates
+ * This user's entry in a cookie; undefined if the cookie has none for this user or is forged. A new password invalidates
  * earlier entries: a person who once knew the old one cannot use separate counters to guess the new one.
  */
 export function knownDevice(
   user: { id: string; passwordHash: string | null } | undefined,
   cookie: string | undefined,
-): string | undefined {
+): KnownDevice | undefined {
   const entry = entriesOf(cookie).find(({ userId }) => userId === user?.id);
   if (!user || !entry || !isSigned(PURPOSE, textOf(entry, user.passwordHash), entry.signature)) return undefined;
-  return entry.device;
+  return entry;
 }
 
-type Entry = { userId: string; device: string; signature: string };
+/** A browser in which the user has signed in, by a random id. */
+export type KnownDevice = { userId: string; device: string };
+
+type Entry = KnownDevice & { signature: string };
 
 function entriesOf(cookie: string | undefined): Entry[] {
   if (!cookie || cookie.length > 1_000) return [];
@@ -56,5 +59,5 @@ function entriesOf(cookie: string | undefined): Entry[] {
 
 const PURPOSE = "known device";
 
-const textOf = ({ userId, device }: Pick<Entry, "userId" | "device">, passwordHash: string | null): string =>
+const textOf = ({ userId, device }: KnownDevice, passwordHash: string | null): string =>
   `${userId}\n${device}\n${passwordHash ?? ""}`;

@@ -83,10 +83,22 @@ export const auditEventTypes = {
   "organization.request_app": { did: "requested approval of the app {app}", bound: "hour", isInOrgLog: true },
   "organization.reset_app": { did: "reset the decision about the app {app}", bound: "ends", isInOrgLog: true },
   "organization.add_member": { did: "added {subject}[ with the {role} role]", bound: "hour", isInOrgLog: true },
-  "organization.change_role": { did: "changed the role of {subject}[ from {from}][ to {to}]", bound: "hour", isInOrgLog: true },
+  "organization.change_role": {
+    did: "changed the role of {subject}[ from {from}][ to {to}][ (trusted publishers that {subject} added and that stay: {publishers})]",
+    bound: "hour",
+    isInOrgLog: true,
+  },
   "organization.transfer": { did: "transferred the organization to {subject}", bound: "hour", isInOrgLog: true },
-  "organization.remove_member": { did: "removed {subject}", bound: "ends", isInOrgLog: true },
-  "organization.leave": { did: "left the organization", bound: "ends", isInOrgLog: true },
+  "organization.remove_member": {
+    did: "removed {subject}[ (trusted publishers that {subject} added and that stay: {publishers})]",
+    bound: "ends",
+    isInOrgLog: true,
+  },
+  "organization.leave": {
+    did: "left the organization[ (trusted publishers that they added and that stay: {publishers})]",
+    bound: "ends",
+    isInOrgLog: true,
+  },
   "organization.invite": { did: "invited {email}[ with the {role} role]", bound: "hour", isInOrgLog: true },
   "organization.resend_invitation": { did: "resent the invitation to {email}", bound: "hour", isInOrgLog: true },
   "organization.revoke_invitation": { did: "revoked the invitation to {email}", bound: "ends", isInOrgLog: true },
@@ -167,12 +179,13 @@ export const auditEventTypes = {
   // ---- keyless continuous integration
   "trusted_publisher.create": { did: "added a trusted publisher[ for {repo}]", bound: "hour", isInOrgLog: true },
   "trusted_publisher.delete": { did: "removed a trusted publisher[ for {repo}]", bound: "ends", isInOrgLog: true },
-  "ci_token.exchange": {
-    did: "exchanged a CI job's ID token for an access token[ for {repo}]",
-    bound: "elsewhere",
+  "trusted_publisher.delete_all": {
+    did: "removed the trusted publishers that {username} had added ({count})",
+    bound: "ends",
     isInOrgLog: true,
   },
-  "ci_token.exchange_refused": { did: "refused a CI job a token[: {error}]", bound: "elsewhere", isInOrgLog: true },
+  "ci_token.exchange": { did: "exchanged a job's ID token for a token[ for {repo}]", bound: "elsewhere", isInOrgLog: true },
+  "ci_token.exchange_refused": { did: "refused a job a token[: {error}]", bound: "elsewhere", isInOrgLog: true },
 
   // ---- leaked tokens
   "credential.revoke_leaked": {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
 import { queueForLock } from "../../testing/as-owner.ts";
 import {
@@ -135,6 +136,25 @@ describe("members", () => {
     await expect(removeMember(one.actor, id, one.id, from)).rejects.toMatchObject({ code: "not_found" });
     expect((await auditTrail({ orgId: id })).slice(-2)).toEqual(["organization.leave", "organization.remove_member"]);
     expect((await listMembers(admin.actor, id)).total).toBe(1);
+  });
+
+  test("trusted publishers that a former writer added stay, and the organization's log says how many", async () => {
+    const [admin, writer] = [await signedInPerson(), await signedInPerson()];
+    const organization = await organizationOf(admin, [[writer, "admin"]]);
+    const { id: repoId } = await someRepo(admin, { owner: organization.name });
+    const { id: elsewhere } = await someRepo(writer);
+    const publisher = { preset: "oidc", issuer: "https://ci.example.com", claims: {}, createdById: writer.id };
+    const rows = [repoId, repoId, elsewhere].map((each) => ({ id: newId(), repoId: each, ...publisher }));
+    await db().trustedPublisher.createMany({ data: rows });
+    for (const role of ["write", "read"]) await changeRole(admin.actor, organization.id, writer.id, role, from);
+    await removeMember(admin.actor, organization.id, writer.id, from);
+    const entries = await db().auditEvent.findMany({ where: { orgId: organization.id }, orderBy: { id: "asc" } });
+    expect(entries.slice(-3).map(({ data }) => data)).toEqual([
+      { from: "admin", to: "write" },
+      { from: "write", to: "read", publishers: 2 },
+      { role: "read", publishers: 2 },
+    ]);
+    expect(await db().trustedPublisher.count({ where: { repoId } })).toBe(2);
   });
 
   test("the last administrator can neither leave nor be demoted", async () => {

@@ -130,10 +130,11 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
     }
     await tx.membership.update({ where: { orgId_userId: { orgId, userId } }, data: { role } });
     if (before.role === "admin") await warnOfHeldSecrets(tx, userId, orgId);
+    const left = isRoleAtLeast(role, "write") ? {} : await publishersLeft(tx, userId, orgId);
     await record({
       type: "organization.change_role",
       subjectId: userId,
-      data: { from: before.role, to: role },
+      data: { from: before.role, to: role, ...left },
       isRemoval: !isRoleAtLeast(role, before.role as OrganizationRole),
     });
   });
@@ -159,9 +160,18 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
     await record({
       type: isLeaving ? "organization.leave" : "organization.remove_member",
       subjectId: userId,
-      data: { role: membership.role },
+      data: { role: membership.role, ...(await publishersLeft(tx, userId, orgId)) },
     });
   });
+}
+
+/**
+ * For the audit log: how many trusted publishers a former writer added. They stay, since pipelines use them (decision 045); the
+ * administrators decide whether they still trust those jobs.
+ */
+async function publishersLeft(tx: Db, userId: string, orgId: string): Promise<{ publishers?: number }> {
+  const publishers = await tx.trustedPublisher.count({ where: { createdById: userId, repo: { ownerId: orgId } } });
+  return publishers > 0 ? { publishers } : {};
 }
 
 /**

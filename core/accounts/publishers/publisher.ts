@@ -11,7 +11,7 @@ export type TrustedPublisher = {
   claims: Claims;
   /** IDs of the CI repository that were recorded on first use (S100). */
   pinned: Claims;
-  /** The user who set it up; null if the account was deleted, or the operator's command set it up. */
+  /** The user who set it up; null if the operator's command did. */
   createdById: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;

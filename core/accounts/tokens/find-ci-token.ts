@@ -6,10 +6,7 @@ import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
-  /**
-   * The account that trusted the publisher. If it was deleted, or the operator's command trusted the publisher: the repository's owner, or
-   * the user as whom the job reads.
-   */
+  /** The account that trusted the publisher. If the operator's command did, the repository's owner, or the user as whom the job reads. */
   trustedById: string;
   preset: string;
   /** Identifies the run. */
@@ -33,7 +30,10 @@ const find = (by: "token_hash" | "id") => `
    WHERE t.${by} = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
      AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
 
-/** A job's token; undefined if it is invalid, or its publisher, repository or account is gone or disabled (S99, S112). */
+/**
+ * A job's token; undefined if it is invalid, its publisher or repository is gone, or the account that owns the repository or that the job
+ * reads as is gone or disabled (S99, S112). The end of the account that added the publisher ends the publisher.
+ */
 export async function findCiToken(token: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: find("token_hash"), values: [hashToken(token)] });
   return rows[0];

@@ -28,15 +28,13 @@ export async function deleteUser(
   await inTransaction(async (tx) => {
     const user = await findDeletable(tx, userId);
     await requirePermission(actor, "user.delete", { userId }, { what: "User", tx });
-    await revokeEverything(tx, userId);
+    await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR UPDATE`;
+    await revokeEverything(tx, userId, { actor, from });
     await deleteOwnedApps(tx, { ownerUserId: userId }, { actorId: actorId(actor), from });
     for (const orgId of user.administers) await warnOfHeldSecrets(tx, userId, orgId);
     await tx.personalAccessToken.deleteMany({ where: { userId } });
     await tx.oAuthConsent.deleteMany({ where: { userId } });
-    if (deleteRest) {
-      await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR UPDATE`;
-      await deleteRest(tx);
-    }
+    await deleteRest?.(tx);
     await tx.handle.updateMany({ where: { userId }, data: { userId: null } });
     await tx.user.delete({ where: { id: userId } });
     if (user.avatarId) await tx.image.deleteMany({ where: { id: user.avatarId } });

@@ -22,7 +22,7 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
       if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
       return;
     }
-    await revokeEverything(tx, userId);
+    await revokeEverything(tx, userId, { actor, from });
     await recordAuditEvent(tx, { type: "user.disable", actor, subjectId: userId, from });
   });
 }
@@ -82,21 +82,46 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * Ends all access of a user and of programs in their name (S112): sessions, personal access tokens, publishers whose jobs read as them,
- * consents to apps, links in their mailbox, and invitations that they sent. The rows of engine sessions stay until they expire, but grant
- * nothing without a site session. Consents are marked as revoked, which invalidates all their tokens, even one that is being issued at
- * this moment (S43).
+ * Ends all access of a user and of programs in their name (S112): sessions, personal access tokens, trusted publishers, consents to apps,
+ * links in their mailbox, and invitations that they sent. The rows of engine sessions stay until they expire, but grant nothing without a
+ * site session. Consents are marked as revoked, which invalidates all their tokens, even one that is being issued at this moment (S43).
+ *
+ * The caller has locked the user's row, so that nothing is added meanwhile (`lockLiveUser`).
  */
-export async function revokeEverything(tx: Db, userId: string): Promise<void> {
+export async function revokeEverything(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const revokedAt = new Date();
   await endAllSiteSessions(userId, tx);
   await tx.personalAccessToken.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
-  // The tokens of the publishers' jobs end with the publishers.
-  await tx.trustedPublisher.deleteMany({ where: { userId } });
+  await removePublishersOf(tx, userId, by);
   await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oneTimeToken.deleteMany({ where: { userId } });
   await revokeInvitationsBy(tx, userId);
+}
+
+/**
+ * Removes the trusted publishers whose jobs read as the user or write a repository of theirs, and all that the user added: these jobs may
+ * be the user's own. The tokens of the jobs end too. An organization's administrators see in its log which repositories lost publishers.
+ */
+async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
+  const { username } = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true } });
+  const removed = await tx.$queryRaw<{ orgId: string; count: number; repos: string[] }[]>`
+    WITH removed AS (
+      DELETE FROM trusted_publisher WHERE id IN (
+        SELECT id FROM trusted_publisher WHERE user_id = ${userId} OR created_by_id = ${userId}
+        UNION SELECT p.id FROM trusted_publisher p JOIN repo r ON r.id = p.repo_id WHERE r.owner_id = ${userId})
+      RETURNING repo_id)
+    SELECT o.id AS "orgId", count(*)::int AS count, array_agg(DISTINCT o.name || '/' || r.name) AS repos
+    FROM removed JOIN repo r ON r.id = removed.repo_id JOIN organization o ON o.id = r.owner_id
+    GROUP BY o.id ORDER BY o.id`;
+  for (const { orgId, ...data } of removed)
+    await recordAuditEvent(tx, {
+      ...by,
+      type: "trusted_publisher.delete_all",
+      orgId,
+      subjectId: userId,
+      data: { username, ...data },
+    });
 }
 
 /**

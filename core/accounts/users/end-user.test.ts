@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
+import { hashToken } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
 import { createPlatform, revokePlatform, rotatePlatformToken } from "../../hub/platforms/manage-platforms.ts";
+import { addPublisher, type PublisherSubject } from "../../hub/publishers/change-publishers.ts";
+import type { Repo } from "../../hub/repos/repo.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
 import { setAllowance } from "../../inference/metering/allowance.ts";
 import { setRates } from "../../inference/metering/rates.ts";
@@ -32,6 +36,7 @@ import {
   staleActor,
   type TestPerson,
 } from "../testing/people.ts";
+import { findCiToken } from "../tokens/find-ci-token.ts";
 import { findPersonalAccessToken } from "../tokens/find-personal-access-token.ts";
 import { createPersonalAccessToken } from "../tokens/personal-access-tokens.ts";
 import { createUser } from "./create-user.ts";
@@ -58,6 +63,49 @@ async function grantTo(clientId: string, userId: string): Promise<{ consentId: s
   await db().oAuthGrant.create({ data: { id: grantId, consentId, userId, clientId, payload: {} } });
   return { consentId, grantId };
 }
+
+const subjectOf = ({ type, owner, name }: Repo): PublisherSubject => ({ repo: { type, owner: owner.handle, name } });
+const octoKite = { preset: "github", values: { repository: "octo/kite" } };
+
+describe.each([
+  ["disableUser", disableUser],
+  ["deleteUser", deleteUser],
+])("S99 S112 %s ends trusted publishers", (_, end) => {
+  test("those that the user added anywhere, and those of their own repositories, together with the jobs' tokens", async () => {
+    const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
+    const organization = await organizationOf(admin, [[writer, "write"]]);
+    const [shared, own] = [await someRepo(admin, { owner: organization.name }), await someRepo(writer)];
+    const added = await addPublisher(writer.actor, subjectOf(shared), octoKite, from);
+    await addPublisher(operatorCommand, subjectOf(own), octoKite, from);
+    const values = { repository: "octo/reef" };
+    const kept = await addPublisher(admin.actor, subjectOf(shared), { preset: "github", values }, from);
+    const token = freshName("job");
+    const job = { tokenHash: hashToken(token), last4: "aked", publisherId: added.id, repoId: shared.id, description: "run 7" };
+    await db().ciToken.create({ data: { id: newId(), ...job, expiresAt: new Date(Date.now() + 60_000) } });
+    expect(await findCiToken(token)).toBeDefined();
+
+    await end(operatorCommand, writer.id, from);
+
+    const repoId = { in: [shared.id, own.id] };
+    expect(await db().trustedPublisher.findMany({ where: { repoId }, select: { id: true } })).toEqual([{ id: kept.id }]);
+    expect(await findCiToken(token)).toBeUndefined();
+    const entries = await db().auditEvent.findMany({ where: { orgId: organization.id, type: "trusted_publisher.delete_all" } });
+    expect(entries).toMatchObject([
+      { subjectId: writer.id, data: { username: writer.username, count: 1, repos: [shared.fullName] } },
+    ]);
+  });
+
+  test("one that is added at the same moment too", async () => {
+    const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
+    const repo = await someRepo(admin, { owner: (await organizationOf(admin, [[writer, "write"]])).name });
+    const queue = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${writer.id}' FOR UPDATE`, [
+      () => addPublisher(writer.actor, subjectOf(repo), octoKite, from),
+      () => end(operatorCommand, writer.id, from),
+    ]);
+    await Promise.all(queue);
+    expect(await db().trustedPublisher.count({ where: { repoId: repo.id } })).toBe(0);
+  });
+});
 
 describe("S112 disableUser", () => {
   test("ends sessions, personal tokens, grants to apps and invitations, and enabling restores none of them", async () => {

@@ -113,7 +113,10 @@ async function changeSubject<T>(
     });
   }
   const { id } = await findRepo(actor, subject.repo, "repo.manage_publishers");
+  const by = actorId(actor);
   return db().$transaction(async (tx) => {
+    // The publishers that a user added end with the user's account.
+    if (by) await lockLiveUser(tx, by);
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");
     await requirePermission(actor, "repo.manage_publishers", repoResource(repo), { what: "Repository", tx });

@@ -8,7 +8,7 @@ import { findRepo } from "../repos/find-repo.ts";
 import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** The username of the user who added it; undefined once their account is deleted or disabled. */
+  /** The username of the user who added it; undefined if the operator's command did. */
   addedBy: string | undefined;
 };
 
@@ -37,10 +37,10 @@ async function readListed(
   return rows.map((row) => ({ ...toPublisher(row), addedBy: addedBy.get(row.createdById ?? "") }));
 }
 
-/** The usernames of live accounts, by id. */
+/** The usernames of accounts, by id. */
 async function usernamesOf(ids: readonly (string | null)[]): Promise<Map<string, string>> {
   const users = await db().user.findMany({
-    where: { id: { in: [...new Set(ids.filter((id) => id !== null))] }, disabledAt: null },
+    where: { id: { in: [...new Set(ids.filter((id) => id !== null))] } },
     select: { id: true, username: true },
   });
   return new Map(users.map(({ id, username }) => [id, username]));
