@@ -184,8 +184,12 @@ export const auditEventTypes = {
     bound: "ends",
     isInOrgLog: true,
   },
-  "ci_token.exchange": { did: "exchanged a job's ID token for a token[ for {repo}]", bound: "elsewhere", isInOrgLog: true },
-  "ci_token.exchange_refused": { did: "refused a job a token[: {error}]", bound: "elsewhere", isInOrgLog: true },
+  "ci_token.exchange": {
+    did: "exchanged a CI job's ID token for an access token[ for {repo}]",
+    bound: "elsewhere",
+    isInOrgLog: true,
+  },
+  "ci_token.exchange_refused": { did: "refused a CI job a token[: {error}]", bound: "elsewhere", isInOrgLog: true },
 
   // ---- leaked tokens
   "credential.revoke_leaked": {
