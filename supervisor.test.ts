@@ -171,7 +171,7 @@ describe("a web process and a worker that are started separately, on the operato
     const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
     await Promise.all([
       expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web"),
-      // A second process of a kind with a fixed port cannot take that port.
+      // A second worker with the same WORKER_HEALTH_PORT.
       expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker"),
       expectRefusal(isRunning, { DATA_DIR: service.dataDir }),
     ]);

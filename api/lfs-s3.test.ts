@@ -199,7 +199,7 @@ describe("an upload to the bucket", () => {
   });
 });
 
-describe("an upload in parts, as the hub's own clients send it", () => {
+describe("an upload in parts, as the public hub's clients send it", () => {
   const MIB = 1024 * 1024;
   const multipart = ["basic", "multipart"];
 

@@ -41,7 +41,8 @@ export type Failure = {
   description: string;
 };
 
-// There is one context per process, on `globalThis`: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// There is one storage of contexts per process, on `globalThis`: each bundle of Next makes its own module instances (ARCHITECTURE.md,
+// Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;

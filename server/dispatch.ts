@@ -48,7 +48,10 @@ export function dispatch(
   return dispatchPage(next, req, res, { pathname, ip });
 }
 
-/** How the door of a path takes a body. Only routes of the API that declare it may take any time over one. */
+/**
+ * How the door of a path takes a body. A body has no time limit only if it is passed on to a Space's app, or if its API route declares
+ * that it streams.
+ */
 export function bodyKindOf(method: string, pathname: string): Limits["body"] {
   if (isAppPath(pathname)) return "passed_on";
   const isOfApi = !isRelayPath(pathname) && !isProtocol(pathname) && isApi(pathname);
@@ -124,7 +127,8 @@ async function dispatchPage(
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth fails on invalid JSON; its own pages and ours send forms.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
-  // For a name with this ending, Next would send the data of the page without it: of `/activate`, or of another file.
+  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending: of `/activate` for
+  // `/activate.rsc`, or of another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   limitBody(

@@ -32,7 +32,7 @@ const ofEachWord = (path: string): string => path.replace(/(?<=\/)[a-z]/g, encod
 const ofLastWord = (path: string): string => path.replace(/(?<=\/)[a-z](?=[^/]*$)/, encode);
 
 const PIECE = Buffer.alloc(64 * 1024, " ");
-/** Above every limit for a caller without a token, and what the kernel buffers on the way. */
+/** More than every limit for a caller without a token, plus what the kernel buffers on the way. */
 const SENT_MAX = 24 * 1024 * 1024;
 const ANSWER_MS = 10_000;
 

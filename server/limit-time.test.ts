@@ -96,7 +96,7 @@ async function reading(
 /** A response that is larger than what the kernel buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
 
-test("S137 an answer that nobody reads is ended, from memory or piece by piece", async () => {
+test("S137 a response that nobody reads is ended, whether it is sent from memory or piece by piece", async () => {
   expect(await reading((res) => res.end(LARGE))).toBe(false);
   const pieces = function* () {
     for (let at = 0; at < LARGE.length; at += 65_536) yield LARGE.subarray(at, at + 65_536);

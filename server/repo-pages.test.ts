@@ -4,7 +4,7 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** URLs of repositories' pages, at a whole service with built pages. */
+/** URLs of repositories' pages, tested against a complete running service with built pages. */
 let ada: TestPerson;
 let model: Repo;
 let dataset: Repo;

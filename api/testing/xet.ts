@@ -3,7 +3,7 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { CHUNK_HEADER_BYTES, readChunkHeader, unpackChunk } from "#core/hub/xet/chunk.ts";
 import { someShard, type TestFile, type TestXorb } from "#core/hub/xet/testing/xet-files.ts";
 
-/** The requests of a Xet client (Xet Protocol Specification 1.1, "CAS API"). */
+/** What a Xet client gets from a token request (Xet Protocol Specification 1.1, "CAS API"). */
 export type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 const bearer = (token: string | undefined): Record<string, string> => (token ? { authorization: `Bearer ${token}` } : {});

@@ -11,7 +11,7 @@ export async function signOut(): Promise<void> {
   const token = await sessionToken();
   if (token) await endSession(token, await requestOrigin());
   await clearSessionCookie();
-  // The next user of this browser must not be asked about the account at a provider that this one began to link.
+  // If this user began to link an account at a provider, the next user of this browser must not be asked about it.
   await clearPendingIdentity();
   redirect("/");
 }

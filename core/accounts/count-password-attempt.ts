@@ -80,7 +80,8 @@ async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ 
 }
 
 /**
- * Counts wrong passwords for a login as typed. A common counter for an account's username and email address would link the two.
+ * The key of the counter of wrong passwords for a login, as typed. A common counter for an account's username and email address would link
+ * the two.
  */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);

@@ -17,8 +17,8 @@ const measures: readonly Measure[] = [
 const TOP_CHARACTERS = 150;
 
 /**
- * An entry's data as JSON that Postgres can store: without NUL and lone surrogates, which outside names and descriptions may contain. Data
- * that is too large is cut: texts end in a part of their SHA-256, which identifies the text to anyone who has it; lists end in their
+ * An entry's data as JSON that Postgres can store: without NUL and lone surrogates, which names and descriptions from outside may contain.
+ * Data that is too large is cut: texts end in a part of their SHA-256, which identifies the text to anyone who has it; lists end in their
  * original length; `cutFromBytes` is the original total size.
  */
 export function boundedJson(data: object): string {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   ada = await signedInPerson();
   organization = await organizationOf(ada);
   await actHere();
-  await actBeside();
+  await actOnPlatform();
   const rows = await db().event.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
   payloads = rows.map(({ payload }) => payload as EventPayload);
 });
@@ -55,7 +55,7 @@ async function actHere(): Promise<void> {
   await deleteRepo(ada.actor, { ...name, owner: organization.name, name: "moons" }, from);
 }
 
-async function actBeside(): Promise<void> {
+async function actOnPlatform(): Promise<void> {
   const host = `${freshName("git")}.example`;
   const platform = await createPlatform(operatorCommand, { name: host, source: `https://${host}` }, from);
   const url = "https://git.example.com/ada/shores";

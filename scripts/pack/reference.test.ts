@@ -32,7 +32,7 @@ describe("the SDK's reference", () => {
     expect(broken).toEqual([]);
   });
 
-  it("has the form of a guide: a title, and no tags of comments", () => {
+  it("has the form of a guide: a title, and no leftover TSDoc tags", () => {
     for (const page of pages) {
       const { title } = renderGuide(read(page), page, filling);
       expect([page, title]).toEqual([page, expect.stringMatching(/^[A-Za-z]/)]);
@@ -53,7 +53,7 @@ describe("the SDK's reference", () => {
     expect(parameters.split("\n").filter((line) => line.startsWith("| `") && /\| - \|$/.test(line))).toEqual([]);
   });
 
-  it("writes a type with its brackets as code, and names no document that is not a page", () => {
+  it("writes a type with its brackets as code, and has no links to repository files, which are not pages", () => {
     expect(read("functions/finishLogin.md")).toMatch(/^`Promise<`\[`SignedIn`\]\(\S+\)`>`$/m);
     for (const page of pages) expect(read(page), page).not.toMatch(/\(docs\/|`\\<(`|\[`)[^`]*`\\>/);
   });

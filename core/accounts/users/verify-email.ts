@@ -41,10 +41,10 @@ type VerifiedEmail =
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Uses the link of a sign-up, which creates the account and signs the user in, or of a changed email address. The link only
- * proves who reads the mailbox. The user must also prove that they chose the password, or hold the account. Otherwise somebody
- * could sign up with another's address, have its owner press the button, and use that address as theirs here and at every app
- * (S142).
+ * Uses a link: that of a sign-up creates the account and signs the user in; that of a change of email address makes the change.
+ * The link only proves who reads the mailbox. The user must also prove that they chose the password, or hold the account.
+ * Otherwise somebody could sign up with another's address, have its owner press the button, and use that address as theirs here
+ * and at every app (S142).
  * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link or while sign-up is closed,
  * `rate_limited`, `conflict` on `username`, after all of which the link still works; `conflict` on `email`
  */

@@ -2,7 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import { CHUNK_COST_BYTES, CHUNK_HEADER_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk, hashText, MerkleTree } from "./hashes.ts";
 
-/** The limit of the hub's own clients. A xorb of tiny chunks would cost more in the database than it has bytes. */
+/** The limit of the public hub's clients. A xorb of tiny chunks would cost more in the database than it has bytes. */
 export const XORB_CHUNKS_MAX = 8192;
 
 /** For each chunk: its hash, and its end in the xorb and in the xorb's data. */

@@ -54,6 +54,7 @@ test("S145 data that decompresses to 200 times its size does not block others", 
   const ticking = setInterval(() => void turns++, 1);
   await hashContent(repeated());
   clearInterval(ticking);
-  // 260 MB take a thread at least a fifth of a second. If this thread did the work, it would have only one turn for each step.
+  // 260 MB take a thread at least a fifth of a second. If the test's own thread did the work, its event loop would turn only once for each
+  // step, which is 512 KiB of compressed data.
   expect(turns).toBeGreaterThan(20);
 });

@@ -21,7 +21,8 @@ type ProviderInput = {
 
 /**
  * Adds a provider to which inference requests are passed. Its key is stored sealed and never shown again.
- * @throws ServiceError `invalid_request`, `conflict` (its name or a model's is taken), `forbidden`, `reauthentication_required`
+ * @throws ServiceError `invalid_request`, `conflict` (its name or a model's is taken, or there are too many providers), `forbidden`,
+ * `reauthentication_required`
  */
 export async function addProvider(
   actor: Actor,

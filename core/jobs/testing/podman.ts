@@ -29,7 +29,8 @@ const TOOLS = [
 ];
 
 /**
- * A real engine of its own, Podman with runc, whose images, containers and volumes are in a folder that is removed at the end.
+ * Starts a real container engine for one test: Podman with runc, with its images, containers and volumes in a folder that is removed at
+ * the end.
  * @param hub replaces Docker Hub: a registry on this machine
  */
 export async function startPodman(hub: string) {

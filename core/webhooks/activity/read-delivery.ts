@@ -64,7 +64,7 @@ async function readRow(webhookId: string, deliveryId: string): Promise<Row | und
 
 async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<Pick<DeliveryDetail, "body" | "bodyMissing">> {
   if (row.payload === null) return { body: null, bodyMissing: "expired" };
-  // The owner may see a payload that was sent to them. A payload that was not sent they see only if they can read the repository
+  // The owner may see a payload that was sent to them. They may see a payload that was not sent only if they can read the repository
   // themselves.
   const wasSent = attempts.some(({ outcome }) => outcome !== "withheld" && outcome !== "blocked");
   const isTheirs = row.kind === "test" || wasSent || (await mayOwnerRead(webhook.id, row.event_id));

@@ -41,7 +41,10 @@ const HOUR = 60 * MINUTE;
 /** Seconds until each further attempt: nine, over less than 48 hours (S125). */
 const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
-/** Jitter only delays: by up to a tenth, and at most five minutes, so that all retries stay within 48 hours. */
+/**
+ * Jitter only delays: by up to a tenth, and at most five minutes, so that all retries stay within 48 hours unless the receiver asks for
+ * longer delays.
+ */
 const JITTER_SHARE = 0.1;
 const JITTER_MAX = 5 * MINUTE;
 

@@ -10,7 +10,7 @@ import { type Revision, resolveRevision } from "./revision.ts";
 import { isTreePath } from "./tree-entries.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
-/** The page size that existing clients expect; they ask for up to ten times as much and accept less. */
+/** The default and maximum page size. Existing clients may ask for up to ten times as much, and accept shorter pages. */
 export const COMMITS_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
@@ -75,7 +75,7 @@ const onlyAt = (path: string): string[] => (path === "" ? [] : ["--", path]);
 
 /**
  * One commit with its changes, compared with its first parent if it has several.
- * @param withLines whether the lines are read too: they are content, which some who may see the names may not see
+ * @param withLines whether the lines are read too: they are content, and some readers may see only the names of files
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function readCommit(

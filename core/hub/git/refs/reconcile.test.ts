@@ -98,7 +98,7 @@ test("another process's recorded change is not recorded again", async () => {
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("a change that was overwritten since is recorded", async () => {
+test("a change that has since been overwritten is recorded", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await pushed(side(shas[0], shas[1]));
@@ -180,7 +180,7 @@ test("S137 one user's notes do not delay another's, and a full batch is followed
   expect(await notes()).toBe(0);
 });
 
-test("a lock that a killed process left does not block the ref, even if it was created shortly before", async () => {
+test("a lock that a killed process left does not block the ref, even if it was created shortly before the process was killed", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");
   // The process renewed its lease for the last time 30 seconds ago, and ended within the next ten.

@@ -26,7 +26,8 @@ type NewBranch = {
 };
 
 /**
- * Creates a branch. In a repository without commits the default branch gets an empty first commit, which the new branch shares.
+ * Creates a branch. In a repository without commits, unless `isEmpty`, the default branch gets an empty first commit, which the new branch
+ * shares.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `invalid_request` (the name), `conflict` (it exists, or there are too many refs), `not_found`
  * (RevisionNotFound: the starting point), `forbidden`, `insufficient_scope`, `unauthorized`

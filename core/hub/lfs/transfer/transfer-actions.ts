@@ -14,7 +14,7 @@ import type { Uploader } from "./uploader.ts";
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
 
-/** `multipart` is the extension of the hub's own clients: parts of a file with a URL each. */
+/** `multipart` is the extension of the public hub's clients: parts of a file with a URL each. */
 export type TransferKind = "basic" | "multipart";
 
 /**

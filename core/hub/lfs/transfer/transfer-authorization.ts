@@ -3,8 +3,8 @@ import { ServiceError } from "../../../errors.ts";
 import type { Uploader } from "./uploader.ts";
 
 /**
- * How long after a batch answer its transfers may begin. git-lfs requests new URLs for files that it did not reach in that time. The hub's
- * own clients do not, although they may have a hundred files to upload. An upload URL accepts only the bytes of its hash.
+ * How long after a batch answer its transfers may begin. git-lfs requests new URLs for files that it did not reach in that time. The public
+ * hub's clients do not, although they may have a hundred files to upload. An upload URL accepts only the bytes of its hash.
  */
 export const TRANSFER_SECONDS = { download: 60 * 60, upload: 24 * 60 * 60 } as const;
 
@@ -27,7 +27,7 @@ type Signed = Transfer & { expiresAt: number };
 
 const PURPOSE = "lfs transfer";
 
-/** Signs a transfer's URL, so that the transfer needs no token: the hub's own clients do not send the headers of a batch answer. */
+/** Signs a transfer's URL, so that the transfer needs no token: the public hub's clients do not send the headers of a batch answer. */
 export function signTransfer(transfer: Transfer, now = Date.now()): string {
   const signed: Signed = { ...transfer, expiresAt: Math.floor(now / 1000) + TRANSFER_SECONDS[transfer.operation] };
   const payload = Buffer.from(JSON.stringify(signed)).toString("base64url");
