@@ -271,7 +271,7 @@ test("unsupported options of a run are refused by name; empty ones are accepted"
     [{ timeoutSeconds: 10 ** 9 }, "timeoutSeconds"],
     [{ environment: { "A-B": "x" } }, "environment"],
     [{ command: ["a\0b"] }, "NUL"],
-    [{ environment: { A: "\ud800" } }, "character"],
+    [{ environment: { A: "\ud800" } }, "Unicode"],
     [{ labels: { a: "b c" } }, "labels"],
     [{ environment: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`V${at}`, "x".repeat(20_000)])) }, "Space"],
   ];
