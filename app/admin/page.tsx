@@ -33,7 +33,7 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   },
   sandbox: {
     title: "Isolate jobs and Spaces",
-    text: "Install bubblewrap, or set JOBS_RUNNER to docker or kubernetes. JOBS_RUNNER=off turns both off.",
+    text: "Install bubblewrap, or set JOBS_RUNNER to docker, or to kubernetes, which runs jobs but no Spaces. JOBS_RUNNER=off turns both off.",
   },
   backups: {
     title: "Set up backups",

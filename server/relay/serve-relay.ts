@@ -145,7 +145,7 @@ const full: Refusal = {
 const tooSlow: Refusal = {
   status: 504,
   error: "upstream_timeout",
-  text: "The handler did not respond in time. The request is stored and will be processed. Do not send it again.",
+  text: "The relay's listener did not respond in time. The request is stored and will be processed. Do not send it again.",
 };
 
 /**

@@ -46,7 +46,7 @@ async function probeBubblewrap(): Promise<NoRunner | undefined> {
   if (reason !== logged) log().warn({ reason }, "jobs cannot be isolated on this machine and are refused");
   logged = reason;
   return {
-    refusal: `Jobs and Spaces are disabled, because nothing isolates them here: ${reason} Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or set JOBS_RUNNER=docker or kubernetes.`,
+    refusal: `Jobs and Spaces are disabled, because nothing isolates them here: ${reason} Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or set JOBS_RUNNER=docker, or JOBS_RUNNER=kubernetes, which runs jobs but no Spaces.`,
   };
 }
 

@@ -39,7 +39,7 @@ export async function takeSpaceFiles(
   const mayHave =
     repo && delegate && (await mayRead(owner, repo)) && (await may(delegate, "repo.read_content", repoResource(repo)));
   if (!mayHave) {
-    const sentence = `The Space ${space} does not exist, or cannot be read by the job's owner or by the user who started the job.`;
+    const sentence = `The Space ${space} does not exist, or the job's owner or whoever started the job cannot read it. Check the name, and that both have access.`;
     throw new ServiceError("not_found", sentence);
   }
   if (repo.headSha === null) throw invalidRequest(`The Space ${space} has no files yet.`);

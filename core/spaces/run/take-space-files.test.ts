@@ -61,7 +61,7 @@ it("S136 a job gets the files of a Space only if both its owner and its starter 
     const directory = emptyDirectory();
     await expect(takeSpaceFiles(name, { owner, delegate }, directory, how())).rejects.toMatchObject({
       code: "not_found",
-      message: `The Space ${name} does not exist, or cannot be read by the job's owner or by the user who started the job.`,
+      message: `The Space ${name} does not exist, or the job's owner or whoever started the job cannot read it. Check the name, and that both have access.`,
     });
     expect(readdirSync(directory)).toEqual([]);
   }

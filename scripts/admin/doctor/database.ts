@@ -151,7 +151,12 @@ export async function checkSecretKey(): Promise<Finding[]> {
   const secretKey = findings("secret key");
   if (!env().SECRET_KEY_PREVIOUS) return [];
   const count = await countUnderPreviousKey();
-  if (count === 0) return [secretKey.ok("the previous one may be removed: no stored secret is encrypted with it anymore")];
+  if (count === 0)
+    return [
+      secretKey.ok(
+        "no stored secret is encrypted with the previous one anymore; docs/operations.md (Keys) says what stops working when you remove it",
+      ),
+    ];
   return [
     secretKey.warn(
       `${counted(count, "stored secret is", "stored secrets are")} encrypted with the previous one`,

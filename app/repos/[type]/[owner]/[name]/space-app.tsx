@@ -37,7 +37,7 @@ const COMING_SECONDS = 1;
 const sentences: Partial<Record<SpaceStage, string>> = {
   BUILDING: "The files are being prepared.",
   APP_STARTING: "The app has started but is not listening yet.",
-  SLEEPING: "The app is asleep: nobody has used it for a while, or others needed its place. Opening it wakes it up.",
+  SLEEPING: "The app is asleep: nobody has used it for a while, or another Space needed its slot. Opening it wakes it up.",
   PAUSED: "The app is paused until a maintainer of the Space restarts it.",
   STOPPED: "The app has never run.",
 };

@@ -130,7 +130,7 @@ async function replay(at: Context, options: ReplayOptions, id: string, delivery:
 /** Ctrl-C stops only the display. The replay continues, because the service has stored it. */
 async function replayFailed(at: Context, { organization, failedSince = "", until }: ReplayOptions, id: string): Promise<void> {
   const client = await at.client();
-  const spinner = at.spin("Sending failed deliveries again");
+  const spinner = at.spin("Sending the failed deliveries again");
   const range = { since: failedSince, ...(until !== undefined && { until }), everyMs: 500 };
   try {
     for await (const now of client.webhooks.replayFailed(id, range, { organization, signal: at.signal })) {

@@ -47,7 +47,7 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
       "--secret <secret>",
       "with --webhook: its secret, which the service requires to change the target; - reads it from standard input",
     )
-    .option("--name <name>", "the relay's name; a name keeps its public URL for 72 hours")
+    .option("--name <name>", "the relay's name; it keeps its public URL until 72 hours after the command was last running")
     .option("-y, --yes", "change webhooks without asking for confirmation");
   withOrganization(command).action(actionOf(terminal, listen));
 }
