@@ -39,8 +39,12 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
     title: "Set up backups",
     text: (
       <>
-        Run <AdminCommand>backup --to …</AdminCommand> every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD
-        elsewhere, and test a restore. If you make backups by other means, confirm them here.
+        Run <AdminCommand>backup --to …</AdminCommand> every night (see{" "}
+        <Link prefetch={false} href="/docs/operations" className="link">
+          Operations
+        </Link>
+        ), keep <code>SECRET_KEY</code> and <code>BACKUP_PASSWORD</code> elsewhere, and test a restore. If you make backups by
+        other means, confirm them here.
       </>
     ),
     action: (
@@ -194,13 +198,13 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
       : { label: "Free disk space", value: "unknown", note: "not available on this system" },
     {
       label: "Signing keys",
-      value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",
+      value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "None yet",
       note: signingKeySince ? "put into use" : "created when first needed",
       href: "/admin/keys",
     },
     {
       label: "Last backup",
-      value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
+      value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "None",
       note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : <AdminCommand>backup</AdminCommand>,
     },
   ];
