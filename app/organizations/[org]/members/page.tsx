@@ -151,7 +151,7 @@ type LeaveSectionProps = Readonly<{ organization: Organization; userId: string }
 async function LeaveSection({ organization: { name, fullName }, userId }: LeaveSectionProps) {
   const isLastAdmin = (await listSoleAdministrations(userId)).some((each) => each.name === name);
   return (
-    <SectionCard title="Your membership" description="To come back, you need a new invitation." isDanger>
+    <SectionCard title="Your membership" description={!isLastAdmin && "To come back, you need a new invitation."} isDanger>
       {isLastAdmin ? (
         <p className="max-w-reading">
           You are the last administrator, so you cannot leave. Make another member an administrator, or{" "}
