@@ -24,16 +24,30 @@ const number = new Intl.NumberFormat("en");
 const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   origin: {
     title: "Set a public URL",
-    text: "Set ORIGIN to an https URL, and TRUST_PROXY to your TLS proxy. Links, redirects and signatures contain this URL.",
+    text: (
+      <>
+        Set <code>ORIGIN</code> to an https URL, and <code>TRUST_PROXY</code> to your TLS proxy. Links, redirects and signatures
+        contain this URL.
+      </>
+    ),
   },
   mail: {
     title: "Connect a mail server",
-    text: "Set SMTP_URL. Without it, nobody gets confirmations, invitations or password-reset links.",
+    text: (
+      <>
+        Set <code>SMTP_URL</code>. Without it, nobody gets confirmations, invitations or password-reset links.
+      </>
+    ),
     href: "/admin/mail",
   },
   sandbox: {
     title: "Isolate jobs and Spaces",
-    text: "Install bubblewrap, or set JOBS_RUNNER to docker or kubernetes. JOBS_RUNNER=off turns both off.",
+    text: (
+      <>
+        Install bubblewrap, or set <code>JOBS_RUNNER</code> to <code>docker</code> or <code>kubernetes</code>.{" "}
+        <code>JOBS_RUNNER=off</code> turns both off.
+      </>
+    ),
   },
   backups: {
     title: "Set up backups",
