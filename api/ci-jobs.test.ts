@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pipelineOf } from "#core/accounts/publishers/publisher.ts";
 import {
   auditTrail,
   from,
@@ -296,8 +297,11 @@ describe("the publishers that a repository trusts", () => {
       issuer: "https://api.bitbucket.org/2.0/workspaces/octo/pipelines-config/identity/oidc",
       claims: { repositoryUuid: `{${uuid}}` },
     });
-    const many = await outcomes(Array.from({ length: 18 }, (_, index) => add("github", { repository: `octo/kite-${index}` })));
-    expect(many).toEqual([...Array(2).fill("conflict"), ...Array(16).fill("ok")]);
+    await add("oidc", { issuer: ci.issuer, claims: "sub = job\nref = refs/heads/main\nrepository = octo/kite" });
+    const listed = (await listPublishers(ada.actor, { repo: nameOf(kept) })).map(pipelineOf);
+    expect(listed.toSorted()).toEqual([uuid, "group/kite", "octo/kite", "octo/kite", `{${uuid}}`]);
+    const many = await outcomes(Array.from({ length: 17 }, (_, index) => add("github", { repository: `octo/kite-${index}` })));
+    expect(many).toEqual([...Array(2).fill("conflict"), ...Array(15).fill("ok")]);
     const refused = [
       ["github", { repository: "kite" }, "repository"],
       ["github", { repository: "octo/kite", workflow: "publish.yml" }, "ref"],

@@ -170,7 +170,7 @@ test("S29 S36 a consent is remembered until the document changes", async ({ page
 test("a document that breaks a rule is refused in words that its developer can use", async ({ page, person, serveDocument }) => {
   await enter(page, person);
   for (const [fields, rule] of [
-    [{ client_name: undefined }, /client_name: Enter the app's name/],
+    [{ client_name: undefined }, /client_name: The document must contain the app's name/],
     [{ redirect_uris: undefined }, /redirect_uris: List the URIs/],
     [{ redirect_uris: ["http://moss.example.test/callback"] }, /redirect_uris: .*https/],
     [{ client_id: "https://moss.example.test/.well-known/oauth-cimd" }, /client_id: This must be exactly the URL/],

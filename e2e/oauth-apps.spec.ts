@@ -15,7 +15,7 @@ async function open(page: Page, path: string, person: Person): Promise<void> {
 const openTab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "App", exact: true }).getByRole("link", { name }).click();
 
-const redirectUris = (page: Page) => page.getByRole("textbox", { name: "Redirect URIs" });
+const redirectUris = (page: Page) => page.getByRole("textbox", { name: "After sign-in" });
 
 async function fillNewApp(page: Page, name: string, uris: string): Promise<void> {
   await page.getByLabel("Name", { exact: true }).fill(name);

@@ -32,7 +32,7 @@ for (const hasScripts of [true, false]) {
       await page.getByLabel("E-mail").fill(another.email);
       await page.getByLabel("Role").selectOption("contributor");
       await page.getByRole("button", { name: "Create invitation" }).click();
-      await expect(page.getByText("This server does not send e-mail. Copy the link")).toBeVisible();
+      await expect(page.getByText("Copy the link below and send it to")).toBeVisible();
       const link = (await page.locator("code", { hasText: "/invitations/" }).textContent()) ?? "";
       await expect(page.getByRole("listitem").filter({ hasText: another.email })).toContainText("Contributor");
 

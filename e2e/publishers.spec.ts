@@ -110,6 +110,7 @@ for (const hasScripts of [true, false]) {
       await listed.getByRole("link", { name: repo }).click();
 
       await row.getByText("Remove", { exact: true }).click();
+      await expect(row.getByText("Stop trusting octo/kite?")).toBeVisible();
       await page.getByRole("button", { name: "Remove the publisher" }).click();
       await expect(page.getByText("Publisher removed. Its tokens no longer work")).toBeVisible();
       expect(await commit(demo.origin, token, repo)).toBe(401);

@@ -136,10 +136,10 @@ test("an organization's app is set up for token exchange, gets its first token, 
   const recent = page.getByRole("list", { name: "Latest exchanges" });
   await expect(recent.getByRole("listitem").first()).toContainText("no member has this e-mail address");
   await expect(recent.getByRole("listitem").nth(1)).toContainText(another.email);
-  await page.getByLabel("Token duration in hours").fill("721");
+  await page.getByLabel("Hours", { exact: true }).fill("721");
   await page.getByRole("button", { name: "Save duration" }).click();
   await expect(page.getByText("Enter a duration from 1 hour to 720 hours")).toBeVisible();
-  await page.getByLabel("Token duration in hours").fill("24");
+  await page.getByLabel("Hours", { exact: true }).fill("24");
   await page.getByRole("button", { name: "Save duration" }).click();
   await expect(page.getByText("Existing tokens keep their expiry.")).toBeVisible();
   await expect.poll(async () => (await exchange(another.email)).body.expires_in).toBe(86_400);

@@ -40,7 +40,7 @@ export const appRoutes = [
     actor: "user",
     summary: "List OAuth apps {whose}",
     description:
-      "Twenty per page, newest first. Requires a personal access token with the scope manage-repos, or the token of the service's own command line. Tokens of other apps are refused.",
+      "Twenty per page, newest first. Requires a personal access token with the scope `manage-repos`, or the token of the service's own command line. Tokens of other apps are refused.",
     query: z.object({
       p: pageNumber(),
     }),

@@ -20,7 +20,7 @@ export const relayRoutes = [
     action: "relay.read",
     actor: "user",
     summary: "List your relays",
-    description: "Requires the scope webhooks.",
+    description: "Requires the scope `webhooks`.",
     responses: { 200: json("The relays, by name; for an app, only those that it opened", z.array(relayRecordSchema)) },
     cacheControl,
     handle: async ({ actor, account }) => (await listRelays(actor, account.id)).map(relayJson),

@@ -1,8 +1,8 @@
-/** A command of the operator, which is not broken within its dashes. */
+/** A command of the operator, which is not broken at its dashes. */
 export function AdminCommand({ children }: Readonly<{ children: string }>) {
   return (
     <code>
-      npm run admin <span className="whitespace-nowrap">--</span> {children}
+      npm run <span className="whitespace-nowrap">admin --</span> {children}
     </code>
   );
 }

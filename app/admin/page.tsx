@@ -24,23 +24,41 @@ const number = new Intl.NumberFormat("en");
 const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   origin: {
     title: "Set a public URL",
-    text: "Set ORIGIN to an https URL, and TRUST_PROXY to your TLS proxy. Links, redirects and ID tokens contain this URL.",
+    text: (
+      <>
+        Set <code>ORIGIN</code> to an https URL, and <code>TRUST_PROXY</code> to your TLS proxy. Links, redirects and signatures
+        contain this URL.
+      </>
+    ),
   },
   mail: {
     title: "Connect a mail server",
-    text: "Set SMTP_URL. Without it, confirmations, invitations and password-reset links are not e-mailed; you must pass them on yourself.",
+    text: (
+      <>
+        Set <code>SMTP_URL</code>. Without it, nobody gets confirmations, invitations or password-reset links.
+      </>
+    ),
     href: "/admin/mail",
   },
   sandbox: {
     title: "Isolate jobs and Spaces",
-    text: "Install bubblewrap, or set JOBS_RUNNER to docker, or to kubernetes, which runs jobs but no Spaces. JOBS_RUNNER=off turns both off.",
+    text: (
+      <>
+        Install bubblewrap, or set <code>JOBS_RUNNER</code> to <code>docker</code> or <code>kubernetes</code>.{" "}
+        <code>JOBS_RUNNER=off</code> turns both off.
+      </>
+    ),
   },
   backups: {
     title: "Set up backups",
     text: (
       <>
-        Run <AdminCommand>backup --to …</AdminCommand> every night (docs/operations.md), keep SECRET_KEY and BACKUP_PASSWORD
-        elsewhere, and test a restore. If you make backups by other means, confirm them here.
+        Run <AdminCommand>backup --to …</AdminCommand> every night (see{" "}
+        <Link prefetch={false} href="/docs/operations" className="link">
+          Operations
+        </Link>
+        ), keep <code>SECRET_KEY</code> and <code>BACKUP_PASSWORD</code> elsewhere, and test a restore. If you make backups by
+        other means, confirm them here.
       </>
     ),
     action: (
@@ -194,13 +212,13 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
       : { label: "Free disk space", value: "unknown", note: "not available on this system" },
     {
       label: "Signing keys",
-      value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",
+      value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "None yet",
       note: signingKeySince ? "put into use" : "created when first needed",
       href: "/admin/keys",
     },
     {
       label: "Last backup",
-      value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
+      value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "None",
       note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : <AdminCommand>backup</AdminCommand>,
     },
   ];

@@ -30,7 +30,7 @@ export function CollectionRow({ collection, isOwnerShown = true }: CollectionRow
       }
       meta={
         <>
-          {description && <bdi className="block text-ink">{description}</bdi>}
+          {description && <bdi className="block">{description}</bdi>}
           {isOwnerShown && (
             <>
               <Link prefetch={false} href={`/${owner.handle}`} className="hover:text-ink">

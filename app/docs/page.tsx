@@ -5,6 +5,7 @@ import { fillInProse } from "#core/docs/fill-in.ts";
 import { listGuides } from "#core/docs/read-guide.ts";
 import { searchDocs } from "#core/docs/search-docs.ts";
 import { env } from "#core/env.ts";
+import { UrlText } from "../_components/copyable.tsx";
 import { Excerpt } from "../_components/excerpt.tsx";
 import { EmptyState, List, ListRow } from "../_components/list.tsx";
 import { Card, PageHeader, SectionCard } from "../_components/page-layout.tsx";
@@ -107,7 +108,15 @@ async function Start() {
     <>
       <PageHeader
         title="Docs"
-        description={`Sign people in with ${BRAND_NAME}, act for them, and get notified of changes. Clients discover everything from ${ORIGIN}/.well-known/openid-configuration; any OpenID Connect client works.`}
+        description={
+          <>
+            Sign people in with {BRAND_NAME}, act for them, and get notified of changes. Clients discover everything from{" "}
+            <code className="wrap-anywhere">
+              <UrlText>{`${ORIGIN}/.well-known/openid-configuration`}</UrlText>
+            </code>
+            ; any OpenID Connect client works.
+          </>
+        }
       />
       <div className="grid grid-cols-1 gap-5">
         {[...guides, ...more].map(({ label, entries }) => (

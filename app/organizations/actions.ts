@@ -50,7 +50,7 @@ export const resendInvitationAction = formAction(
 function withLink(email: string, link: string, values = {}): FormOutcome {
   revalidatePath("/", "layout");
   return {
-    message: `This server does not send e-mail. Copy the link and send it to ${email} yourself.`,
+    message: `Copy the link below and send it to ${email}.`,
     secret: { label: "Invitation link", value: link },
     values,
   };

@@ -36,6 +36,10 @@ test("a section with the words in its heading comes first, and the excerpt marks
   expect(pieces.join(" ")).not.toContain("Keyhook");
 });
 
+test("the code of examples is not searched, because excerpts of it are not sentences", async () => {
+  expect(await hrefs("tide")).not.toContain("/docs/events#repo--create");
+});
+
 test("S137 many first searches at the same time read the guides once", async () => {
   const costOf = async (searches: number) => {
     vi.resetModules();

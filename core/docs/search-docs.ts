@@ -26,7 +26,7 @@ const EXCERPT_CHARACTERS = 220;
 let kept: Promise<DocsSection[]> | undefined;
 
 /**
- * Searches the text of the guides and of the API reference, without regard to letter case and inflection.
+ * Searches the text of the guides, without their code examples, and of the API reference, regardless of letter case and inflection.
  * @param others sections of other pages
  * @returns the sections that have all words, the best first
  */
@@ -88,13 +88,15 @@ async function sectionsOfGuide(slug: string, filling: Filling): Promise<DocsSect
   for (const node of tree.children) {
     if (node.type === "element" && (node.tagName === "h2" || node.tagName === "h3")) {
       parts.push({ href: `/docs/${slug}#${node.properties.id}`, heading: textOf(node), nodes: [] });
-    } else parts.at(-1)?.nodes.push(node);
+    } else if (!isCodeBlock(node)) parts.at(-1)?.nodes.push(node);
   }
   return parts.map(({ nodes, ...part }, index) => {
     const text = nodes.map(textOf).join(" ").replace(/\s+/g, " ").trim();
     return { ...part, page, text: index === 0 && !title.includes(page) ? `${title}. ${text}` : text };
   });
 }
+
+const isCodeBlock = (node: RootContent): boolean => node.type === "element" && node.tagName === "pre";
 
 function operations(): DocsSection[] {
   const document = apiDocument();

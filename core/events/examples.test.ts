@@ -93,7 +93,7 @@ function settled(all: EventPayload[]): Map<string, string> {
   return examples;
 }
 
-test("docs/guides/events.md shows each kind as it is recorded", () => {
+test("docs/guides/events.md shows each kind as it is recorded (UPDATE_EXAMPLES=1 writes it)", () => {
   const examples = settled(payloads);
   const before = readFileSync(DOCUMENT, "utf8");
   if (process.env.UPDATE_EXAMPLES === "1") {

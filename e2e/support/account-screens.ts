@@ -45,7 +45,7 @@ export const accountScreens: Screen[] = [
       await go(page, "/organizations/tidepool/members");
       await page.getByLabel("E-mail").fill(newcomer.email);
       await page.getByRole("button", { name: "Create invitation" }).click();
-      await page.getByText("This server does not send e-mail. Copy the link").waitFor();
+      await page.getByText("Copy the link below and send it to").waitFor();
     },
   },
   {

@@ -24,7 +24,7 @@ export const appScreens: Screen[] = [
       await enterAgain(page, newcomer);
       await go(page, "/settings/applications/new");
       await page.getByLabel("Name", { exact: true }).fill("Quiet Harbour");
-      await page.getByRole("textbox", { name: "Redirect URIs" }).fill("https://harbour.example.com/callback");
+      await page.getByRole("textbox", { name: "After sign-in" }).fill("https://harbour.example.com/callback");
       await page.getByLabel("Confidential").check();
       await page.getByRole("button", { name: "Create app" }).click();
       await page.getByText("Copy the client secret now").waitFor();

@@ -24,7 +24,7 @@ export const webhookRoutes = [
     action: "webhook.read",
     actor: "user",
     summary: "List webhooks {whose}",
-    description: "All webhooks, oldest first. Requires the scope webhooks.",
+    description: "All webhooks, oldest first. Requires the scope `webhooks`.",
     responses: { 200: json("The webhooks", z.array(webhookSchema)) },
     cacheControl,
     async handle({ actor, params }) {

@@ -89,7 +89,7 @@ export function RedirectFields() {
     <>
       <RedirectUrisField
         name="redirectUris"
-        label="Redirect URIs"
+        label="After sign-in"
         hint="One per line, exactly as your app sends them. Any https URL; http on localhost, 127.0.0.1 or [::1], on any port; or your app's own scheme. An app that uses only the device flow or token exchange needs none."
         ownOrigin={ownOrigin}
         placeholder="https://app.example.com/oauth/callback"

@@ -65,7 +65,7 @@ function AppRow({ app, path }: Readonly<{ app: ListedApp; path: string }>) {
       }
       meta={
         <>
-          <code className="block break-all">{app.clientId}</code>
+          <code className="block wrap-anywhere">{app.clientId}</code>
           {countOfUsers(app.userCount)}
         </>
       }

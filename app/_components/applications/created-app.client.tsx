@@ -11,7 +11,7 @@ export function CreatedApp({ children }: Readonly<{ children: ReactNode }>) {
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (
-    <Card className="p-5">
+    <Card className="px-4 py-5 sm:px-5">
       <div className="grid max-w-reading gap-5">
         <h2>{text(values.name)} is ready</h2>
         <CopyField label="Client ID" value={text(values.clientId)} />

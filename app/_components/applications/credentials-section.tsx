@@ -53,7 +53,7 @@ export function CredentialsSection({
             app is bound to that organization for token exchange.
           </p>
         ) : hasKeys(app) || !isRecent ? null : (
-          <>
+          <div className="flex flex-wrap items-start gap-2">
             <SecretForm action={issueSecretAction.bind(null, app.id)} hasSecret={secrets.length > 0} />
             {secrets.length > 0 && (
               <ConfirmDestructive
@@ -65,7 +65,7 @@ export function CredentialsSection({
                 Sign-ins that use it stop working immediately. {app.name} becomes a public app that uses PKCE.
               </ConfirmDestructive>
             )}
-          </>
+          </div>
         )}
       </div>
     </SectionCard>

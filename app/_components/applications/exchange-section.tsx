@@ -194,7 +194,7 @@ function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent
         min={1}
         max={720}
         inputMode="numeric"
-        label="Token duration in hours"
+        label="Hours"
         hint="From 1 to 720 (30 days). Shorter is safer: the program can always exchange again."
       />
       <SubmitButton variant="secondary">Save duration</SubmitButton>

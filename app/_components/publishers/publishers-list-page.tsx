@@ -1,6 +1,7 @@
 import { Workflow } from "lucide-react";
 import type { ReactNode } from "react";
 import { isPresetName, type PresetName, presetNames, presets } from "#core/accounts/publishers/presets.ts";
+import { pipelineOf } from "#core/accounts/publishers/publisher.ts";
 import { env } from "#core/env.ts";
 import type { ListedPublisher } from "#core/hub/publishers/list-publishers.ts";
 import { noticeOf, textOf } from "../../_server/page-query.ts";
@@ -112,7 +113,7 @@ type PublisherRowProps = Readonly<{
 export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
   const { preset, issuer, claims, pinned, createdAt, addedBy, lastUsedAt, lastRefusal } = publisher;
   const { label } = presets[preset];
-  const [name = label] = Object.values(claims);
+  const name = pipelineOf(publisher);
   const recorded = Object.entries(pinned).filter(([claim]) => !Object.hasOwn(claims, claim));
   return (
     <ListRow

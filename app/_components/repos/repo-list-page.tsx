@@ -45,7 +45,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
       <div className="grid gap-4">
         <SearchForm action={path} label="Name, or owner/name" value={search}>
           {tag && <input type="hidden" name="tag" value={tag} />}
-          <div className="w-40 max-sm:flex-1">
+          <div className="w-full sm:w-44">
             <Select name="sort" label="Order" options={orders} defaultValue={sort} />
           </div>
         </SearchForm>

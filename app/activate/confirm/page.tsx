@@ -44,7 +44,7 @@ export default async function ConfirmPage() {
       <div className="border-line border-t px-6 py-4">
         <ActionForm action={confirmDevice} className="grid gap-3">
           <input type="hidden" name="user_code" value={request.userCode} />
-          <div className="grid grid-cols-2 gap-3">
+          <div className="grid gap-3 min-[24rem]:grid-cols-2">
             <SubmitButton name="decision" value="deny" variant="secondary" isWide>
               This is not me
             </SubmitButton>

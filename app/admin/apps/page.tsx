@@ -117,7 +117,7 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
       }
       meta={
         <>
-          <code className="block break-all">{app.clientId}</code>
+          <code className="block wrap-anywhere">{app.clientId}</code>
           {countOfUsers(app.userCount)}
           {" · "}
           {app.owner && (

@@ -84,7 +84,7 @@ function DocumentRow({ document }: Readonly<{ document: ListedClientDocument }>)
               <RelativeTime at={changedAt} />
             </>
           )}
-          <code className="block break-all">{clientId}</code>
+          <code className="block wrap-anywhere">{clientId}</code>
         </>
       }
       trailing={

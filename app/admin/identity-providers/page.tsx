@@ -75,7 +75,7 @@ function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
           name="name"
           label="Name on the button"
           hint="Required for OpenID Connect. Google and GitHub use their own names."
-          isOptional
+          required={false}
           autoComplete="off"
           maxLength={PROVIDER_NAME_MAX_CHARACTERS}
         />
@@ -85,7 +85,7 @@ function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
           label="Issuer"
           hint="For example, https://id.example.com. Leave empty for Google and for github.com."
           isMono
-          isOptional
+          required={false}
         />
         <Field name="clientId" label="Client ID" isMono />
         <Field
@@ -125,8 +125,8 @@ function ProviderRow({ provider }: Readonly<{ provider: ListedIdentityProvider }
       }
       meta={
         <>
-          <code className="block break-all">{issuer}</code>
-          {kindLabels[kind]} · client ID <code className="break-all">{clientId}</code> · {people} · added{" "}
+          <code className="block wrap-anywhere">{issuer}</code>
+          {kindLabels[kind]} · client ID <code className="wrap-anywhere">{clientId}</code> · {people} · added{" "}
           <RelativeTime at={createdAt} />
         </>
       }

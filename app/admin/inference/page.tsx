@@ -50,7 +50,12 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
   return (
     <PageColumn
       title="Inference"
-      description="Apps with the scope inference-api use models through this service with your keys, and their use is metered per user and per app."
+      description={
+        <>
+          Apps with the scope <code>inference-api</code> use models through this service with your keys, and their use is metered
+          per user and per app.
+        </>
+      }
       notice={noticeOf(notices, query.notice)}
     >
       {!isRecent && <ProveIdentity returnTo={INFERENCE_PATH}>Confirm your identity to change anything here.</ProveIdentity>}
@@ -70,8 +75,8 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
       {isRecent && <NewProvider />}
       <AllowancesSection allowances={allowances} isRecent={isRecent} />
       <RatesSection rates={rates} isRecent={isRecent} />
-      <SectionCard title="Base URL" description="The base URL for OpenAI-compatible clients.">
-        <CopyField label="Base URL" value={`${env().ORIGIN}/v1`} />
+      <SectionCard title="Base URL" description="For OpenAI-compatible clients.">
+        <CopyField label="URL" value={`${env().ORIGIN}/v1`} />
       </SectionCard>
     </PageColumn>
   );

@@ -80,7 +80,7 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
       }
       meta={
         <>
-          <code className="block break-all">{kid}</code>
+          <code className="block wrap-anywhere">{kid}</code>
           created <RelativeTime at={createdAt} /> · {state === "next" ? "starts signing" : "put into use"}{" "}
           <RelativeTime at={activeAt} />
           {retiredAt && (
@@ -97,7 +97,7 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
 
 function Rotate() {
   return (
-    <div className="grid grid-cols-1 gap-5">
+    <div className="flex flex-wrap items-start gap-2">
       <FormDetails action={rotateAction.bind(null, false)} trigger="Rotate the keys" label="Rotate the keys">
         <p className="text-muted text-small">
           New keys are published immediately and used after {minutes} minutes. The current keys stay published until everything

@@ -27,7 +27,14 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       description="The service sends sign-up links, invitations and security notices by e-mail."
       notice={noticeOf({ retried: "All waiting messages are being retried. Check again in a moment." }, query.notice)}
     >
-      <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
+      <SectionCard
+        title="Outgoing server"
+        description={
+          <>
+            Set by <code>SMTP_URL</code> and <code>MAIL_FROM</code> when the service starts.
+          </>
+        }
+      >
         <OutgoingServer state={state} />
       </SectionCard>
       <SectionCard title="Test message" description="Sends a message to your own address, in the same way as all other messages.">
@@ -83,7 +90,7 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
       {!transport && (
         <FormMessage tone="warn">
           E-mail is not configured: messages are kept for a week, not sent. Read them with <AdminCommand>mail list</AdminCommand>.
-          Set SMTP_URL to send them.
+          Set <code>SMTP_URL</code> to send them.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 sm:gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">

@@ -26,7 +26,14 @@ export default async function AdminOutboundPage({ searchParams }: Readonly<{ sea
       title="Outbound requests"
       description="Requests for metadata documents, key sets, webhooks and sign-out notices go to URLs that users and apps choose. They must not reach your internal network."
     >
-      <SectionCard title="Allowed addresses" description="Set by OUTBOUND_ALLOW_CIDRS when the service starts.">
+      <SectionCard
+        title="Allowed addresses"
+        description={
+          <>
+            Set by <code>OUTBOUND_ALLOW_CIDRS</code> when the service starts.
+          </>
+        }
+      >
         <ul className="grid list-disc gap-1.5 pl-5">
           <li>Every public address. A host name is used only if all its addresses are allowed.</li>
           {ranges.length === 0 ? (

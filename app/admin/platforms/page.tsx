@@ -58,7 +58,7 @@ export default async function PlatformsPage({ searchParams }: Readonly<{ searchP
             isMono
             maxLength={PLATFORM_SOURCE_MAX_CHARACTERS}
           />
-          <SubmitButton variant="secondary">Add platform</SubmitButton>
+          <SubmitButton>Add platform</SubmitButton>
         </ActionForm>
       </SectionCard>
     </PageColumn>

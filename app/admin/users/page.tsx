@@ -1,4 +1,4 @@
-import { SearchX, Users } from "lucide-react";
+import { SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import { type ListedUser, listUsers, type UserState, userStates } from "#core/accounts/users/list-users.ts";
@@ -80,16 +80,7 @@ function UserRow({ user }: Readonly<{ user: ListedUser }>) {
 
 function NoUsers() {
   return (
-    <EmptyState
-      Icon={SearchX}
-      title="No users match"
-      action={
-        <ButtonLink href={USERS_PATH}>
-          <Users className="size-4" aria-hidden="true" />
-          Show all users
-        </ButtonLink>
-      }
-    >
+    <EmptyState Icon={SearchX} title="No users match" action={<ButtonLink href={USERS_PATH}>Show all users</ButtonLink>}>
       Enter the beginning of a name or an e-mail address, or a full ID.
     </EmptyState>
   );

@@ -3,7 +3,7 @@ import Link from "next/link";
 import { badgeHtml, badgePath } from "#core/docs/badges/badge-html.ts";
 import { badgeSizes, badgeThemes, drawBadge } from "#core/docs/badges/draw-badge.ts";
 import { env } from "#core/env.ts";
-import { CodeBlock } from "../../_components/copyable.tsx";
+import { CodeBlock, UrlText } from "../../_components/copyable.tsx";
 import { PageHeader, SectionCard } from "../../_components/page-layout.tsx";
 import { DocsFrame } from "../docs-frame.tsx";
 
@@ -66,7 +66,10 @@ export default function BadgesPage() {
             </li>
             <li>
               The files are public and can be cached for a day. To keep this service from seeing your visitors, copy the files to
-              your own site: <code className="break-all">curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
+              your own site:{" "}
+              <code className="wrap-anywhere">
+                curl -O <UrlText>{`${ORIGIN}${badgePath("md", "light")}`}</UrlText>
+              </code>
             </li>
             <li>Do not change the colors, the text or the proportions: people recognize the button by them.</li>
           </ul>

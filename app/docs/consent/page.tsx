@@ -16,7 +16,7 @@ export default function ConsentHelpPage() {
     <SiteFrame width="reading">
       <PageHeader
         title="What authorizing an app means"
-        description={`An app asked to sign you in with ${BRAND_NAME}. This page explains each part of the consent page.`}
+        description={`An app that signs you in with ${BRAND_NAME} first shows you the consent page. This page explains each part of it.`}
       />
       <div className="grid gap-5">
         <SectionCard title="In short">

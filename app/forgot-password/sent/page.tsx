@@ -21,8 +21,9 @@ export default async function ForgotPasswordSentPage({ searchParams }: Readonly<
           </CardHeader>
         ) : (
           <CardHeader title="No e-mail was sent">
-            This server does not send e-mail. If <strong className="text-ink">{email}</strong> has an account, ask the
-            server&rsquo;s operator for the link. It works once, within one hour.
+            This server does not send <span className="whitespace-nowrap">e-mail</span>. If{" "}
+            <strong className="text-ink">{email}</strong> has an account, ask the server&rsquo;s operator for the link. It works
+            once, within one hour.
           </CardHeader>
         )}
       </div>

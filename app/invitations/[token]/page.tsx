@@ -2,6 +2,7 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { roleInOrganization } from "#core/access/standing-in-organization.ts";
 import { findInvitation, type Invitation } from "#core/accounts/organizations/invitations.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
@@ -106,7 +107,8 @@ function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | u
   if (!invitation) {
     return (
       <Gone title="This invitation no longer works" action={action}>
-        It was replaced by a newer one, or its URL is incomplete. Look for a later e-mail, or ask the organization for a new one.
+        It was replaced by a newer one, or its URL is incomplete. {isMailSent() ? "Look for a later e-mail, or ask" : "Ask"} the
+        organization for a new one.
       </Gone>
     );
   }

@@ -8,7 +8,7 @@ type GrantedOrganizationsProps = Pick<ConnectedApp, "organizations" | "closedOrg
 /** The organizations in which an app may act. */
 export function GrantedOrganizations({ organizations, closedOrganizations, isAllOrgs }: GrantedOrganizationsProps) {
   if (isAllOrgs) return <All closed={closedOrganizations} />;
-  if (organizations.length === 0) return "none";
+  if (organizations.length === 0) return "None";
   return (
     <ul className="grid gap-1.5">
       {organizations.map(({ id, name, fullName, avatarId }) => (

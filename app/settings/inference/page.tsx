@@ -27,7 +27,11 @@ export default async function InferencePage() {
   return (
     <PageColumn
       title="Inference"
-      description={`Usage in ${monthName.format(new Date(usage.month))} by your apps and tokens with the scope inference-api.`}
+      description={
+        <>
+          Usage in {monthName.format(new Date(usage.month))} by your apps and tokens with the scope <code>inference-api</code>.
+        </>
+      }
     >
       <SectionCard title="This month">
         <div className="grid grid-cols-1 gap-5">
@@ -45,7 +49,7 @@ export default async function InferencePage() {
             title="No usage this month"
             action={<ButtonLink href="/settings/tokens/new">New access token</ButtonLink>}
           >
-            Sign in to an app that uses inference, or create a token with the scope inference-api.
+            Sign in to an app that uses inference, or create a token with the scope <code>inference-api</code>.
           </EmptyState>
         ) : (
           <List label="Usage by app">
@@ -61,9 +65,14 @@ export default async function InferencePage() {
       </SectionCard>
       <SectionCard
         title="Base URL"
-        description="Use it with OpenAI-compatible clients, with an access token as the key. GET /v1/models lists the models."
+        description={
+          <>
+            Use it with OpenAI-compatible clients, with an access token as the key.{" "}
+            <code className="whitespace-nowrap">GET /v1/models</code> lists the models.
+          </>
+        }
       >
-        <CopyField label="Base URL" value={`${env().ORIGIN}/v1`} />
+        <CopyField label="URL" value={`${env().ORIGIN}/v1`} />
       </SectionCard>
     </PageColumn>
   );
@@ -72,7 +81,7 @@ export default async function InferencePage() {
 function Allowance({ usage: { tokens, requests, underWay, allowance } }: Readonly<{ usage: MonthOfUsage }>) {
   const { monthlyTokens, monthlyRequests } = allowance;
   return (
-    <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+    <div className="grid grid-cols-1 gap-x-10 gap-y-4 sm:grid-cols-2">
       <Meter label="Tokens" {...amounts(tokens, monthlyTokens)} />
       <Meter label="Requests" {...amounts(requests, monthlyRequests)} />
       {underWay > 0 && (

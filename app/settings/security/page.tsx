@@ -72,7 +72,7 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
       <AuthenticatorSection since={authenticatorSince} isRecent={isRecent} closing={authenticatorSince ? closing : []} />
       <RecoveryCodesSection left={recoveryCodesLeft} isOn={isOn} />
       <PasswordSection username={user.username} hasPassword={hasPassword} />
-      <DemandsSection demands={demands} />
+      {demands.length > 0 && <DemandsSection demands={demands} />}
     </PageColumn>
   );
 }
@@ -114,26 +114,22 @@ function DemandsSection({ demands }: Readonly<{ demands: readonly SignInRequirem
       description="You can access an organization only if you meet its requirements."
       isFlush
     >
-      {demands.length === 0 ? (
-        <p className="px-4 py-5 text-muted sm:px-5">Your organizations have no requirements.</p>
-      ) : (
-        <List label="Requirements of your organizations">
-          {demands.map((demand) => (
-            <ListRow
-              key={demand.orgId}
-              title={
-                <>
-                  <Link prefetch={false} className="link" href={`/${demand.name}`}>
-                    {demand.fullName || demand.name}
-                  </Link>
-                  {demand.unmet.length === 0 ? <Chip tone="good">Met</Chip> : <Chip tone="bad">No access</Chip>}
-                </>
-              }
-              meta={sentences(demand)}
-            />
-          ))}
-        </List>
-      )}
+      <List label="Requirements of your organizations">
+        {demands.map((demand) => (
+          <ListRow
+            key={demand.orgId}
+            title={
+              <>
+                <Link prefetch={false} className="link" href={`/${demand.name}`}>
+                  {demand.fullName || demand.name}
+                </Link>
+                {demand.unmet.length === 0 ? <Chip tone="good">Met</Chip> : <Chip tone="bad">No access</Chip>}
+              </>
+            }
+            meta={sentences(demand)}
+          />
+        ))}
+      </List>
     </SectionCard>
   );
 }

@@ -105,8 +105,9 @@ function TokenRow({ token, delegated }: Readonly<{ token: ListedPersonalAccessTo
               <span className="whitespace-nowrap">{scope}</span>
             </Fragment>
           ))}
-          <br />
-          <LastUsed at={token.lastUsedAt} /> · created <RelativeTime at={token.createdAt} /> · <Expiry token={token} />
+          <span className="block first-letter:uppercase">
+            <LastUsed at={token.lastUsedAt} /> · created <RelativeTime at={token.createdAt} /> · <Expiry token={token} />
+          </span>
         </>
       }
       actions={

@@ -34,8 +34,8 @@ export default async function SignUpSentPage({ searchParams }: Readonly<{ search
       ) : (
         <div className="pb-6">
           <CardHeader title="No e-mail was sent">
-            This server does not send e-mail. Ask its operator for the link for <strong className="text-ink">{email}</strong>, and
-            open it within 24 hours to create your account.
+            This server does not send <span className="whitespace-nowrap">e-mail</span>. Ask its operator for the link for{" "}
+            <strong className="text-ink">{email}</strong>, and open it within 24 hours to create your account.
           </CardHeader>
         </div>
       )}

@@ -49,6 +49,15 @@ export function toPublisher(row: Row): TrustedPublisher {
   };
 }
 
+/** The value that names a publisher's pipeline, usually its repository. */
+export function pipelineOf({ preset, claims }: Pick<TrustedPublisher, "preset" | "claims">): string {
+  const { label, run } = presets[preset];
+  // JSONB sorts the claims by the length of their names, so the first one is often the branch, which other pipelines have too.
+  const names = [...run.slice(0, 1), ...Object.keys(claims)].filter((name) => !["ref", "environment", "sub"].includes(name));
+  const name = names.find((one) => Object.hasOwn(claims, one));
+  return (name && claims[name]) ?? label;
+}
+
 /** The author of a job's commits, since there is no user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export function publisherName(preset: PresetName): string {
   return `${preset === "oidc" ? "CI" : presets[preset].label} [OIDC]`;

@@ -23,8 +23,8 @@ export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetad
     throw refused(`${secret}: A public document must not contain a secret. Remove it, and replace it where it is used.`);
   const metadata = parse(document);
   const { client_name, redirect_uris } = metadata;
-  if (client_name === undefined) throw refused("client_name: Enter the app's name.");
-  if (redirect_uris === undefined) throw refused("redirect_uris: List the URIs to which users return.");
+  if (client_name === undefined) throw refused("client_name: The document must contain the app's name.");
+  if (redirect_uris === undefined) throw refused("redirect_uris: The document must list the URIs to which users return.");
   return { ...metadata, client_name, redirect_uris };
 }
 

@@ -21,7 +21,7 @@ box-shadow:0 1px 2px rgb(28 25 23/.06),0 24px 60px -12px rgb(28 25 23/.22)}
 h1{font-size:22px;line-height:28px;font-weight:600;letter-spacing:-.01em;margin:0 0 .5rem;text-wrap:balance}
 h2{font-size:15px;line-height:24px;font-weight:600;margin:1.25rem 0 0}
 main:has(dl,pre){max-width:30rem}
-p{margin:.5rem 0;color:var(--muted)}.muted{color:var(--muted);font-size:13.5px}
+p{margin:.5rem 0;color:var(--muted);text-wrap:pretty}.muted{color:var(--muted);font-size:13.5px}
 code{font:13px/1.5 "JetBrains Mono Variable",ui-monospace,monospace;overflow-wrap:anywhere}
 pre{background:var(--sunken);border-radius:9px;padding:.75rem;margin:1rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}
 form{display:grid;grid-template-columns:1fr 1fr;gap:.75rem;margin-top:1.25rem}

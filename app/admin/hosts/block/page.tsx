@@ -69,7 +69,7 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
           <ul className="grid gap-1.5 text-small">
             {shown.map(({ clientId, name }) => (
               <li key={clientId}>
-                <bdi className="wrap-anywhere">{name}</bdi> <code className="block break-all text-muted">{clientId}</code>
+                <bdi className="wrap-anywhere">{name}</bdi> <code className="block wrap-anywhere text-muted">{clientId}</code>
               </li>
             ))}
             {clients.length > shown.length && <li className="text-muted">and {clients.length - shown.length} more</li>}

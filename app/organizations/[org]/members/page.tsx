@@ -151,7 +151,7 @@ type LeaveSectionProps = Readonly<{ organization: Organization; userId: string }
 async function LeaveSection({ organization: { name, fullName }, userId }: LeaveSectionProps) {
   const isLastAdmin = (await listSoleAdministrations(userId)).some((each) => each.name === name);
   return (
-    <SectionCard title="Your membership" description="To come back, you need a new invitation." isDanger>
+    <SectionCard title="Your membership" description={!isLastAdmin && "To come back, you need a new invitation."} isDanger>
       {isLastAdmin ? (
         <p className="max-w-reading">
           You are the last administrator, so you cannot leave. Make another member an administrator, or{" "}
@@ -212,6 +212,7 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
       >
         <div className="px-4 py-5 sm:px-5">
           <ActionForm action={inviteAction.bind(null, organization.name)} values={{ role: "read" }}>
+            <InvitationLink />
             <div className="grid items-start gap-5 sm:grid-cols-2">
               <Field name="email" type="email" label="E-mail" autoComplete="off" autoCapitalize="none" spellCheck={false} />
               <Select
@@ -222,7 +223,6 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
               />
             </div>
             <SubmitButton>{isMailSent() ? "Send invitation" : "Create invitation"}</SubmitButton>
-            <InvitationLink />
           </ActionForm>
         </div>
         {open.items.length > 0 && (
@@ -271,6 +271,7 @@ function InvitationRow({ invitation, organizationName }: InvitationRowProps) {
     >
       <div className="mt-2 flex flex-wrap items-start gap-2 sm:ml-8">
         <ActionForm action={resendInvitationAction.bind(null, organizationName)} className="grid min-w-0 gap-2">
+          <InvitationLink />
           <input type="hidden" name="invitationId" value={id} />
           <SubmitButton variant="secondary" size="small">
             {isMailSent() ? "Send again" : "Create new link"}
@@ -279,7 +280,6 @@ function InvitationRow({ invitation, organizationName }: InvitationRowProps) {
               {isMailSent() ? "to" : "for"} {email}
             </span>
           </SubmitButton>
-          <InvitationLink />
         </ActionForm>
         <ConfirmDestructive
           action={revokeInvitationAction.bind(null, organizationName)}

@@ -159,7 +159,7 @@ function OrganizationAppRow({ app, policy, organization, returnTo }: Organizatio
       }
       meta={
         <>
-          <code className="block break-all">{clientId}</code>
+          <code className="block wrap-anywhere">{clientId}</code>
           {membersSentence(memberCount)}
           {lastUsedAt && (
             <>

@@ -65,7 +65,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </>
             )}
           </p>
-          <div className="flex flex-wrap gap-2 max-sm:-mx-3">
+          <div className="flex flex-wrap gap-2">
             {text !== null && isMarkdownName(entry.name) && (
               <ButtonLink size="small" href={isSource ? here : `${here}?plain=1`}>
                 {isSource ? "Preview" : "Source"}

@@ -29,7 +29,7 @@ export default async function DiscussionConversationPage({ params, searchParams 
   const { actor, discussion, href, mayModerate } = page;
   const timeline = await readTimeline(actor, discussion, { page: Number(textOf(query.page)) });
   return (
-    <div className="grid w-full grid-cols-1 gap-5 *:not-first:max-w-discussion">
+    <div className="grid w-full grid-cols-1 gap-5 *:max-w-discussion">
       <DiscussionHeader page={page} />
       {timeline.items.length > 0 && <Timeline events={timeline.items} number={timeline.page} page={page} />}
       <Pagination

@@ -164,7 +164,7 @@ function CommentActions({ comment, at, page, isOwn }: CommentProps & Readonly<{ 
   if ((isHidden || (comment.reactions.length === 0 && !mayComment)) && !mayRemove) return null;
   const which = `this comment${isOwn ? "" : ` by ${comment.author.name}`}`;
   return (
-    <footer className={classNames("flex flex-wrap items-start gap-2 px-4 pb-3.5", isHidden && "-ml-3")}>
+    <footer className={classNames("flex flex-wrap items-start gap-1 px-4 pb-3.5 sm:gap-2", isHidden && "-ml-3")}>
       {!isHidden && <Reactions {...{ comment, at, page }} />}
       {isOwn && mayComment && !isHidden && (
         <FormDetails

@@ -154,7 +154,7 @@ function EntryList({ repo, revision, path, entries, now }: EntryListProps) {
     <table className="entries">
       <colgroup>
         <col />
-        <col className="w-20 sm:w-32" />
+        <col className="w-24 sm:w-32" />
         <col className="hidden md:table-column" />
         <col className="hidden w-36 sm:table-column" />
       </colgroup>
