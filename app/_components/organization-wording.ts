@@ -14,7 +14,7 @@ export const roleNames: Record<OrganizationRole, string> = {
 export const roleSentences: Record<OrganizationRole, string> = {
   read: "see the organization's private content",
   contributor: "create repositories, and change and delete the ones they created",
-  write: "create repositories, change and delete any of them, and run jobs",
+  write: "create repositories, change and delete any of the organization's repositories, and run jobs",
   admin: "change everything, including members and settings",
 };
 

@@ -26,7 +26,7 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
     title: "Set a public URL",
     text: (
       <>
-        Set <code>ORIGIN</code> to an https URL, and <code>TRUST_PROXY</code> to your TLS proxy. Links, redirects and signatures
+        Set <code>ORIGIN</code> to an https URL, and <code>TRUST_PROXY</code> to your TLS proxy. Links, redirects and ID tokens
         contain this URL.
       </>
     ),
@@ -35,7 +35,8 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
     title: "Connect a mail server",
     text: (
       <>
-        Set <code>SMTP_URL</code>. Without it, nobody gets confirmations, invitations or password-reset links.
+        Set <code>SMTP_URL</code>. Without it, confirmations, invitations and password-reset links are not e-mailed; you must pass
+        them on yourself.
       </>
     ),
     href: "/admin/mail",
@@ -44,8 +45,8 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
     title: "Isolate jobs and Spaces",
     text: (
       <>
-        Install bubblewrap, or set <code>JOBS_RUNNER</code> to <code>docker</code> or <code>kubernetes</code>.{" "}
-        <code>JOBS_RUNNER=off</code> turns both off.
+        Install bubblewrap, or set <code>JOBS_RUNNER</code> to <code>docker</code>, or to <code>kubernetes</code>, which runs jobs
+        but no Spaces. <code>JOBS_RUNNER=off</code> turns both off.
       </>
     ),
   },

@@ -104,7 +104,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (unread.length > 0) {
     const text =
       `The last backup lacks the branches and tags of ${counted(unread.length, "repository", "repositories")}, which git could not list: ` +
-      `${unread.join(", ")}. Repair their data in DATA_DIR/repositories, and make a new backup. Until then, --keep deletes no old backups.`;
+      `${unread.join(", ")}. Repair their data in DATA_DIR/repositories, and create a new backup. Until then, --keep deletes no old backups.`;
     bad.push({ tone: "bad", text, href: null });
   }
   if (signingKeySince && now.getTime() - signingKeySince.getTime() > KEY_OLD_MS) {

@@ -109,7 +109,7 @@ const backupVerify = command({
           ? `SECRET_KEY decrypts every stored secret (${database.secrets}).`
           : `${database.unreadable} of ${database.secrets} stored secrets cannot be decrypted. Set SECRET_KEY to the key that the service used then, and SECRET_KEY_PREVIOUS too if the key was being rotated.`,
         missing.length > 0
-          ? "The backup is not complete. Make a new one."
+          ? "The backup is not complete. Create a new one."
           : quick
             ? "Everything is there."
             : "Everything is there, and unchanged.",

@@ -60,8 +60,9 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
     return (
       <FormMessage tone="warn">
         {disabledReason === "grant_ended" ? <>Disabled {since}: the</> : <>Disabled manually {since}. The</>} app or token that
-        created or last changed this webhook has lost its access. Check where the webhook sends events before you enable it: it
-        then acts with your own permissions.
+        created or last changed this webhook has lost its access. Check{" "}
+        {job ? "what the webhook runs" : "where the webhook sends events"} before you enable it: it then acts with your own
+        permissions.
         {enable}
       </FormMessage>
     );

@@ -32,8 +32,9 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
       />
       {webhook.madeWith && (
         <FormMessage tone="warn" className="mb-5">
-          <MadeWith madeWith={webhook.madeWith} verb="This webhook was created or last changed" />. Check where the webhook sends
-          events before you save: it then acts with your own permissions, which may be wider.
+          <MadeWith madeWith={webhook.madeWith} verb="This webhook was created or last changed" />. Check{" "}
+          {webhook.job ? "what the webhook runs" : "where the webhook sends events"} before you save: it then acts with your own
+          permissions, which may be wider.
         </FormMessage>
       )}
       <ActionForm

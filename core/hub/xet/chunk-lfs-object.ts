@@ -50,7 +50,7 @@ async function chunkObject(object: DueObject): Promise<void> {
     else await record(object, await describeFile(object));
   } catch (err) {
     const isOver = isServiceError(err) && err.code === "gone";
-    log().warn({ err, repo: repoId, oid }, "a large file could not be divided into chunks; clients read it by Git LFS");
+    log().warn({ err, repo: repoId, oid }, "a large file could not be divided into chunks; clients read it through Git LFS");
     const chunksDueAt = isOver ? null : new Date(Date.now() + RETRY_MS);
     await db().lfsObject.updateMany({ where: { repoId, oid }, data: { chunksDueAt } });
   }

@@ -40,7 +40,10 @@ export async function deliverToRelay(
   };
   const taken = await takeRequest(relay.id, request);
   if (!taken)
-    return lost("the relay's inbox is full, or all inboxes of its owner together: a listener is missing or too slow", elapsed());
+    return lost(
+      "the relay's inbox is full, or its owner's inboxes have reached their joint limit: a listener is missing or too slow",
+      elapsed(),
+    );
   if (!taken.isListening) return kept("stored in the relay's inbox: no listener is connected", elapsed());
   const answer = await awaitAnswer(taken.id);
   return answer ? resultOf(answer, elapsed()) : kept("passed on by the relay: its listener has not responded yet", elapsed());
