@@ -171,7 +171,7 @@ test("a document that breaks a rule is refused in words that its developer can u
   await enter(page, person);
   for (const [fields, rule] of [
     [{ client_name: undefined }, /client_name: The document must contain the app's name/],
-    [{ redirect_uris: undefined }, /redirect_uris: List the URIs/],
+    [{ redirect_uris: undefined }, /redirect_uris: The document must list the URIs/],
     [{ redirect_uris: ["http://moss.example.test/callback"] }, /redirect_uris: .*https/],
     [{ client_id: "https://moss.example.test/.well-known/oauth-cimd" }, /client_id: This must be exactly the URL/],
     [{ client_secret: "s3cret" }, /client_secret: A public document must not contain a secret/],

@@ -147,7 +147,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
 
   await page.getByText("Unbind", { exact: true }).click();
   await page.getByRole("button", { name: "Unbind Lamp Lighter" }).click();
-  await expect(page.getByText("all exchanged tokens are revoked")).toBeVisible();
+  await expect(page.getByText("all its exchanged tokens are revoked")).toBeVisible();
   expect((await whoami()).status).toBe(401);
   expect(await exchange(another.email)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
 });
