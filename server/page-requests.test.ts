@@ -163,6 +163,28 @@ describe("a page", { timeout: 60_000 }, () => {
     });
   });
 
+  it("S138 refuses the arguments of an action before React builds them, if they are very many", async () => {
+    const headers = { "content-type": MULTIPART, "next-action": action };
+    const body = form(part("1", JSON.stringify(Array(6_000).fill(1.5))), part("0", '["$W1"]'));
+    const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5000 of each")]);
+  });
+
+  it.each(["a form", "a call"])("reads a large file in %s", async (what) => {
+    const { token } = await signedInPerson();
+    const body = new FormData();
+    const prefix = what === "a call" ? "_1_" : "";
+    if (what === "a form") for (const [name, value] of hidden) body.append(name, value);
+    body.append(`${prefix}file`, new File([Buffer.alloc(4_000_000, ",")], "a"));
+    if (what === "a call") body.append("0", '[{"values":{},"errors":{}},"$K1"]');
+    const headers = {
+      cookie: `session-${new URL(service.origin).port}=${token}`,
+      ...(what === "a call" && { "next-action": action }),
+    };
+    const answer = await fetch(`${service.origin}/login`, { method: "POST", redirect: "manual", headers, body });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.not.stringContaining("could not be read")]);
+  });
+
   it.each(["/login", "/api/auth/session"])("%s reads no more than its limit of a body without Content-Length", async (path) => {
     const contentType = path === "/login" ? MULTIPART : "application/x-www-form-urlencoded";
     const { status, sentBytes } = await flood(path, contentType);
