@@ -44,6 +44,7 @@ export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | u
   const isMultipart = /^multipart\//i.test(type);
   if (req.method !== "POST" || !(isCall || isMultipart)) return undefined;
   const body = await readAhead(req);
+  countWork(body.length / FORM_PER_MS.bytes);
   const pieces = isMultipart ? split(body, type) : [];
   if (pieces && pieces.length > PARTS_MAX) return heavy;
   const parts = pieces?.map(readPart);
@@ -51,7 +52,7 @@ export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | u
   const models = parts.filter((part) => isModel(part, isCall)).map(({ content }) => Buffer.from(content, "latin1"));
   const values = countValues(isMultipart ? models : [body]);
   if (values === undefined) return heavy;
-  countWork(body.length / FORM_PER_MS.bytes + (parts.length + values) / FORM_PER_MS.items);
+  countWork((parts.length + values) / FORM_PER_MS.items);
   return undefined;
 }
 
@@ -69,6 +70,8 @@ async function readAhead(req: IncomingMessage): Promise<Buffer> {
   const body = Buffer.concat(held);
   // Node announces the end of a stream in the next tick, unless there is something to read again by then.
   req.unshift(body);
+  // For a route's handler, Next creates a Request, which accepts no stream of which something was read.
+  Object.defineProperty(req, "readableDidRead", { value: false });
   return body;
 }
 
