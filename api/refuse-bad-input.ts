@@ -65,17 +65,17 @@ const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
 /**
- * @returns the number of field names and of values in the JSON. A body of up to 64 KiB is not counted.
+ * @returns the number of field names and of values in the JSON, unless it has at most `uncheckedBytes`
  * @throws ServiceError `invalid_request` if it costs far more to parse than to send
  */
 export function refuseHeavyJson(
   json: Buffer,
-  { what = "The body", valuesMax = JSON_VALUES_MAX } = {},
+  { what = "The body", valuesMax = JSON_VALUES_MAX, uncheckedBytes = JSON_UNCHECKED_MAX_BYTES } = {},
 ): { names: number; values: number } {
   let depth = 0;
   let values = 1;
   let names = 0;
-  if (json.byteLength <= JSON_UNCHECKED_MAX_BYTES) return { names, values };
+  if (json.byteLength <= uncheckedBytes) return { names, values };
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);

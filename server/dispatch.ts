@@ -16,6 +16,7 @@ import { admitBody, limitBody } from "./limit-body.ts";
 import { type Limits, limitTime } from "./limit-time.ts";
 import { allowPageScripts } from "./protect-response.ts";
 import { isCrossSite, type Target } from "./read-request.ts";
+import { refuseHeavyForm } from "./refuse-heavy-form.ts";
 import { serveRelay } from "./relay/serve-relay.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
 import { replaceFailedPage } from "./replace-failed-page.ts";
@@ -144,7 +145,9 @@ async function dispatchPage(
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);
   maxBytes = admitted;
-  if (res.writableEnded) return;
+  const refusal = await refuseHeavyForm(req);
+  if (res.writableEnded || req.destroyed) return;
+  if (refusal) return sendFailure(req, res, refusal);
   if (isScriptless(pathname)) removeScripts(req, res);
   else allowPageScripts(req, res);
   if (ip) req.headers[ON_BEHALF_HEADER] = signedOnBehalfOf(ip);

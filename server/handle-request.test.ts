@@ -561,19 +561,24 @@ describe("S137 requests while the process is busy", () => {
     },
   );
 
-  it("count for more if their forms are large", async () => {
+  it.each([
+    ["are large", "_1_a", "a".repeat(4_000_000)],
+    ["have many values", "0", "[".concat("1,".repeat(4_900), "1]")],
+  ])("count for more if their forms %s", async (_, name, value) => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace({ ...standStill, percent: 0.1 });
     isBusy = true;
     const { token } = await startSiteSession((await signedInPerson("eve")).id, noOrigin);
-    const headers = { accept: "text/html", cookie: `${siteSessionCookie().name}=${token}` };
-    const statuses = async (body: string) => {
+    const type = { "content-type": "multipart/form-data; boundary=x", "next-action": "x" };
+    const headers = { ...type, accept: "text/html", cookie: `${siteSessionCookie().name}=${token}` };
+    const statuses = async (content: string, count: number) => {
+      const body = `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${content}\r\n--x--\r\n`;
       const seen: number[] = [];
-      for (let each = 0; each < 3; each++) seen.push((await ask("/read", { method: "POST", headers, body })).status);
+      for (let each = 0; each < count; each++) seen.push((await ask("/read", { method: "POST", headers, body })).status);
       return seen;
     };
-    expect(await statuses("a")).not.toContain(429);
-    expect(await statuses("a".repeat(4_000_000))).toContain(429);
+    expect(await statuses("1", 3)).not.toContain(429);
+    expect(await statuses(value, 6)).toContain(429);
   });
 
   it("count in full at every kind of URL; an account stays known, regardless of what others send", async () => {

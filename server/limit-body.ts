@@ -3,7 +3,6 @@ import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { isServiceError } from "#core/errors.ts";
 import { bodyHolder, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
-import { countWork } from "#core/fair-queue/party.ts";
 import type { Failure } from "#core/log.ts";
 import { cookieOf } from "./read-request.ts";
 
@@ -43,9 +42,6 @@ const busy: Failure = {
   description: "Too many large uploads are in progress. Try again in a moment",
 };
 
-/** How much of a form with very many fields is read in a millisecond, roughly. */
-const FORM_BYTES_PER_MS = 20_000;
-
 /**
  * Whether a page may read the body of this request, and how much of it. Next keeps the whole body in memory, so one that is larger than a
  * form of text requires a signed-in user, and counts against their share of the memory for bodies (S137, S138). Until this has decided,
@@ -62,7 +58,6 @@ export async function admitBody(req: IncomingMessage, maxBytes: number): Promise
   if (!session) return isChunked ? SMALL_BODY_BYTES : signInFirst;
   try {
     bodyHolder({ key: `account ${session.userId}`, isAnonymous: false })(bytes);
-    countWork(bytes / FORM_BYTES_PER_MS);
     return maxBytes;
   } catch (error) {
     if (isServiceError(error)) return busy;

@@ -93,6 +93,7 @@ describe("a page", { timeout: 60_000 }, () => {
     ["no arguments", "text/plain;charset=UTF-8", () => "[]", () => action],
     ["arguments that are not JSON", "text/plain;charset=UTF-8", () => "{bad", () => action],
     ["arguments that refer to a function", "text/plain;charset=UTF-8", () => '["$F1"]', () => action],
+    ["too many arguments", MULTIPART, () => form(part("0", JSON.stringify(Array(4_900).fill("$R1")))), () => action],
     ["arguments that are missing", MULTIPART, () => form(part("0", '["$K1"]')), () => action],
     ["arguments that are cut off", MULTIPART, () => "zz", () => action],
     ["an invalid action id", "text/plain;charset=UTF-8", () => "[]", () => "../../x"],
@@ -161,6 +162,29 @@ describe("a page", { timeout: 60_000 }, () => {
     expect(await statusesOf({ method: "POST", headers: { "content-type": MULTIPART }, body: "abc" }, ["/login"])).toEqual({
       "/login": 400,
     });
+  });
+
+  it("S138 refuses the arguments of an action before React builds them, if they are very many", async () => {
+    const headers = { "content-type": MULTIPART, "next-action": action };
+    const body = form(part("1", JSON.stringify(Array(6_000).fill(1.5))), part("0", '["$W1"]'));
+    const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5000 of each")]);
+  });
+
+  it.each(["a form", "a call"])("reads a large file in %s", async (what) => {
+    const { token } = await signedInPerson();
+    const body = new FormData();
+    const prefix = what === "a call" ? "_1_" : "";
+    if (what === "a form") for (const [name, value] of hidden) body.append(name, value);
+    body.append(`${prefix}file`, new File([Buffer.alloc(4_000_000, ",")], "a"));
+    if (what === "a call") body.append("0", '[{"values":{},"errors":{}},"$K1"]');
+    const headers = {
+      cookie: `session-${new URL(service.origin).port}=${token}`,
+      ...(what === "a call" && { "next-action": action }),
+    };
+    const answer = await fetch(`${service.origin}/login`, { method: "POST", redirect: "manual", headers, body });
+    // A page sends a signed-in user on; the action says what is missing.
+    expect(answer.status).toBe(what === "a call" ? 200 : 307);
   });
 
   it.each(["/login", "/api/auth/session"])("%s reads no more than its limit of a body without Content-Length", async (path) => {

@@ -7,13 +7,13 @@ const INTERNAL_NAME = /^\$ACTION/;
 
 /** The submitted values that may be shown again: no secrets, no files. */
 export function submittedValues(data: FormData): FormValues {
-  const values: Record<string, string | string[]> = {};
-  for (const name of new Set(data.keys())) {
-    if (SECRET_NAME.test(name) || INTERNAL_NAME.test(name)) continue;
-    const all = data.getAll(name).filter((value) => typeof value === "string");
-    const [only] = all;
-    if (all.length > 1) values[name] = all;
-    else if (only !== undefined) values[name] = only;
+  const values = new Map<string, string | string[]>();
+  // In one pass: `getAll` walks the whole form, which takes minutes for a form with very many names (S138).
+  for (const [name, value] of data) {
+    if (typeof value !== "string" || SECRET_NAME.test(name) || INTERNAL_NAME.test(name)) continue;
+    const before = values.get(name);
+    if (Array.isArray(before)) before.push(value);
+    else values.set(name, before === undefined ? value : [before, value]);
   }
-  return values;
+  return Object.fromEntries(values);
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ServiceError } from "#core/errors.ts";
 import { SubmittedForm, withLineEnd } from "./submitted-form.ts";
 
@@ -54,6 +54,14 @@ test("passwords, secrets, files and React's own fields are not sent back", () =>
     ["scope", "email"],
   ]);
   expect(form.echo()).toEqual({ username: "ada", scope: ["openid", "email"] });
+});
+
+test("S138 what is sent back is read in one pass, however many names there are", () => {
+  const form = formOf(Array.from({ length: 1_000 }, (_, at) => [`name${at}`, "a"]));
+  const searches = vi.spyOn(FormData.prototype, "getAll");
+  expect(Object.keys(form.echo())).toHaveLength(1_000);
+  expect(searches).not.toHaveBeenCalled();
+  searches.mockRestore();
 });
 
 test("S51 a NUL is refused, and the error names its field", () => {

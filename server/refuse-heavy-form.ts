@@ -1,0 +1,114 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { isServiceError } from "#core/errors.ts";
+import { countWork } from "#core/fair-queue/party.ts";
+import type { Failure } from "#core/log.ts";
+import { refuseHeavyJson } from "../api/refuse-bad-input.ts";
+
+/** More than any form of ours: an upload has at most 1,000 files. */
+const PARTS_MAX = 5_000;
+/** The values that React builds before it calls an action. The state of a form has few, however long its texts are. */
+const VALUES_MAX = 5_000;
+
+/** How much of a form is read in a millisecond, roughly: bytes, and parts and values at their worst. */
+const FORM_PER_MS = { bytes: 20_000, items: 50 };
+
+const MULTIPART = /^multipart\/form-data; ?boundary=([\w'+.-]{1,70})$/i;
+/**
+ * The beginning of a part, as browsers write it. Anything else is refused, so that no other parser can read a part differently: busboy
+ * obeys a charset of a text and a backslash in a name. A file's name may contain anything.
+ */
+const PART =
+  /^\r\nContent-Disposition: form-data; name="([^"\r\n\\]*)"(?:(; filename="[^"\r\n]*")(?:\r\nContent-Type: [^\r\n]*)?)?\r\n\r\n/i;
+
+const unreadable: Failure = {
+  status: 400,
+  error: "unreadable_form",
+  description: "Send the form as browsers do: as multipart/form-data, with one field in each part",
+};
+const heavy: Failure = {
+  status: 400,
+  error: "invalid_request",
+  description: `The form has too many fields or values. Send at most ${PARTS_MAX} of each`,
+};
+
+/**
+ * Reads the form of a request, and puts it back for Next.
+ * @returns why it is refused: React or an action would take far longer for it than its size suggests (S138). React decodes an action's
+ * arguments before it calls the action, and builds each Set and Map that the sender describes. V8 hashes numbers without a seed: 3.5 MB of
+ * numbers with the same hash blocked the process for 48 seconds.
+ */
+export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | undefined> {
+  const type = req.headers["content-type"] ?? "";
+  const isCall = req.headers["next-action"] !== undefined;
+  const isMultipart = /^multipart\//i.test(type);
+  if (req.method !== "POST" || !(isCall || isMultipart)) return undefined;
+  const body = await readAhead(req);
+  countWork(body.length / FORM_PER_MS.bytes);
+  const pieces = isMultipart ? split(body, type) : [];
+  if (pieces && pieces.length > PARTS_MAX) return heavy;
+  const parts = pieces?.map(readPart);
+  if (!parts?.every((part) => part !== undefined)) return unreadable;
+  const models = parts.filter((part) => isModel(part, isCall)).map(({ content }) => Buffer.from(content, "latin1"));
+  const values = countValues(isMultipart ? models : [body]);
+  if (values === undefined) return heavy;
+  countWork((parts.length + values) / FORM_PER_MS.items);
+  return undefined;
+}
+
+/**
+ * The body, which the next reader gets again. Part of it may have arrived before this is called: a request may have waited for its turn.
+ */
+async function readAhead(req: IncomingMessage): Promise<Buffer> {
+  const held: Buffer[] = [];
+  for (;;) {
+    const chunk: Buffer | null = req.read();
+    if (chunk) held.push(chunk);
+    else if (req.complete || req.destroyed) break;
+    else await once(req, "readable").catch(() => undefined); // the client left
+  }
+  const body = Buffer.concat(held);
+  // Node announces the end of a stream in the next tick, unless there is something to read again by then.
+  req.unshift(body);
+  // For a route's handler, Next creates a Request, which accepts no stream of which something was read.
+  Object.defineProperty(req, "readableDidRead", { value: false });
+  return body;
+}
+
+/** The parts of a form, each byte as a character. Splitting ends above the limit. @returns undefined if it is not a whole form */
+function split(body: Buffer, type: string): string[] | undefined {
+  const [, boundary] = MULTIPART.exec(type) ?? [];
+  if (boundary === undefined) return undefined;
+  const [before, ...parts] = `\r\n${body.toString("latin1")}`.split(`\r\n--${boundary}`, PARTS_MAX + 3);
+  if (parts.length > PARTS_MAX + 1) return parts;
+  const end = parts.pop();
+  return before === "" && (end === "--" || end === "--\r\n") ? parts : undefined;
+}
+
+type Part = { name: string; isFile: boolean; content: string };
+
+/** @returns undefined if browsers write no such part */
+function readPart(part: string): Part | undefined {
+  const [head, name = "", file] = PART.exec(part) ?? [];
+  return head === undefined ? undefined : { name, isFile: file !== undefined, content: part.slice(head.length) };
+}
+
+/**
+ * Whether React reads a part as values. In a call, a form's own fields begin with `_`. Otherwise only React's fields are read so; undici
+ * drops a byte order mark before a name.
+ */
+const isModel = ({ name, isFile }: Part, isCall: boolean): boolean =>
+  !isFile && (isCall ? !name.startsWith("_") : name.includes("$ACTION_"));
+
+/** @returns undefined if there are too many, or if they are nested too deeply */
+function countValues(models: readonly Buffer[]): number | undefined {
+  let values = 0;
+  try {
+    // Each is counted by itself: an open quote in one must not hide the next.
+    for (const json of models) values += refuseHeavyJson(json, { valuesMax: VALUES_MAX - values, uncheckedBytes: 0 }).values;
+    return values;
+  } catch (error) {
+    if (isServiceError(error)) return undefined;
+    throw error;
+  }
+}
