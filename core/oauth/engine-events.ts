@@ -124,7 +124,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
     ctx.body = { error: "invalid_request", error_description: "this app can only get tokens with a DPoP proof" };
     return;
   }
-  if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
+  if (body.error === "invalid_client" || (body.error === "invalid_grant" && isGuess(ctx))) countFailure(ctx.res);
   if (body.error === "invalid_client") {
     // S41: an unknown client and a wrong secret get the same response.
     ctx.status = 401;
@@ -150,6 +150,15 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
     ctx.status = 200;
     ctx.body = { active: false };
   }
+}
+
+/**
+ * Whether a failed grant counts against its client (S56). A site's server sends every code that somebody brings to its callback: if those
+ * counted, a stranger could stop all sign-ins there. Nor do the ended sign-ins of a client that has proved who it is.
+ */
+function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
+  if (params?.grant_type === "authorization_code") return false;
+  return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";
 }
 
 const isNotAllowed = (body: ErrorBody) => body.error_description?.endsWith(" is not allowed for this client") ?? false;

@@ -139,3 +139,18 @@ test("S56 successful requests never count, however many", async () => {
     token = body.refresh_token;
   }
 });
+
+test.each([true, false])(
+  "S56 made-up codes at a site's callback do not stop its users from signing in (confidential: %s)",
+  async (isConfidential) => {
+    // The site's server, which redeems whatever code a browser brings.
+    world.sendFrom(`192.0.2.9 ${isConfidential}`);
+    const at = await signIn(world, { isConfidential, isRefreshAllowed: true });
+    const user = await authorize(at);
+    const redeem = (code: { code: string; verifier: string }) => asApp(world, at.app, "/oauth/token", redemption(code));
+    const junk = Array.from({ length: FAILURES_OF_CLIENT }, () => redeem({ code: newId(), verifier: user.verifier }));
+    expect(new Set((await Promise.all(junk)).map(({ status }) => status))).toEqual(new Set([400]));
+    expect((await redeem(user)).status).toBe(200);
+    expect((await refresh(at, at.tokens.refresh_token)).status).toBe(200);
+  },
+);

@@ -43,7 +43,7 @@ function waitOf(key: string, limit: number): number {
   return entry && entry.count >= limit ? entry.resetAt - Date.now() : 0;
 }
 
-/** Counts the response as a failed guess: a wrong secret, an unknown code or token. */
+/** Counts the response as a failed guess: a wrong secret, an unknown token. */
 export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }
