@@ -29,7 +29,7 @@ function failureOf(error: unknown, method: string): Failure | undefined {
  * that sends invalid requests fails when an upgrade changes the messages.
  */
 const UNREADABLE =
-  /^(Failed to parse body as FormData|Unexpected end of form|Connection closed|Invalid Server Actions request|Server Action arguments list is too long|Server Function has too many bound arguments|Failed to find Server Action|The Server Reference ID|The router state header was sent but could not be parsed|Multipart: )/;
+  /^(Failed to parse body as FormData|Unexpected end of form|Connection closed|Invalid Server Actions request|Server Action arguments list is too long|Server Function has too many bound arguments|Already initialized |Invalid (forward )?reference\.|Invalid (Map|Set|Iterator) initializer|Invalid data for bytes stream|Maximum array nesting exceeded|BigInt is too large|Failed to find Server Action|The Server Reference ID|The router state header was sent but could not be parsed|Multipart: )/;
 
 function isUnreadableRequest(error: unknown, method: string): boolean {
   if (!(error instanceof Error)) return false;

@@ -128,8 +128,8 @@ async function dispatchPage(
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth fails on invalid JSON; its own pages and ours send forms.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
-  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending: of `/activate` for
-  // `/activate.rsc`, or of another file than the requested one.
+  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or of
+  // another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   limitBody(

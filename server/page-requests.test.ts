@@ -94,6 +94,7 @@ describe("a page", { timeout: 60_000 }, () => {
     ["arguments that are not JSON", "text/plain;charset=UTF-8", () => "{bad", () => action],
     ["arguments that refer to a function", "text/plain;charset=UTF-8", () => '["$F1"]', () => action],
     ["too many arguments", MULTIPART, () => form(part("0", JSON.stringify(Array(4_900).fill("$R1")))), () => action],
+    ["a Set whose values are not a list", MULTIPART, () => form(part("0", `["$W1"]`) + part("1", "{}")), () => action],
     ["arguments that are missing", MULTIPART, () => form(part("0", '["$K1"]')), () => action],
     ["arguments that are cut off", MULTIPART, () => "zz", () => action],
     ["an invalid action id", "text/plain;charset=UTF-8", () => "[]", () => "../../x"],

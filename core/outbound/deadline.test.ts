@@ -72,7 +72,7 @@ describe("S76 S120 one deadline", () => {
 
   test("ends interim responses without a final one", async () => {
     const url = await rawSite((socket) => {
-      const timer = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"), 10);
+      const timer = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"), 50);
       socket.on("close", () => clearInterval(timer));
     });
     expect(await timed(ask(url, short))).toMatchObject({ outcome: "unreachable", isTimeout: true });

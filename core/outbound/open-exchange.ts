@@ -15,6 +15,8 @@ const MAX_HEADER_BYTES = 32 * 1024;
 /** Closes a kept connection before the other side does: servers usually close after five seconds, or after the time that they announced. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
+/** More interim responses (1xx) than any server sends. Without a limit, a host could send nothing else until the deadline (S132, S137). */
+const INTERIM_MAX = 16;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 export type ExchangeRequest = Pick<
@@ -61,6 +63,7 @@ export async function openExchange(
   let reused: Connection | undefined;
   let bytesBefore = 0;
   let origin = "";
+  let interim = 0;
   try {
     const target = parseTarget(request);
     origin = target.origin;
@@ -94,6 +97,10 @@ export async function openExchange(
       headers,
       body,
       signal,
+      onInfo: () => {
+        interim += 1;
+        if (interim > INTERIM_MAX) deadline.end(OutboundFailure.unreachable("the host sends too many interim responses"));
+      },
     });
     const firstByteMs = deadline.enter("the response did not end in time");
     return {

@@ -201,3 +201,25 @@ describe("S121 headers", () => {
     expect(await ask(url)).toMatchObject({ outcome: "unreachable", isTimeout: false, reason: expect.stringContaining("32 KiB") });
   });
 });
+
+test("S132 S137 a response that is preceded by interim responses without end is given up at once", async () => {
+  const url = await rawSite((socket) => {
+    const many = Buffer.from("HTTP/1.1 103 \r\n\r\n".repeat(4_000));
+    const send = () => {
+      while (!socket.destroyed && socket.write(many));
+    };
+    socket.on("error", () => undefined).on("drain", send);
+    socket.once("data", send);
+  });
+  const reason = "the host sends too many interim responses";
+  expect(await ask(url, { deadlineMs: 2_000 })).toMatchObject({ outcome: "unreachable", isTimeout: false, reason });
+});
+
+test("a few interim responses are skipped", async () => {
+  const url = await rawSite((socket) => {
+    socket.once("data", () =>
+      socket.end(`${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(3)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`),
+    );
+  });
+  expect(textOf(await ask(url))).toBe("ok");
+});
