@@ -167,7 +167,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect((await emailsTo(stranger.email)).map(({ text }) => text.includes("Rotate it now"))).toEqual([true]);
     expect(await leaks({ orgId, type: "oauth_app.secret_leaked" })).toHaveLength(1);
     const owner = await db().user.findUniqueOrThrow({ where: { id: repo.owner.id } });
-    expect((await emailsTo(owner.email))[0]?.text).toContain('the job "run 7"');
+    expect((await emailsTo(owner.email))[0]?.text).toContain('the CI job "run 7"');
   });
 
   test("S144 any number of tokens can be revoked, without filling a log or sending emails", async () => {
