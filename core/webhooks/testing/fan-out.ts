@@ -84,7 +84,8 @@ export function putIntoQueue({ leases, deliveries, over }: LeasedEvents): Promis
 
 /** Expires the leases of events, as if their workers had died long ago. */
 export async function expireLeases(): Promise<void> {
-  await pool().query("update event set claimed_until = now() where fanned_out_at is null");
+  // The column has milliseconds, and rounding could move the time after the next statement's.
+  await pool().query("update event set claimed_until = now() - interval '1 second' where fanned_out_at is null");
 }
 
 /** Fans out until nothing is left. */
