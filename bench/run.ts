@@ -24,6 +24,9 @@ import { DEVICES, startService, type Target } from "./targets.ts";
  * ratios are meaningful, because both share the machine's cores with the load. `npm run bench -- scale` measures what an operation costs
  * each part of the service instead (scale.ts), and `npm run bench -- connections` counts connections to PostgreSQL (connections.ts).
  */
+
+// The service below changes this process's settings. The other benchmarks must not inherit its address and its database.
+const environment = { ...process.env };
 if (process.argv[2] === "scale") {
   await benchScale(Number(process.argv[3] ?? 5));
   process.exit();
@@ -225,5 +228,7 @@ process.exit(status);
 
 /** @returns its exit status */
 function runScript(file: string): number {
-  return spawnSync(process.execPath, [join(import.meta.dirname, `${file}.ts`)], { stdio: "inherit" }).status ?? 1;
+  return (
+    spawnSync(process.execPath, [join(import.meta.dirname, `${file}.ts`)], { stdio: "inherit", env: environment }).status ?? 1
+  );
 }
