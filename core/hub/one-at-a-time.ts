@@ -8,10 +8,8 @@ export const tooManyWaiting = (): ServiceError =>
 const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
 /**
- * Runs calls with the same key one at a time in this process. Across processes, the locks of the database or of git do the same,
- * but a caller that waits for them holds a connection, or builds a commit in vain.
+ * Across processes, locks of the database or of git do the same, but waiting for these holds a connection or builds a commit in vain.
  * @param waitingMax how many calls with the key may wait, the running one included
- * @throws ServiceError `unavailable` if more are waiting
  */
 export async function oneAtATime<T>(key: string, work: () => Promise<T>, waitingMax = Number.POSITIVE_INFINITY): Promise<T> {
   const queue = queues.get(key) ?? { tail: Promise.resolve(), length: 0 };

@@ -8,13 +8,10 @@ import { type Authors, readAuthors } from "./find-discussion.ts";
 
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
-/** A comment counts as one more event per this many bytes: a page of 64 KiB comments took 6 MB to render (S137). */
+/** A long comment counts as several events, because rendering a page of long comments is expensive (S137). */
 const BYTES_PER_EVENT = 2_560;
 
-/**
- * A discussion's timeline, oldest first; long comments count as several in pages and `total`. The caller has checked that the actor may see
- * it.
- */
+/** The caller has checked that the actor may see the discussion. */
 export async function readTimeline(
   actor: Actor,
   discussion: { id: string },

@@ -10,7 +10,7 @@ const GB = 1_000_000_000;
 const WINDOW_SECONDS = 30 * 24 * 3_600;
 const KIB = 1024;
 
-/** The storage for an author's proposals to one owner: no push by the author may be larger. */
+/** No push by the author may be larger. */
 export const authorShare = async (owner: StorageOwner): Promise<number> =>
   shareOf((await quotaOf(owner)) ?? Number.POSITIVE_INFINITY) / 4;
 
@@ -23,10 +23,8 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
   );
 
 /**
- * Reserves storage for a contribution of an actor who may only propose changes. A proposal uses the owner's storage, so a stranger could
- * fill it and block the owner's own pushes. Therefore proposals get only a small share in 30 days: per repository, per author and per owner
- * (decision 076).
- * @throws ServiceError `storage_full`, without the owner's numbers
+ * A proposal uses the owner's storage, so a stranger could fill that storage and block the owner's own pushes. Therefore proposals get only
+ * a small share in 30 days (decision 076).
  */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {
   const quota = (await quotaOf(owner)) ?? Number.POSITIVE_INFINITY;
@@ -56,10 +54,7 @@ async function giveBack(keys: readonly string[], amount: number): Promise<void> 
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/**
- * Adds a proposal in one statement, so that parallel proposals take each other into account. A refused one is not added, and uses up
- * nobody's share.
- */
+/** Counts in one statement, so that parallel proposals see each other. A refused proposal does not count. */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

@@ -18,25 +18,21 @@ import {
 } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
-/**
- * Two indexes contain the time of the last change. If it changes, PostgreSQL writes all indexes of the table, for each of many pushes a
- * second.
- */
+/** Two indexes contain this time, and each new value makes PostgreSQL write all indexes of the table. */
 const UPDATED_AT_RESOLUTION_MS = 1_000;
 
-/** The repositories of one platform while its events are applied one after another, in one transaction. */
+/** The repositories of one platform while one transaction applies the platform's events. */
 export type Mirror = {
   platform: Platform;
   owners: Map<string, NamedOwner>;
   repos: Mirrored[];
-  /** Changed in `repos`, but not in the database: written after all events. */
+  /** Changed in `repos`, but not in the database yet. */
   changed: Set<Mirrored>;
 };
 
 /**
- * Applies an event to its repository, and returns that repository. Changes of content and settings are collected, and written once for all
- * events of a request; changes that may conflict with other repositories are written at once.
- * @throws ServiceError `not_found` for a repository that the platform has not announced, `conflict`, `invalid_request`
+ * Collects changes of content and settings, which are written once for all events of a request. Changes that may conflict with other
+ * repositories are written at once.
  */
 export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
@@ -77,7 +73,7 @@ function find({ repos }: Mirror, { id, externalId, type, name }: RepoReference):
   return repos.find((repo) => repo.type === type && repo.fullName.toLowerCase() === name?.toLowerCase());
 }
 
-/** A new repository is described as in a synchronization, with `externalId` as its id. */
+/** A new repository is described as in a synchronization, with `externalId` as the id. */
 function parseCreated({ repo }: EventData<"repo create">): DescribedRepo {
   const url = typeof repo.url === "object" && repo.url !== null ? (repo.url as { web?: unknown }).web : repo.url;
   const parsed = describedRepoSchema.safeParse({ ...repo, id: repo.externalId, url });
@@ -125,7 +121,6 @@ async function move(tx: Sql, mirror: Mirror, repo: Mirrored, to: string): Promis
 
 const taken = (name: string, field: string) => conflict(`${field}: ${name} is already the name of another repository.`, field);
 
-/** Writes the collected changes of content and settings, in one statement. */
 export async function writeChanges(tx: Sql, changed: readonly Mirrored[]): Promise<void> {
   if (changed.length === 0) return;
   const rows = changed.map(({ id, isPrivate, description, defaultBranch, headSha, updatedAt }) => ({

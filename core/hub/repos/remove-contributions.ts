@@ -5,8 +5,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 const [ROWS_AT_A_TIME, UPLOADS_AT_A_TIME] = [1_000, 20];
 
 /**
- * Deletes discussions of repositories that will be deleted, and uploads for their pull requests: each portion in a short transaction, until
- * no more than one portion is left. Strangers can contribute so much that the deletion of everything in one transaction would fail (S137).
+ * Strangers can contribute so much that the deletion of everything in one transaction would fail (S137).
  * @param which a condition for the repository, `r`
  */
 export async function removeContributions(which: Prisma.Sql): Promise<void> {

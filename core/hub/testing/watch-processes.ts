@@ -9,9 +9,9 @@ const keeper = globalThis as {
 };
 
 /**
- * Calls `created` for each process that this one creates, before it has started. The launcher's processes would not be seen, so git starts
- * without it meanwhile, and processes that it has left for the next reader are not used.
- * @returns a function that ends this
+ * The launcher's processes would not be seen, so git starts without the launcher meanwhile.
+ * @param created is called before the process has started
+ * @returns a function that stops watching
  */
 export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
   const launcher = keeper.keyhookGitLauncher;

@@ -11,18 +11,15 @@ import { isHashText } from "./hashes.ts";
 import { openXorb, type XorbPlace } from "./open-xorb.ts";
 import { xetUrlOf } from "./xet-token.ts";
 
-/** The validity of a URL, the same as for an object of Git LFS. */
+/** The same validity as for an object of Git LFS. */
 const SECONDS = 60 * 60;
 
-/** How long it takes to sign one. A file may have thousands. */
+/** A file may have thousands of URLs to sign. */
 const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/**
- * A URL for certain bytes of a xorb; it needs no token. It points directly to the storage if clients can reach the storage and it
- * has these bytes.
- */
+/** The URL needs no token. If clients can reach the storage and it has these bytes, the URL points directly there. */
 export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
@@ -38,9 +35,8 @@ export async function fetchUrlOf(
 }
 
 /**
- * Opens the bytes of such a URL.
  * @param header `Range`, which has to name the same bytes
- * @throws ServiceError `forbidden` for a URL that we did not sign or that has expired, and for other bytes; `not_found`, `gone`, `unavailable`
+ * @throws ServiceError `forbidden` for a URL that we did not sign or that has expired, and for other bytes
  */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,

@@ -10,10 +10,10 @@ const MIN_BYTES = 8 * 1024;
 const WINDOW_BYTES = 64;
 const UNHASHED_BYTES = MIN_BYTES - WINDOW_BYTES - 1;
 
-/** A thread's result for a chunk: its hash and its length. */
+/** The hash and the length of a chunk. */
 export const FOUND_BYTES = HASH_BYTES + 4;
 
-/** Splits content into chunks where clients split it (Xet Protocol Specification 1.1, "Content-Defined Chunking"). */
+/** Xet Protocol Specification 1.1, "Content-Defined Chunking". */
 export class ContentSplitter {
   readonly #gear = new Hasher(BOUNDARY);
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK_MAX_BYTES);
@@ -33,7 +33,6 @@ export class ContentSplitter {
     }
   }
 
-  /** The last chunk, which may be shorter. */
   end(): Buffer | undefined {
     return this.#length > 0 ? this.#take() : undefined;
   }

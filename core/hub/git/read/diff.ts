@@ -1,11 +1,9 @@
-/** A diff between two commits, for people. */
 export type Diff = {
   files: DiffFile[];
-  /** The numbers for all files, including those not shown; if `isCut`, there may be even more. */
+  /** These numbers include files that are not shown. If `isCut`, there may be even more files. */
   fileCount: number;
   additions: number;
   deletions: number;
-  /** Whether anything was left out. */
   isCut: boolean;
 };
 
@@ -26,12 +24,11 @@ export type DiffFile = {
   deletions: number;
   isBinary: boolean;
   hunks: DiffHunk[];
-  /** Whether lines were left out because there are too many. */
   isCut: boolean;
 };
 
 export type DiffHunk = {
-  /** The place of the hunk as git reports it, such as the name of a function. */
+  /** For example, the name of a function. */
   heading: string;
   lines: DiffLine[];
 };
@@ -46,7 +43,6 @@ export type DiffLine = {
   isUnended?: true;
 };
 
-/** How many lines of a file can be shown. */
 export function shownLines({ hunks }: DiffFile): number {
   return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 }

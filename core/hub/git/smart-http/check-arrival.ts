@@ -14,16 +14,12 @@ const NAMES_MAX_BYTES = 64 * MIB;
 /** Several git commands examine each object, and the push keeps its slot during that time. */
 const OBJECTS_MAX = 1_000_000;
 
-/** Why a push is refused; `reasons` for refs with a reason of their own. */
+/** `reasons`: refs with a reason of their own. */
 export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
 type PushTarget = { path: string; repoId: string; actor: Actor };
 
-/**
- * Checks a push that has arrived: its unpacked objects must not exceed the limits (S137), its pull requests must point to commits, and its
- * large files must have been uploaded.
- * @returns undefined if it may proceed
- */
+/** The unpacked objects must not exceed the limits (S137). @returns undefined if the push may proceed */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -65,10 +61,7 @@ export async function checkArrival(
   };
 }
 
-/**
- * Git itself requires only branches to point to commits. If a pull request's ref pointed to a tag and was merged, the tag would become a
- * parent, and the branch could no longer be cloned.
- */
+/** Git accepts a tag here. After a merge, the tag would become a parent, and nobody could clone the branch. */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
   if (heads.length === 0) return true;
@@ -83,8 +76,8 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 const NAMED_MAX = 10;
 
 /**
- * Refuses pointers without content, which nobody could check out. Files that the author uploaded for a pull request belong to it
- * from now on.
+ * Nobody could check out a pointer without content. Files that the author uploaded for a pull request belong to that pull request from now
+ * on.
  */
 async function checkPointers(
   { path, repoId, actor }: PushTarget,
@@ -117,7 +110,7 @@ async function checkPointers(
   };
 }
 
-/** The paths of these files in the pushed commits; a file that cannot be found is named by its id. */
+/** A file that cannot be found is named by its id. */
 async function namesOf(
   path: string,
   { quarantine }: Arrival,

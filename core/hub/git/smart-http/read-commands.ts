@@ -14,16 +14,15 @@ const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)$/;
 const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const ABSENT = "0".repeat(40);
 
-/** One line of a push: the old and the new value of a ref. */
 export type Command = RefChange & {
-  /** The bytes of its name as `latin1`: the response uses the sender's name. */
+  /** The name's bytes as `latin1`, because the response uses the sender's name. */
   rawRef: string;
 };
 
 export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
-  /** Commits at which the sender's history is cut off; passed on unchanged. */
+  /** The sender's history is cut off at these commits. */
   shallow: string[];
   /** The bytes of each option as `latin1`. */
   pushOptions: string[];
@@ -32,9 +31,8 @@ export type PushHead = {
 };
 
 /**
- * Reads the commands of a push (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the start of the request; the pack
- * stays in the stream. The push has no slot yet (queues.ts), so long commands use the shared memory for bodies.
- * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable`
+ * See gitprotocol-pack, "Reference Update Request and Packfile Transfer". The push has no slot yet, so long commands use the shared memory
+ * for bodies.
  */
 export async function readCommands(stream: Readable): Promise<PushHead> {
   const hold = bodyHolder();
@@ -99,10 +97,9 @@ async function readPushOptions(stream: PktStream): Promise<string[]> {
   return options;
 }
 
-/** The client's capabilities that are passed on to git; this service handles the others itself. */
+/** This service handles the client's other capabilities itself. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
 
-/** The commands of a push that git is to perform; the pack follows. */
 export function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {
   const asked = ["report-status", "side-band-64k", ...[...capabilities].filter((each) => PASSED_ON.test(each))].join(" ");
   const lines = commands.map(({ oldSha, newSha, rawRef }, index) =>

@@ -10,17 +10,16 @@ import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
-/** Most fetches send less. It is little compared with the cost of a connection, so it needs no slot. */
+/** Small requests need no slot. */
 const SMALL_MAX_BYTES = 4 * 1024;
 const GRACE_MS = 60_000;
-/** Every request must arrive within this time, however large it is. */
 const ARRIVAL_MAX_MS = 300_000;
 
 type Spooled = {
   stream: Readable;
-  /** Whether others wait for its slot. */
+  /** Whether others wait for this request's slot. */
   yields(): boolean;
-  /** Deletes the stored request; must always be called. */
+  /** Must always be called. Deletes the stored request. */
   close(): Promise<void>;
 };
 
@@ -33,10 +32,8 @@ type SpoolOptions = {
 };
 
 /**
- * Reads a request to its end before any work is done for it, since a fetch sends its whole request before git can answer. So clients that
- * open connections and send nothing hold no slot, and cannot block clones (S137). A request that is not small gets a slot in memory while
- * one is free for its caller. Otherwise it is stored in an unlinked file, which disappears with the process (queues.ts).
- * @throws ServiceError `payload_too_large`; `unavailable` if it arrives too slowly or there is no room; `invalid_request` when it ends early
+ * Reads the whole request before taking a slot for git, so that clients that send nothing cannot block clones (S137). Stores large requests
+ * in an unlinked file, which disappears with the process.
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
@@ -68,8 +65,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // Bound to the context of the request, which event handlers lack: the slot counts against the request's caller, who leaves the queue
-    // when the request is closed.
+    // Event handlers lack the context of the request, and the slot counts against the request's caller.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
@@ -88,10 +84,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/**
- * Bytes in memory, or in a file. Chunks are copied: each Buffer costs some hundred bytes besides its content, and a client may send a
- * byte per chunk.
- */
+/** Copies chunks, because each Buffer takes some hundred bytes besides the content, and a client may send a byte per chunk. */
 class Store {
   readonly #within: string;
   readonly #files: FairQueue;
@@ -108,7 +101,7 @@ class Store {
     this.#files = files;
   }
 
-  /** @returns whether there was room in memory; otherwise it must be written */
+  /** @returns false if there was no room in memory, so that the chunk must be written */
   keep(chunk: Buffer): boolean {
     if (this.#file) return false;
     const size = this.#size + chunk.length;

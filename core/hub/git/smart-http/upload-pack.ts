@@ -22,15 +22,12 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Git serves a clone of a repository of this size in about the time for which it has normal priority (git-launcher-process.ts). */
+/** Git serves a clone of this size in about the time for which git has normal priority. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 /** How long a client may take to read TOO_MUCH_MEMORY. */
 const ERROR_READ_MAX_MS = 10_000;
 
-/**
- * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It gets its slot when its whole request has arrived.
- * @param options.memory another limit, for tests
- */
+/** @param options.memory another limit, for tests */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
   const path = await openRepository(repo);
   const { isAnonymous } = currentParty();
@@ -47,7 +44,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
         niceness: isAnonymous ? "idle" : 19,
         // Many large clones that begin together would otherwise delay everybody else's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // Existing deltas are sent to everybody. For accounts, git also searches for more of them, in each clone again.
+        // For accounts, git searches for deltas in each clone again. Anonymous callers get only the existing deltas.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -66,7 +63,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           const timer = setTimeout(() => res.destroy(), ERROR_READ_MAX_MS);
           res.once("close", () => clearTimeout(timer));
         });
-        // After its exit another process may get its pid.
+        // After the exit another process may get this pid.
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
@@ -87,12 +84,9 @@ const CHECK_OFTEN_MS = 50;
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * Bounds the memory that the git processes of all fetches hold together (S137). Until a clone has been read, git holds some 250 bytes for
- * each object, and all the trees on the path that it walks down: a repository of 870 KB in 300 trees takes a gigabyte. No number of slots
- * or objects bounds that. A limit per process that is low enough to bound the sum would be too low for a large repository.
- *
- * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the caller that
- * holds most is ended. Fetches of accounts are ended only while anonymous callers hold no more than half.
+ * A small repository can make git use a gigabyte, which no limit of slots or objects prevents (S137). So all fetches share a limit, and
+ * beyond that limit the largest fetch of the caller with the most memory ends. Fetches of accounts end only while anonymous callers hold no
+ * more than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -105,7 +99,7 @@ export class FetchMemory {
 
   /**
    * Counts a git process and its children against the current caller.
-   * @param end is called with the bytes that the fetch held, once it was chosen to end and is no longer counted
+   * @param end is called with the bytes that the fetch held, once it is no longer counted
    * @returns a function that stops counting
    */
   watch(pid: number, end: (bytes: number) => void): () => void {
@@ -116,7 +110,7 @@ export class FetchMemory {
   }
 
   #checkIn(ms: number): NodeJS.Timeout {
-    // Outside of any request's context, because it checks the fetches of all requests.
+    // Outside of any request's context, because this checks the fetches of all requests.
     return requestContext.exit(() => setTimeout(() => this.#check(), ms).unref());
   }
 
@@ -126,7 +120,7 @@ export class FetchMemory {
     while (total(this.#fetches) > this.#maxBytes) {
       const fetch = this.#chooseToEnd();
       this.#forget(fetch);
-      // SIGKILL: on SIGTERM git takes a while at its low priority, and holds its memory meanwhile. It has nothing to clean up.
+      // SIGKILL, because on SIGTERM git at low priority holds its memory for a while. Git has nothing to clean up.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
@@ -153,7 +147,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The bytes of a process and its children, without the packs that they map, which the kernel can reclaim. 0 where there is no /proc. */
+/** Without the mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])

@@ -23,10 +23,8 @@ const plan = (question: Partial<UploadQuestion> = {}, of = repo) => {
   return planUpload(ada.actor, { type: of.type, owner, name }, { revision: "main", files, ...question });
 };
 
-/** Whether git is matching patterns. */
 const matches = ({ spawnargs }: ChildProcess) => spawnargs.includes("check-ignore") || spawnargs.includes("check-attr");
 
-/** Counts the processes that match paths with patterns, and how many of them there are at once. */
 function watchMatching() {
   const seen = { started: [] as ChildProcess[], alive: 0, most: 0 };
   const stop = watchProcesses((child) => {

@@ -9,17 +9,14 @@ import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
 /**
- * A store has the files that one user uploads for pull requests to one repository to which they may not write. It is a row of `repo` that
- * belongs to the user and has no URL (decision 038). So it counts for their quota, is deleted with their account, and nobody learns from it
- * what anybody else has uploaded.
+ * A store has one user's uploads for pull requests to a repository to which they may not write. The store is a row of `repo` that belongs
+ * to the user and has no URL (decision 038).
  */
 const STORE_TYPE = "proposals";
 
 /**
- * Where an actor's uploads for a repository go: to the repository itself, or to the actor's own store of proposals for it, which is created
- * if need be. A store is returned with the name of its repository, under which clients reach it.
- * @param ref the ref that the upload is for, if the client has named it: for a branch or a tag, only those who may write may upload
- * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`, `not_found`; `conflict` if the repository takes no pull requests
+ * Returns the repository itself, or the actor's own store of proposals, with the name of the repository.
+ * @param ref the ref of the upload, if the client has named it: for a branch or a tag, only actors who may write may upload
  */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);
@@ -46,7 +43,6 @@ export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Pr
   return { ...repo, id, owner: store.owner, proposedToId: repo.id };
 }
 
-/** The actor's store of proposals for a repository, if there is one. */
 export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Promise<string | undefined> {
   const userId = userOf(actor);
   if (userId === undefined) return undefined;
@@ -55,10 +51,9 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
 }
 
 /**
- * Checks again, at each use of an upload URL or token, that the actor may upload there (S135).
+ * Call this at each use of an upload URL or token (S135).
  * @param id of a repository or a store
- * @returns the repository or store; the upload counts for the quota of its `owner`
- * @throws ServiceError as `uploadTargetOf`; `not_found`
+ * @returns the upload counts for the quota of this repository's or store's `owner`
  */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
@@ -74,7 +69,7 @@ export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   return target;
 }
 
-/** Only users open pull requests: a CI job acts for a repository. */
+/** Only users open pull requests, because a CI job acts for a repository. */
 const userOf = (actor: Actor): string | undefined =>
   actor.kind === "person" || actor.kind === "token" ? (actorId(actor) ?? undefined) : undefined;
 

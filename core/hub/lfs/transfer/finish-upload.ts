@@ -16,14 +16,9 @@ import {
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
-/** A part of an upload, as the client reports it. */
 type UploadedPart = { partNumber: number; etag: string };
 
-/**
- * Handles a client's report that an upload is complete. Content in the bucket is verified now and counts only from then on; content that
- * passed through us already belongs to the repository.
- * @throws ServiceError `not_found` if nothing was uploaded, `invalid_request` if the content does not match; as `recordLfsObject`
- */
+/** Content in the bucket counts only from this verification on. Content that passed through us already belongs to the repository. */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
@@ -34,10 +29,7 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
   });
 }
 
-/**
- * Joins the parts of an upload, whose URLs stop working, and verifies the hash of the whole.
- * @throws ServiceError `invalid_request` if it does not match, or parts are missing; as `recordLfsObject`
- */
+/** The URLs of the parts stop working. */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
   const { repoId, oid, size, location, uploadId, party } = transfer;
   const finish = async () => {
@@ -47,7 +39,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Another upload of the object was finished first: this one ends too, and its URLs stop working.
+  // Another upload of the object was finished first.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
   await finishOnce(transfer, finish, forget);
 }
@@ -55,8 +47,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 const running = new Map<string, Promise<void>>();
 
 /**
- * Finishes an upload unless the repository has the object. Concurrent requests for it share one result: otherwise each would read
- * the whole object, up to 50 GB, from the bucket (S137).
+ * Concurrent requests share one result, because each would read the whole object, up to 50 GB, from the bucket (S137).
  * @param ifPresent runs instead if the repository already has the object
  */
 async function finishOnce(
@@ -75,7 +66,7 @@ async function finishOnce(
   return work;
 }
 
-/** Runs `work` independently of the request: others can wait for it too, and it continues if the first client disconnects. */
+/** Others can wait for this work too, so it continues if the first client disconnects. */
 function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
@@ -103,8 +94,7 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // Not left to the sweep two days later: the content would use storage until then, although a new upload has to start over
-    // anyway.
+    // The sweep would leave content in storage for two days that no upload can use.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -113,14 +103,12 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each deletion holds a database connection while the bucket responds: together they must not hold the whole pool (S137). */
+/** Each deletion holds a database connection while the bucket responds, and together they must not hold the whole pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes
- * uploads that cannot be deleted now.
- * @param options.isFinal whether the upload's URLs have stopped working: then the reservation of storage ends; otherwise it
- * continues
+ * Removes an upload under the lock, because another request may be finishing and recording the same upload.
+ * @param options.isFinal whether the upload's URLs have stopped working, so that the reservation of storage ends
  */
 async function removeUnlessNeeded(
   location: string,

@@ -17,12 +17,9 @@ export type Actions = { download?: Action; upload?: Action; verify?: Action };
 /** `multipart` is the extension of the public hub's clients: parts of a file with a URL each. */
 export type TransferKind = "basic" | "multipart";
 
-/**
- * If clients upload directly to a bucket, those that offer `multipart` get it. In a basic upload, they would neither send the header by
- * which the bucket checks the content, nor report the end of the upload. Uploads through us have no parts.
- */
+/** In a basic upload to a bucket, the clients that offer `multipart` would send no checksum header and not report the end. */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
-  // Clients that offer Xet have it installed, and do not send chunks that are already stored.
+  // Clients that offer Xet do not send chunks that are already stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";
   return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
 }
@@ -58,7 +55,7 @@ export async function uploadActions(
   };
 }
 
-/** The URL of each part by its number, the size of a part, and where to report that all are uploaded. */
+/** Has the URL of each part by number, the size of a part, and where to report the end. */
 async function partsAction(
   direct: DirectTransfers,
   repo: Repo,
@@ -85,7 +82,7 @@ async function partsAction(
   };
 }
 
-/** The URL for Xet tokens, and the first token: Xet has its own upload API. */
+/** Xet has a separate upload API. */
 export function xetActions(repo: Repo, holder: Uploader | undefined): Actions {
   const revision = repo.defaultBranch;
   const { casUrl, accessToken, exp } = signXetToken(repo, { right: "write", revision, holder });
