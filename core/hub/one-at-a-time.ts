@@ -7,10 +7,7 @@ export const tooManyWaiting = (): ServiceError =>
 
 const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
-/**
- * Across processes, locks of the database or of git do the same, but waiting for these holds a connection or builds a commit in vain.
- * @param waitingMax how many calls with the key may wait, the running one included
- */
+/** Waiting for a lock of the database instead would hold a connection. @param waitingMax includes the running call */
 export async function oneAtATime<T>(key: string, work: () => Promise<T>, waitingMax = Number.POSITIVE_INFINITY): Promise<T> {
   const queue = queues.get(key) ?? { tail: Promise.resolve(), length: 0 };
   if (queue.length >= waitingMax) throw tooManyWaiting();

@@ -87,7 +87,6 @@ type CollectionChanges = {
   description?: string | null;
   theme?: string;
   isPrivate?: boolean;
-  /** From 0. */
   position?: number;
 };
 
@@ -106,7 +105,7 @@ export async function updateCollection(
   };
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
   const { owner, isPrivate } = await findCollection(actor, slug, "collection.write");
-  // Making a collection private is not counted: only a counted change can make it public again (S144).
+  // Making a collection private is not counted, because only a counted change can make the collection public again (S144).
   const isRemoval = !isPrivate && changes.isPrivate === true;
   if (!isRemoval) await countChange(actor);
   return db().$transaction(async (tx) => {

@@ -7,7 +7,6 @@ import { ownerColumns, type Repo } from "../repos/repo.ts";
 export const COLLECTION_TITLE_MAX_CHARACTERS = 60;
 export const COLLECTION_DESCRIPTION_MAX_CHARACTERS = 150;
 export const ITEM_NOTE_MAX_CHARACTERS = 500;
-/** A reader gets all items at once. */
 export const ITEMS_MAX = 500;
 export const COLLECTIONS_MAX_PER_OWNER = 1_000;
 
@@ -18,7 +17,7 @@ export type Collection = {
   id: string;
   owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
   title: string;
-  /** Only the id that follows it in the URL finds the collection. */
+  /** The collection is found only by the id after this part of the URL. */
   slug: string;
   description: string | null;
   theme: Theme;

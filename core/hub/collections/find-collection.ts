@@ -5,10 +5,7 @@ import { notFound } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { type Collection, collectionResource, idInSlug, type Theme } from "./collection.ts";
 
-/**
- * Compares only the id, so that links survive a new title.
- * @throws ServiceError `not_found` if it does not exist or the actor may not see it (S136)
- */
+/** @throws ServiceError `not_found` if the collection does not exist or the actor may not see it (S136) */
 export async function findCollection(
   actor: Actor,
   slug: string,
@@ -69,7 +66,7 @@ export async function countCollections(where: Prisma.Sql, from = ALL): Promise<n
   return row?.count ?? 0;
 }
 
-/** Locks the row until the transaction ends, which serializes changes to the collection and its items. */
+/** Locking the row serializes changes to the collection and its items. */
 export async function lockCollection(tx: Db, id: string): Promise<Collection | undefined> {
   const [collection] = await readCollections(Prisma.sql`c.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF c` });
   return collection;

@@ -58,7 +58,6 @@ export async function updateItem(actor: Actor, slug: string, itemId: string, cha
   });
 }
 
-/** Items that the actor may not see keep their order. */
 async function moveItem(
   tx: Db,
   { collectionId, itemId }: { collectionId: string; itemId: string },

@@ -22,7 +22,6 @@ export type ListedCollection = Collection & Items;
 const ITEMS_SHOWN = 4;
 /** Each listed collection counts its items with a permission check (S137). */
 const PAGE_MAX = 30;
-/** Counting all public collections for each list would be slow (S137). */
 export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;
 const TEXT_MAX_CHARACTERS = 200;
@@ -65,7 +64,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   return { items: collections.map((one) => ({ ...one, ...(items.get(one.id) ?? none) })), page, pageSize, total };
 }
 
-/** Each part reads one range of an index. One condition for all parts would read all collections. */
+/** One condition for all parts would read all collections instead of a range of an index (S137). */
 function latest(readable: ReadableOwners): Prisma.Sql {
   const part = (from: Prisma.Sql) => Prisma.sql`SELECT * FROM (
     SELECT c.* FROM ${from} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) latest`;
@@ -78,7 +77,7 @@ function latest(readable: ReadableOwners): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(parts, " UNION ALL ")}) c`;
 }
 
-/** `private_of` is the owner of an item's private collection. With it, strangers' private collections cost no time here (S137). */
+/** Without `private_of`, strangers' private collections would cost time here (S137). */
 function collectionsContaining(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
   const most = Math.ceil(LISTED_MAX / Math.max(1, repoIds.length));
   const owners = privateOwnersOf(readable);

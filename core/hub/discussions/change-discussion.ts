@@ -13,7 +13,6 @@ export type ToChange = {
   actor: Actor;
   actorId: string | null;
   repo: Repo;
-  /** The caller's transaction has locked this row. */
   discussion: DiscussionRow;
 };
 
@@ -50,12 +49,11 @@ export async function requireUnlocked({ tx, actor, repo, discussion }: Omit<ToCh
 const HOUR = 60 * 60;
 const CONTRIBUTIONS = {
   open: { limit: 300, windowSeconds: HOUR },
-  /** Also counts changes of a discussion, because each is an event for its watchers. */
   comment: { limit: 1_000, windowSeconds: HOUR },
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;
 
-/** No quota counts these bytes, and the repository may be a stranger's. */
+/** No quota counts these bytes. */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
 /** No quota counts the events that contributions create. */

@@ -79,7 +79,6 @@ export async function hideComment(actor: Actor, name: DiscussionName, commentId:
   });
 }
 
-/** The event contains the comment's id but not its text. */
 export async function deleteComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<void> {
   await changeDiscussion(actor, name, async (to) => {
     const { tx, repo, discussion, actorId } = to;

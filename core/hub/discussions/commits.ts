@@ -6,7 +6,6 @@ export type Commit = { oid: string; subject: string };
 
 const SUBJECT_MAX_CHARACTERS = 200;
 
-/** Holds a slot for walks. */
 export async function isAncestor(path: string, sha: string, of: string): Promise<boolean> {
   try {
     await runWalk(path, ["merge-base", "--is-ancestor", "--end-of-options", sha, of]);

@@ -15,10 +15,7 @@ import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/**
- * Deletes a pull request's commits first: if that fails, the discussion still exists and the caller can try again.
- * @param actorNow resolves the actor again just before the refs change (S114)
- */
+/** Deletes the commits first, so that the caller can try again. @param actorNow resolves the actor again before the refs change (S114) */
 export async function deleteDiscussion(
   actor: Actor,
   name: DiscussionName,
@@ -74,7 +71,6 @@ export async function deletePullRequestRef(
   if (!isDeleted) throw conflict("The commits of this pull request are already deleted.");
 }
 
-/** @returns whether the ref existed */
 async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: PermissionCheck): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);

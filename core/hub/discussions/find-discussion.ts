@@ -48,7 +48,6 @@ export type DiscussionFilter = {
 
 type DiscussionList = Page<Discussion> & {
   repo: Repo;
-  /** The number of discussions for each status, with the other filters applied. */
   counts: { open: number; closed: number };
 };
 

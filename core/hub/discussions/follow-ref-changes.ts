@@ -14,13 +14,10 @@ const PULL_REQUESTS_FOLLOWED = 50;
 /** `isMore`: there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
-/** `party`: whose limit counts the commits that pull requests show. `at`: a moment before git changed the refs. */
+/** `party`: whose limit counts the shown commits. `at`: a moment before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
-/**
- * Call this in the transaction that records the changes, with the repository locked.
- * @returns the changes that are not applied, for example because git did not answer in time
- */
+/** Call this with the repository locked. @returns the changes that are not applied, for example because git did not answer in time */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
@@ -34,7 +31,6 @@ export async function followRefChanges(
   return { late: [...ofBases.late, ...ofHeads], isMore: ofBases.isMore };
 }
 
-/** Also covers changes that are applied later. */
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;
@@ -72,14 +68,13 @@ async function followHeads(
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
 const commitsShown = (party: string) => throttleKey("commits-shown", party);
 
-/** A change that leaves no trace would deceive the reviewers, so a party at the limit may not change pull requests. */
+/** A change that leaves no trace would deceive the reviewers. */
 export async function requireShowable(changes: readonly RefChange[], party: string): Promise<void> {
   if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
   const { giveBack } = await consumeThrottle(commitsShown(party), COMMITS_SHOWN);
   await giveBack();
 }
 
-/** The push that reaches the limit is shown in full. */
 const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>
   isWithinThrottle(tx, key, { ...COMMITS_SHOWN, limit: COMMITS_SHOWN.limit + commits }, commits);
 

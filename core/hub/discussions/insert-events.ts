@@ -14,10 +14,7 @@ type NewTimelineEvent = { authorId: string | null } & (
 /** Each view of a discussion, which anybody may request, adds up the lengths of all events (S137). */
 const EVENTS_IN_DISCUSSION = 10_000;
 
-/**
- * The caller has locked the discussion's row. Commits that no longer fit are omitted, so that nobody can block a push or a merge by filling
- * a pull request.
- */
+/** Omits commits that no longer fit, so that nobody can block a push or a merge by filling a pull request. */
 export async function insertEvents(
   tx: Db,
   discussionId: string,
@@ -45,14 +42,13 @@ export async function insertEvents(
   });
 }
 
-/** For use before a step that cannot be undone. */
+/** Call this before a step that cannot be undone. */
 export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
   if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
 }
 
 const full = () => conflict("This discussion has the maximum of 10,000 entries. Continue in a new one, or delete comments.");
 
-/** Each of these events can happen only once in a full discussion, because undoing it is refused. */
 const isAllowedWhenFull = (event: NewTimelineEvent): boolean =>
   event.type !== "comment" &&
   (event.data.status === "closed" || event.data.status === "merged" || event.data.locked === true || event.data.pinned === false);

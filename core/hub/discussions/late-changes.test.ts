@@ -24,10 +24,7 @@ import { openPullRequest } from "./open-pull-request.ts";
 import { pullRequestRange } from "./read-pull-request.ts";
 import { readTimeline } from "./read-timeline.ts";
 
-/**
- * S137: the author of a pull request determines how long git walks. Here git waits forever, because a commit's object is a pipe without a
- * writer.
- */
+/** S137: the author of a pull request determines how long git walks. Here git waits forever for a pipe. */
 let ada: TestPerson;
 let repo: Repo;
 let base: string;

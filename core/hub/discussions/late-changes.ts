@@ -8,16 +8,13 @@ import { isLockedByOthers, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type RefEffects, readRefEffects } from "./read-ref-effects.ts";
 
-/**
- * The author of a pull request can make git's answer take forever. So attempts are few, have deadlines, and are due at intervals (S137).
- */
+/** The author of a pull request can make git's answer take forever, so attempts are limited (S137). */
 export const lateChangesTable: LeasedTable = {
   name: "late_ref_change",
   isOpen: "true",
   share: { party: "coalesce(actor_id, repo_id)", isShort: "true", isLeftOver: "false" },
 };
 
-/** Nothing is announced on it, because nobody waits. */
 export const LATE_CHANGES_CHANNEL = "late_ref_change";
 
 export type LateChanges = {
@@ -39,7 +36,6 @@ const FIRST_WALK_MS = 1_000;
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const OWNER_DISABLED_SECONDS = 3_600;
-/** The delay after an attempt that does not count. */
 const CONTINUE_SECONDS = 10;
 
 /** Call this in the transaction that records the changes. */

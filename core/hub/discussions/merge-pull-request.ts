@@ -34,11 +34,7 @@ type MergeInput = {
 
 const ATTEMPTS = 4;
 
-/**
- * The branch moves only if neither it nor the pull request has changed since the merge commit was made.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @returns the new commit of the base
- */
+/** @param actorNow resolves the actor again just before the refs change (S114) @returns the new commit of the base */
 export async function mergePullRequest(
   actor: Actor,
   name: DiscussionName,
@@ -94,7 +90,6 @@ export async function mergePullRequest(
     } finally {
       await quarantine.discard();
     }
-    // Git keeps the written objects for now, so they count towards the quota.
     await recountRepository(repo.id).catch((err: unknown) =>
       log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
     );
@@ -118,7 +113,7 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** If somebody closed the pull request or pushed to it at this very moment, this still records that it is merged. */
+/** Somebody may have closed the pull request at this very moment. */
 async function finish(
   actor: Actor,
   name: DiscussionName,
@@ -136,7 +131,6 @@ async function finish(
 
 const FILES_NAMED = 10;
 
-/** @throws ServiceError `conflict`, which names the files */
 async function mergeCommit(
   path: string,
   quarantine: Quarantine,

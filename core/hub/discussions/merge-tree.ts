@@ -14,7 +14,7 @@ const FILES_MAX = 1_000;
 const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
-/** A merge writes each file that both sides changed in full: a few merges of long files could fill the disk (S137). */
+/** A merge writes whole files, so a few merges of long files could fill the disk (S137). */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
 /** Small trees can keep git busy for hours, so a merge holds a slot for walks (S137). @param objects the folder in which git writes */
@@ -23,7 +23,6 @@ export function mergeTree(path: string, ours: string, theirs: string, objects: s
   return merges({ directory: path, of: [ours, theirs], walk });
 }
 
-/** The result for two commits never changes, so it is cached. */
 export function tryMerge(path: string, ours: string, theirs: string, limits = LIMITS): Promise<Merged> {
   const walk = async () => {
     const scratch = await makeTemporaryFolder("merge");
@@ -37,7 +36,6 @@ export function tryMerge(path: string, ours: string, theirs: string, limits = LI
   return tries({ directory: path, of: [ours, theirs], walk });
 }
 
-/** @throws RanOutOfTime also if git writes too much */
 async function mergeInto(objects: string, path: string, ours: string, theirs: string, limits: typeof LIMITS): Promise<Merged> {
   const full = new AbortController();
   const look = async () => {

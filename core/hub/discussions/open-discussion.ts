@@ -50,7 +50,7 @@ type NewDiscussion = {
   authorId: string | null;
 };
 
-/** Incrementing the number locks the repository's row, so that each number is used once and in order. */
+/** The increment locks the repository's row, so that each number is used once and in order. */
 export async function insertDiscussion(
   tx: Db,
   repoId: string,

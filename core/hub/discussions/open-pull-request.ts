@@ -20,11 +20,10 @@ type NewPullRequest = {
   base?: string;
   /** `store` puts a new commit into the repository. Without `head`, the pull request is a draft that starts at its base. */
   head?: { sha: string; store?: () => Promise<void> } | { branch: string };
-  /** Files in the author's store of proposals. */
   largeFiles?: { storeId: string | undefined; pointers: readonly ProposedPointer[] };
 };
 
-/** Inserts the row before the ref: a process killed in between leaves a pull request to which its author can push. */
+/** Inserts the row before the ref, because the author can still push to a pull request without commits. */
 export async function openPullRequest(
   actor: Actor,
   repo: Repo,
@@ -67,7 +66,7 @@ async function createRef(
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
     if (!made) throw conflict(`${change.ref} already exists. Try again.`);
   } catch (error) {
-    // The ref may exist without a record, which follows later. Then the pull request must stay.
+    // The ref may exist although the recording failed. Then the pull request must stay.
     if ((await resolveRef(path, change.ref)) !== newSha)
       await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;

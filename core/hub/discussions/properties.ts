@@ -30,7 +30,7 @@ export async function changeStatus(
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment", comment);
-  // Thrown below, after the checks of the status, because their reasons take precedence.
+  // Thrown below, because the reasons there take precedence.
   const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
@@ -61,7 +61,6 @@ async function missingRefReason(actor: Actor, name: DiscussionName): Promise<str
   return undefined;
 }
 
-/** Once merged, a pull request's diff is read from these commits. */
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
 /** The caller has locked the discussion's row. */
@@ -106,7 +105,6 @@ export async function setPinned(actor: Actor, name: DiscussionName, isPinned: bo
   });
 }
 
-/** Locks a discussion for all but moderators. */
 export async function setLocked(actor: Actor, name: DiscussionName, isLocked: boolean, from: RequestOrigin): Promise<void> {
   await countContribution(actor, "comment");
   await changeDiscussion(actor, name, async (to) => {

@@ -9,23 +9,19 @@ import { tryMerge } from "./merge-tree.ts";
 import type { MergedCommits } from "./properties.ts";
 
 export type PullRequestState = {
-  /** Null when the commits were deleted or never pushed. */
   headSha: string | null;
-  /** Null when the branch is gone or has no commit yet. */
   baseSha: string | null;
   /** Commits that only the pull request has. `behind`: commits that only the base has. */
   ahead: number;
   behind: number;
-  /** `nothing`: the base already contains all commits. `unrelated`: no common history. `gone`: the commits or the base are gone. */
+  /** `nothing`: the base already contains all commits. `gone`: the commits or the base are gone. */
   merge: "clean" | "nothing" | "conflicts" | "unrelated" | "gone";
   filesWithConflicts: string[];
 };
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/**
- * Checks no permissions. Only readers of the content may see conflicts, which reveal whether a file has the lines that an author guessed.
- */
+/** Only readers of the content may see conflicts, which reveal whether a file has the lines that an author guessed. */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,
@@ -57,7 +53,6 @@ async function countApart(path: string, headSha: string, baseSha: string): Promi
   return countOnce({ directory: path, of: [headSha, baseSha], walk });
 }
 
-/** `baseSha` is null if the pull request proposes the repository's first commit. */
 type PullRequestRange = MergedCommits;
 
 /** @returns undefined when the commits were deleted or never pushed */

@@ -23,15 +23,15 @@ export type RefEffects = {
   commits: Map<string, Commit[]>;
   /** The commit of the base, by the pull request's ref. */
   bases: Map<string, string | null>;
-  /** By the branch's ref: the head commits of pull requests that the change merged, by number and in order of numbers. */
+  /** By the branch's ref: the head commits of merged pull requests, by number and in order of numbers. */
   merged: Map<string, Map<number, string>>;
   /** Includes refs for which git did not answer. */
   asked: Set<string>;
 };
 
 /**
- * Call this before anything is locked. The pushed commits decide how long git takes, so each question is a walk with a deadline (S137).
- * @param at a moment before git changed the refs
+ * The pushed commits decide how long git takes, so call this before anything is locked (S137). @param at a moment before git changed the
+ * refs
  */
 export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
@@ -59,7 +59,6 @@ export async function readRefEffects(
       if (came) effects.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
     } else {
       const baseSha = change.baseSha === undefined ? baseShas?.get(ref) : change.baseSha;
-      // Git did not answer in time, or there is no such pull request.
       if (baseSha === undefined) continue;
       effects.bases.set(ref, baseSha);
       const commits = await ask(ref, (until) => commitsOf(path, change, baseSha, until));
@@ -69,11 +68,10 @@ export async function readRefEffects(
   return effects;
 }
 
-/** A change does not affect pull requests that were opened after it. */
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Otherwise, a pull request that has received the base's new commits since would look merged. */
+/** A pull request that has received the base's new commits since would look merged. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
@@ -81,7 +79,6 @@ export const isBranch = (ref: string): boolean => ref.startsWith("refs/heads/");
 
 const earlier = (one: Deadline, other: Deadline): Deadline => ({ at: Math.min(one.at, other.at), ms: other.ms });
 
-/** By the pull requests' refs. */
 async function baseShasOf(path: string, repoId: string, changed: readonly RefChange[]): Promise<Map<string, string | null>> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return new Map();
@@ -93,7 +90,6 @@ async function baseShasOf(path: string, repoId: string, changed: readonly RefCha
   return new Map(rows.map(({ num, baseRef }) => [pullRequestRef(num), shas.get(baseRef) ?? null]));
 }
 
-/** By branch and by number, in order. */
 async function openHeads(
   path: string,
   repoId: string,

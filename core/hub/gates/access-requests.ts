@@ -42,7 +42,6 @@ export function requireGate({ gated }: { gated: string }): void {
   if (gated === "none") throw invalidRequest("This repository is not gated: everyone who can see it can read it.");
 }
 
-/** Includes users who were given access without asking. */
 export async function listAccessRequests(
   actor: Actor,
   wanted: RepoName,

@@ -20,7 +20,7 @@ const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 /** Nobody may fill a mailbox by requesting and withdrawing again and again. */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
-/** Includes answered requests (S137), but not access that an owner granted unasked, so that owners cannot use up a user's requests. */
+/** Access that an owner granted unasked does not count, so that owners cannot use up a user's requests (S137). */
 const REQUESTS_MAX = 1_000;
 const tooManyRequests = () =>
   conflict(
@@ -88,7 +88,6 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   });
 }
 
-/** Those who joined first get an email. */
 const EMAILS_MAX = 20;
 
 async function emailManagers(

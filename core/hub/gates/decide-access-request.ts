@@ -78,7 +78,7 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/** Otherwise, a user could fill a mailbox by means of their own repository. */
+/** Without a limit, a user could fill a mailbox by means of their own repository. */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /** These emails contain names that the sender chose, and the recipients have not requested them. */
@@ -149,7 +149,6 @@ export async function changeGate<T>(
 
 type AccessChange = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
 
-/** The administrators of the repository's organization see these entries. */
 export async function recordAccessAudit(
   tx: Db,
   actor: Actor,

@@ -4,7 +4,6 @@ import { countRefs } from "./refs/loose-refs.ts";
 import { openRepository } from "./repository.ts";
 import { type GitOptions, RanOutOfTime, runGit, UNDER_LOCK } from "./run-git.ts";
 
-/** @param quarantine counts the objects in this quarantine instead */
 export async function countObjects(
   path: string,
   quarantine?: string,
@@ -27,10 +26,7 @@ export async function countBytes(path: string, otherwise: number): Promise<numbe
   }
 }
 
-/**
- * Git keeps the objects of failed changes, which count towards the owner's usage (decision 076). Counts under the row's lock, so that the
- * later of two counts is written last.
- */
+/** Git keeps the objects of failed changes, which count towards the owner's usage (decision 076). */
 export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
   if (!tx) return db().$transaction((own) => recountRepository(repoId, own));
   const repo = await lockRepo(tx, repoId);

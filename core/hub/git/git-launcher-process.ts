@@ -9,7 +9,6 @@ const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
 const send = (report: LauncherReport) => process.connected && process.send?.(report);
 
-/** The value is the last signal requested while the command starts. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
 
 process.on("message", (request: LauncherRequest) => {
@@ -27,9 +26,8 @@ async function start(request: Launch): Promise<void> {
   if (signal) running.get(id)?.kill(signal);
 }
 
-// The web process gets the signal, finishes its requests, and then ends this process.
+// The web process gets the signal too, and ends this process when its requests are finished.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
-// The web process is gone: nobody reads git's output.
 process.once("disconnect", () => {
   for (const child of running.values()) child.kill("SIGKILL");
   process.exit();
@@ -69,10 +67,8 @@ function writeHeader(stream: Socket, line: string): Promise<void> {
   });
 }
 
-/** The processor time after which git's priority is lowered. */
 const YOUNG_MS = 50;
 const CHECK_MS = 20;
-/** The longest interval between checks of an idle process. */
 const CHECK_MAX_MS = 320;
 /** USER_HZ is 100. */
 const TICK_MS = 10;

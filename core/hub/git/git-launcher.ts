@@ -24,7 +24,7 @@ const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
 /** The most that Linux allows by default. */
 const BACKLOG = 4_096;
-/** Each start makes up to four connections, and all of them must fit into BACKLOG. */
+/** Each start makes up to four connections, which must fit into BACKLOG. */
 const STARTING_MAX = 64;
 
 export class LauncherEnded extends Error {
@@ -32,10 +32,7 @@ export class LauncherEnded extends Error {
   override message = "the launcher of git ended";
 }
 
-/**
- * Starts git from a small process, because starting a process blocks a large one for much longer (docs/decisions/080). The launcher
- * connects Unix sockets to this process, gives them to git as streams, and keeps none.
- */
+/** Starting git from a large process would block that process for long (docs/decisions/080). */
 export class GitLauncher {
   readonly #directory: string;
   readonly #server: Server;
@@ -117,7 +114,7 @@ export class GitLauncher {
   }
 
   #ask(request: LauncherRequest): void {
-    // If sending fails, the launcher is ending, and the exit handler reports that to every launch.
+    // If sending fails, the launcher is ending, and the exit handler informs every launch.
     if (this.#process.connected) this.#process.send(request, () => undefined);
   }
 
@@ -130,7 +127,6 @@ export class GitLauncher {
   #accept(socket: Socket): void {
     let header = Buffer.alloc(0);
     const timer = setTimeout(() => socket.destroy(), LAUNCH_MAX_MS);
-    // Git may end before it has read everything, and the caller learns that from git's exit status.
     socket.on("error", () => undefined);
     const read = () => {
       const chunk: Buffer | null = socket.read();

@@ -15,9 +15,9 @@ export type GitCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   niceness?: Niceness | undefined;
-  /** Whether the priority is lowered at once, instead of after some processor time. */
+  /** Lowers the priority at once. */
   isLong?: boolean | undefined;
-  /** A fourth, bidirectional stream for a hook, which closes when this process ends. */
+  /** A fourth, bidirectional stream for a hook. */
   hasChannel?: boolean | undefined;
 };
 
@@ -33,7 +33,6 @@ export const LAUNCH_MAX_MS = 10_000;
 const startTimedOut = () =>
   new ServiceError("unavailable", "Git did not start in time. Try again in a moment.", { retryAfterSeconds: 5 });
 
-/** Has the events and properties of Node's own child processes. */
 export class LaunchedGit extends EventEmitter {
   readonly stdio: (Socket | undefined)[];
   pid: number | undefined;
@@ -108,7 +107,7 @@ export class LaunchedGit extends EventEmitter {
     this.#hasStarted = true;
     clearTimeout(this.#timer);
     this.#start.resolve();
-    // Git may have ended before the last stream arrived. The caller of `launch` adds listeners before this runs.
+    // Git may have ended already, so this waits until the caller of `launch` has added listeners.
     setImmediate(() => {
       if (this.#signal?.aborted) this.#abort();
       if (this.#isOver) this.#announceExit();

@@ -18,8 +18,8 @@ export const childrenOf = (pid: number): number[] =>
 export type Niceness = number | "idle";
 
 /**
- * The scheduler treats a core that runs only `idle` processes as free, so one request does not wait behind these. Such a core takes over no
- * requests from other cores, so `idle` processes get only half of the cores.
+ * A core that runs only `idle` processes counts as free, so one request does not wait behind them. `idle` processes get half of the cores,
+ * because such a core takes over no waiting requests from others.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {
@@ -46,13 +46,11 @@ function run(command: string, args: readonly string[]): void {
   spawn(command, args, { stdio: "ignore" }).on("error", () => undefined);
 }
 
-/** At least one core. */
 function halfOfCores(): string {
   const count = Math.max(1, Math.floor(availableParallelism() / 2));
   return coresAllowedTo(process.pid).slice(-count).join(",");
 }
 
-/** Empty on systems without /proc. */
 export function coresAllowedTo(pid: number): number[] {
   const ranges = /^Cpus_allowed_list:\s*(\S+)/m.exec(readProcess(`${pid}/status`))?.[1]?.split(",") ?? [];
   return ranges.flatMap((range) => {

@@ -7,11 +7,10 @@ import { runGit } from "./run-git.ts";
 
 /** Contains only the id, so that no user's name becomes part of a path (S137). */
 export function repositoryPath(repoId: string): string {
-  // The last digits of an id are random, so folders fill evenly.
   return join(env().DATA_DIR, "repositories", repoId.slice(-2), `${repoId}.git`);
 }
 
-/** Creates a missing repository, because a process may be killed between creating the row and the folder. */
+/** A process may be killed between creating the row and the folder. */
 export async function openRepository({
   id,
   defaultBranch,

@@ -10,7 +10,7 @@ import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
 import { lowerPriority, lowerPriorityOfFamily, type Niceness } from "./linux-process.ts";
 
-/** `stderr` has git's own message, for logs and code, not for users. */
+/** `stderr` has git's own message, not for users. */
 export class GitFailed extends Error {
   override name = "GitFailed";
   readonly status: number | null;
@@ -23,13 +23,11 @@ export class GitFailed extends Error {
   }
 }
 
-/** Git reads both the objects of the quarantine and those of the repository. */
 export const quarantined = (path: string, quarantine: string) => ({
   GIT_OBJECT_DIRECTORY: quarantine,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
 });
 
-/** Git wrote more than its caller accepts. */
 export class TooMuchOutput extends GitFailed {
   override name = "TooMuchOutput";
 
@@ -38,7 +36,6 @@ export class TooMuchOutput extends GitFailed {
   }
 }
 
-/** Git reached a limit of time or memory. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
     super("unavailable", "This would take git too much time or memory. Try again later, or clone the repository.", {
@@ -51,7 +48,6 @@ export class RanOutOfTime extends ServiceError {
 export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeconds" | "niceness"> & {
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
-  /** `name=value` */
   config?: readonly string[];
   maxBytes?: number;
   timeoutMs?: number;
@@ -65,7 +61,7 @@ const TIMEOUT_MS = 60_000;
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
-// Configuration of the machine or of a home folder is ignored, and nothing in a repository is executed.
+// Ignores the machine's configuration. Nothing in a repository is executed.
 const fixed = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: devNull,
@@ -89,23 +85,19 @@ export type SpawnOptions = {
   signal?: AbortSignal;
   /** Required for commands that read untrusted data. */
   isLimited?: boolean;
-  /** The limit of the address space, if `isLimited`. */
   memoryMiB?: number;
-  /** The limit for each process, if `isLimited`. */
   cpuSeconds?: number;
   niceness?: Niceness;
-  /** Lowers the priority at once. */
   isLong?: boolean;
-  /** A fourth stream for a hook. */
   hasChannel?: boolean;
   /** Afterwards, git with a channel and all its children get the lowest priority. */
   oldAfterMs?: number;
 };
 
-/** The parts of packs that git maps must fit into the address space that limited-git allows. */
+/** Mapped parts of packs must fit into the limited address space. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
-/** Any command may read pushed data, which can take long, and short commands must go first (S137). */
+/** Any command may read pushed data, and short commands must go first (S137). */
 const NICENESS = 5;
 const CPU_SECONDS = 600;
 
@@ -165,7 +157,7 @@ async function spawnHere(
 
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** Without a status, limited git was ended from outside: the processor time or the machine's memory was used up. */
+/** Without a status, the processor time or the machine's memory was used up. */
 function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
   const failure = new GitFailed(args, status, stderr);
   return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;
@@ -177,7 +169,7 @@ export async function runGit(directory: string, args: readonly string[], options
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
   const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, cpuSeconds, niceness, signal: ended });
-  // A signal of AbortSignal.timeout would keep each finished command in memory until the timeout.
+  // A signal of AbortSignal.timeout would stay in memory until the timeout.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -195,7 +187,6 @@ export async function runGit(directory: string, args: readonly string[], options
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
-    // Pushed content can take git very long, which is not an internal error.
     child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
@@ -206,7 +197,7 @@ export async function runGit(directory: string, args: readonly string[], options
   return Buffer.concat(chunks);
 }
 
-/** Yields portions, because the whole output could fill memory and block the event loop. The command ends when the reader stops. */
+/** The whole output could fill memory and block the event loop. The command ends when the reader stops. */
 export async function* gitLines(
   directory: string,
   args: readonly string[],
@@ -232,7 +223,7 @@ export async function* gitLines(
       size += text.length;
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
-      // The unfinished line is not searched again, because a pushed line may have any length.
+      // A pushed line may have any length, so the unfinished line is not searched again.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

@@ -8,7 +8,6 @@ import { POINTERS_MAX } from "./proposals/proposed-files.ts";
 const POINTER_MIN_BYTES = 100;
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
-/** The push has the same priority. */
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
 /** The search also ends after more proposed pointers than a user may have. */
@@ -16,11 +15,7 @@ export const MISSING_MAX = 1_000;
 
 type Pointer = LfsObjectId & { blob: string };
 
-/**
- * @param quarantine the folder with the pushed objects
- * @param storeId the author's store of proposals, for a pull request
- * @returns `missing`: the content was not uploaded, or has another size. `proposed`: the content is in the store.
- */
+/** @param storeId the author's store of proposals, for a pull request */
 export async function findMissingPointers(
   path: string,
   quarantine: string,
@@ -40,7 +35,6 @@ export async function findMissingPointers(
   return { missing, proposed };
 }
 
-/** @param limits of each git command */
 export async function* findPointers(path: string, quarantine: string, limits: Limits = LIMITS): AsyncGenerator<Pointer[]> {
   for await (const blobs of listSmallBlobs(path, quarantine, limits)) yield await readPointers(path, quarantine, blobs, limits);
 }

@@ -1,4 +1,4 @@
-/** Identified by the SHA-256 of the content, in 64 hex digits, and by the size in bytes. */
+/** The SHA-256 of the content in 64 hex digits, and the size in bytes. */
 export type LfsObjectId = { oid: string; size: number };
 
 const OID = /^[0-9a-f]{64}$/;
@@ -11,11 +11,9 @@ export function isLfsSize(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** An object also uses a block of the disk and rows of the database. Migration 20261127150000 has the same number. */
+/** An object also uses rows of the database. Migration 20261127150000 has the same number. */
 const COUNTED_MIN_BYTES = 5_000;
 
-/** The bytes that count in the owner's storage. */
 export const countedBytes = (size: number): number => Math.max(size, COUNTED_MIN_BYTES);
 
-/** The SHA-256 in S3's encoding. */
 export const base64OfOid = (oid: string): string => Buffer.from(oid, "hex").toString("base64");

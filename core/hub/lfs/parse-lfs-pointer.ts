@@ -1,16 +1,13 @@
 import { isLfsOid, type LfsObjectId } from "./lfs-object.ts";
 
-/** Larger files cannot be pointers (Git LFS specification). */
+/** See the specification of Git LFS. */
 export const LFS_POINTER_MAX_BYTES = 1023;
 
-// The first is current, and old repositories contain the others.
+// Old repositories contain the older versions.
 const VERSIONS = new Set(["https://git-lfs.github.com/spec/v1", "http://git-media.io/v/2", "https://hawser.github.com/spec/v1"]);
 const LINE = /^([a-z0-9.-]+) (.*)$/;
 
-/**
- * As strict as git-lfs, so that both recognize the same pointers. `version` comes first, then the keys in order, and the last line feed may
- * be missing.
- */
+/** As strict as git-lfs, so that both recognize the same pointers. */
 export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | undefined {
   if (content.length > LFS_POINTER_MAX_BYTES) return undefined;
   const text = typeof content === "string" ? content : Buffer.from(content).toString("latin1");

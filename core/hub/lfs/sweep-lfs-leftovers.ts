@@ -11,7 +11,6 @@ import { storageOf } from "./storage/storages.ts";
 export const LFS_LEFTOVER_HOURS = 48;
 const BATCH = 200;
 
-/** @param stopping ends the sweep between two deletions */
 export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date()): Promise<number> {
   const before = new Date(now.getTime() - LFS_LEFTOVER_HOURS * 3_600_000);
   await attempt("xorbs that no file refers to", () => forgetUnnamedXorbs(now));
@@ -88,7 +87,7 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
   await db().xetRemoval.delete({ where: { repoId } });
 }
 
-/** Removes content under the lock, so that no repository gets the content at this moment. */
+/** Under the lock, so that no repository gets the content at this moment. */
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);

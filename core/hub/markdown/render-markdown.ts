@@ -5,13 +5,9 @@ import type { MarkdownContext } from "./resolve-addresses.ts";
 
 const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
-/** Sanitized by to-safe-tree.ts, or highlighted code. */
 export type SafeHtml = string & { readonly brand: unique symbol };
 
-/**
- * "Slow" and "too much" depend only on the content. "Too large" also depends on the place: otherwise a copy in a folder with a long name
- * would hide the original.
- */
+/** A copy in a folder with a long name can be too large although the original is not. "Slow" and "too much" depend only on the content. */
 type Verdict = "slow" | "too large" | "too much";
 
 // Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
@@ -27,7 +23,6 @@ function newMarkdown() {
       memoryMaxMb: 256,
     });
   return {
-    // A text that takes longer is stopped, and tried again in the pool of slow ones.
     quick: pool({ name: "markdown", subprocesses: 4, cpuMaxMs: 200, niceness: 5 }),
     slow: pool({ name: "slow_markdown", subprocesses: 2, cpuMaxMs: 3_000, niceness: 19 }),
     html: new Remembered<SafeHtml>({ entries: 5_000, characters: 16 * 1024 * 1024 }),
@@ -35,7 +30,7 @@ function newMarkdown() {
   };
 }
 
-/** Omits the front matter. @returns undefined if the text is too long or too deep, or takes too long */
+/** @returns undefined if the text is too long or too deep, or takes too long */
 export async function renderMarkdown(text: string, context: MarkdownContext = {}): Promise<SafeHtml | undefined> {
   if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
   const { base = "", revision = "", folder = "", idPrefix = "" } = context;
@@ -45,16 +40,16 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
   );
 }
 
-/** @param language one of the common ones of `lowlight` @returns undefined if highlighting takes too long or the result is too large */
+/** @param language one of the common ones of `lowlight` @returns undefined if the result is too large or takes too long */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
   return render({ code, language }, { content: key, key, within: "" });
 }
 
 type Keys = {
-  /** The key of the text, which determines how long rendering takes. */
+  /** The content determines how long rendering takes. */
   content: string;
-  /** The key of everything that determines the result. */
+  /** Everything that determines the result. */
   key: string;
   within: string;
 };

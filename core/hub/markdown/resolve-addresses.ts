@@ -1,8 +1,7 @@
 import type { Element, ElementContent, Root } from "hast";
 
-/** The place is the base of relative URLs. */
 export type MarkdownContext = {
-  /** Such as `/datasets/ada/tides`; none for a text outside a repository. */
+  /** Such as `/datasets/ada/tides`. Absent for a text outside a repository. */
   base?: string;
   revision?: string;
   /** Without a slash at either end. */
@@ -13,13 +12,12 @@ export type MarkdownContext = {
 
 export const DEFAULT_ID_PREFIX = "md-";
 
-/** Stands for the repository while a URL is parsed as a browser parses it: with `\`, `..`, `//host` and spaces. */
+/** While a URL is parsed as a browser parses it, this stands for the repository. */
 const HERE = "http://repository.invalid";
-/** Counts the characters of the folder, once for each URL. */
 const READ_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Replaces images of other sites with links, because a page that loads them would tell those sites who reads it (S24).
+ * A page that loads images of other sites would tell those sites who reads it (S24).
  * @throws Error before a long folder name makes this slow, because the time must depend on the text alone
  */
 export function resolveAddresses(tree: Root, context: MarkdownContext): void {
@@ -66,7 +64,6 @@ function resolveLink({ properties }: Element, folder: string, context: MarkdownC
   properties.rel = ["nofollow", "noopener", "ugc"];
 }
 
-/** Headings of other Markdown files have the prefix too. */
 function anchorOf({ hash, pathname }: URL): string {
   return hash && /\.(md|markdown)$/i.test(pathname) ? `#${DEFAULT_ID_PREFIX}${hash.slice(1)}` : hash;
 }

@@ -17,10 +17,7 @@ const NODES_MAX = 50_000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 const HIGHLIGHTED_MAX_CHARACTERS = 50_000;
 
-/**
- * The steps after the sanitizer must add nothing unsafe. A hostile text can take very long, so the caller limits the time.
- * @throws Error if the tree is too large or too deep
- */
+/** The steps after the sanitizer must add nothing unsafe. @throws Error if the tree is too large or too deep */
 export function toSafeTree(text: string, context: MarkdownContext): Root {
   const { idPrefix = DEFAULT_ID_PREFIX } = context;
   const processor = unified()
@@ -48,7 +45,6 @@ function lowerHeadings(tree: Root): void {
   }
 }
 
-/** Highlighting very long code costs more than everything else. */
 function leaveLongCodePlain(tree: Root): void {
   let left = HIGHLIGHTED_MAX_CHARACTERS;
   for (const element of elementsOf(tree)) {
@@ -91,7 +87,7 @@ function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   }
 }
 
-/** The allowlist for text that anybody wrote: no styles, forms, frames or scripts, and only classes that we style. */
+/** The allowlist for text that anybody wrote. */
 function schemaOf(idPrefix: string): Schema {
   const aligned = ["align"];
   return {
@@ -162,7 +158,7 @@ function schemaOf(idPrefix: string): Schema {
     },
     required: { input: { disabled: true, type: "checkbox" } },
     protocols: { href: ["http", "https", "mailto"], src: ["http", "https"] },
-    // Prevents an id from replacing one of ours, or a property of `document` (DOM clobbering).
+    // Without a prefix, an id could replace one of ours, or a property of `document`.
     clobber: ["id", "name", "ariaDescribedBy", "ariaLabelledBy"],
     clobberPrefix: idPrefix,
     strip: ["script", "style", "template", "noscript", "iframe", "object", "title", "textarea", "select", "svg", "math"],

@@ -11,10 +11,7 @@ import { readRepos } from "../repos/read-repos.ts";
 import { removeContributions } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/**
- * What the user wrote in others' repositories stays, without a name. Most of a large account is deleted in portions before the account, so
- * that the next attempt can continue after an interruption.
- */
+/** Most of a large account is deleted in portions before the account, so that the next attempt can continue after an interruption. */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   const by = actorId(actor) === userId ? null : actorId(actor);
   await requireDeletable(actor, userId);
@@ -45,7 +42,7 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/** Each portion has a short transaction of its own. At most one portion of each table is left. @returns the numbers for the audit log */
+/** Each portion has a short transaction of its own. @returns the numbers for the audit log */
 async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
   const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
@@ -71,7 +68,7 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
   return removed;
 }
 
-/** Deleted authors are null, and responses say `ghost` (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
+/** Responses say `ghost` for null (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
 async function forget(tx: Db, userId: string): Promise<void> {
   await tx.commentReaction.deleteMany({ where: { userId } });
   await tx.accessRequest.deleteMany({ where: { userId } });
@@ -79,7 +76,6 @@ async function forget(tx: Db, userId: string): Promise<void> {
   await tx.discussion.updateMany({ where: { authorId: userId }, data: { authorId: null } });
 }
 
-/** Most of a large organization is deleted in portions before the organization, as in `deleteAccount`. */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });
   const before = await removePortions(orgId, actorId(actor));
@@ -91,10 +87,7 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
 
 const REPOS_AT_A_TIME = 500;
 
-/**
- * The caller has locked the owner's row, so that nothing is added meanwhile.
- * @param actorId for the events; null if the actor is the deleted owner
- */
+/** The caller has locked the owner's row, so that nothing is added meanwhile. @param actorId null if the actor is the deleted owner */
 async function removeOwned(
   tx: Db,
   ownerId: string,
@@ -104,7 +97,6 @@ async function removeOwned(
   const collections = await tx.collection.deleteMany({ where: { ownerId } });
   const webhooks = await removeWebhooksOf(tx, ownerId);
   await tx.scheduledJob.deleteMany({ where: { ownerId } });
-  // A worker that runs such a job finds that its claim is gone.
   await tx.jobRun.deleteMany({ where: { ownerId } });
   // These tables have no foreign key, because an owner is either a user or an organization.
   await tx.inferenceMeter.deleteMany({ where: { ownerId } });
@@ -115,7 +107,6 @@ async function removeOwned(
   return { repos, collections: collections.count, webhooks };
 }
 
-/** Includes the repositories of a disabled account, which others cannot see. */
 async function removeOwnedRepos(tx: Db, ownerId: string, actorId: string | null): Promise<number> {
   await tx.repo.deleteMany({ where: { ownerId, proposedToId: { not: null } } });
   let removed = 0;
@@ -135,7 +126,7 @@ const nextRepos = (tx: Db, ownerId: string): Promise<Repo[]> =>
 
 export type OwnedCounts = { repos: number; collections: number; apps: number; webhooks: number; members: number };
 
-/** Includes hidden items. The caller has checked that the actor may delete the organization. */
+/** The caller has checked that the actor may delete the organization. */
 export async function countOwned(orgId: string): Promise<OwnedCounts> {
   const [repos, collections, apps, webhooks, members] = await Promise.all([
     db().repo.count({ where: { ownerId: orgId } }),

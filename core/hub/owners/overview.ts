@@ -16,7 +16,6 @@ type SharedOrganization = { id: string; name: string; fullName: string };
 
 const ORGANIZATIONS_MAX = 100;
 
-/** Only organizations whose members the actor may see. */
 export async function listSharedOrganizations(actor: Actor, userId: string): Promise<SharedOrganization[]> {
   if (actor.kind !== "person" && actor.kind !== "token") return [];
   const own = await organizationsOf(actor, "organization.list_members");

@@ -21,19 +21,14 @@ import type { Platform } from "./platform.ts";
 /** Two indexes contain this time, and each new value makes PostgreSQL write all indexes of the table. */
 const UPDATED_AT_RESOLUTION_MS = 1_000;
 
-/** The repositories of one platform while one transaction applies the platform's events. */
 export type Mirror = {
   platform: Platform;
   owners: Map<string, NamedOwner>;
   repos: Mirrored[];
-  /** Changed in `repos`, but not in the database yet. */
   changed: Set<Mirrored>;
 };
 
-/**
- * Collects changes of content and settings, which are written once for all events of a request. Changes that may conflict with other
- * repositories are written at once.
- */
+/** Writes only changes that may conflict with other repositories. The caller writes all others together. */
 export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
   const repo = find(mirror, data.repo);
@@ -73,7 +68,6 @@ function find({ repos }: Mirror, { id, externalId, type, name }: RepoReference):
   return repos.find((repo) => repo.type === type && repo.fullName.toLowerCase() === name?.toLowerCase());
 }
 
-/** A new repository is described as in a synchronization, with `externalId` as the id. */
 function parseCreated({ repo }: EventData<"repo create">): DescribedRepo {
   const url = typeof repo.url === "object" && repo.url !== null ? (repo.url as { web?: unknown }).web : repo.url;
   const parsed = describedRepoSchema.safeParse({ ...repo, id: repo.externalId, url });
@@ -81,7 +75,6 @@ function parseCreated({ repo }: EventData<"repo create">): DescribedRepo {
   return parsed.data;
 }
 
-/** A known repository stays unchanged. */
 async function create(tx: Sql, mirror: Mirror, described: DescribedRepo): Promise<Mirrored> {
   const { platform, owners, repos } = mirror;
   const known = repos.find(({ externalId }) => externalId === described.id);

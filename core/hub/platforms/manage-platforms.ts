@@ -16,7 +16,7 @@ import {
   TOKEN_OVERLAP_HOURS,
 } from "./platform.ts";
 
-/** The token is shown only once. Only the hash and the last four characters are stored (S55). */
+/** Only the hash and the last four characters of the token are stored (S55). */
 export async function createPlatform(
   actor: Actor,
   input: { name: string; source: string },
@@ -71,7 +71,7 @@ export async function rotatePlatformToken(
   return { token, previousExpiresAt };
 }
 
-/** Deletes the repositories that the platform reported, because nobody would keep their visibility up to date. */
+/** Nobody would keep the visibility of the platform's repositories up to date, so they are deleted. */
 export async function revokePlatform(
   actor: Actor,
   { id, name }: Pick<Platform, "id" | "name">,
@@ -94,7 +94,6 @@ export type ListedPlatform = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Null if there is no previous token. */
   previousExpiresAt: Date | null;
   repoCount: number;
 };

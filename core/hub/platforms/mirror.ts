@@ -15,20 +15,19 @@ export type Mirrored = Repo & { platformId: string; externalId: string };
 
 export type NamedOwner = Repo["owner"];
 
-/** A sender that waits for each response has only one waiting request. */
 export const WAITING_MAX = 100;
 
 /** `lockPlatform` does the same for all processes, but holds a database connection while it waits. */
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** The hashes of a platform's valid tokens, by the platform's id. */
+/** The hashes of valid tokens, by the platform's id. */
 export type Locked = Map<string, string[]>;
 
 const tokensOf = (rows: { id: string; tokens: string[] }[]): Locked => new Map(rows.map(({ id, tokens }) => [id, tokens]));
 const TOKENS = Prisma.sql`CASE WHEN previous_expires_at > now() THEN ARRAY[token_hash, previous_token_hash] ELSE ARRAY[token_hash] END AS tokens`;
 
-/** Serializes the requests of a platform across all processes. @throws ServiceError `unauthorized` if the platform was revoked meanwhile */
+/** @throws ServiceError `unauthorized` if the platform was revoked meanwhile */
 export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promise<Locked> {
   const live = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
     SELECT id, ${TOKENS} FROM platform WHERE id = ${id} AND revoked_at IS NULL FOR NO KEY UPDATE`;
@@ -37,8 +36,8 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * Skips platforms that are revoked or that another process has locked. From then on the transaction waits at most 200 ms for any other
- * lock, because all of these platforms wait with it.
+ * Skips platforms that are revoked or locked. From then on the transaction waits at most 200 ms for any other lock, because all platforms
+ * wait with it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
@@ -67,7 +66,6 @@ export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Ma
 
 export const repoKey = (ownerId: string, type: RepoType, canonical: string): string => `${ownerId}/${type}/${canonical}`;
 
-/** A taken name is no longer the former name of another repository. */
 export async function rememberNames(
   tx: Sql,
   left: Mirrored[],
@@ -104,7 +102,6 @@ export const fullNameSchema = z
 
 export const describedRepoSchema = z.object({
   type: z.enum(repoTypes).default("model"),
-  /** `owner/name`, where the owner is a user or an organization here. */
   name: fullNameSchema,
   /** Does not change when the repository is renamed. */
   id: externalIdSchema,
@@ -113,7 +110,7 @@ export const describedRepoSchema = z.object({
   description: z.string().max(DESCRIPTION_MAX_CHARACTERS).nullish(),
   tags: z.array(z.string().min(1).max(100)).max(100).optional(),
   defaultBranch: z.string().refine(isRefName, "is not the name of a branch").optional(),
-  /** The commit of the default branch; null if there is none. */
+  /** Null if there is no commit. */
   headSha: z
     .string()
     .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits")
@@ -158,7 +155,6 @@ export function splitName(fullName: string): { handle: string; spelled: string; 
   return { handle: handle.toLowerCase(), ...parseRepoName(name) };
 }
 
-/** The error names the field. */
 export function refusalOf({ issues: [issue] }: z.ZodError, prefix = ""): ServiceError {
   const field = [prefix, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
   return invalidRequest(`${field || "The body"}: ${issue?.message ?? "not understood"}.`, field);
@@ -167,8 +163,7 @@ export function refusalOf({ issues: [issue] }: z.ZodError, prefix = ""): Service
 const DEPTH_MAX = 20;
 
 /**
- * Finds what PostgreSQL cannot store or programs cannot handle: NUL, half a surrogate pair, deep nesting (S51). Does not recurse, because
- * the sender chooses the depth.
+ * PostgreSQL cannot store NUL or half a surrogate pair (S51). Does not recurse, because the sender chooses the depth.
  * @returns a sentence with the path, such as `discussion.title`
  */
 export function unstorable(value: unknown): string | undefined {

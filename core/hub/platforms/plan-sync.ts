@@ -11,11 +11,10 @@ import {
 } from "./mirror.ts";
 
 export type Entry = {
-  /** The platform's id; null if it could not be read. */
+  /** Null if the id could not be read. */
   externalId: string | null;
   described?: DescribedRepo & { handle: string; spelled: string; canonical: string };
   owner?: NamedOwner;
-  /** The previous state. */
   before?: Mirrored;
   refusal?: ServiceError;
 };
@@ -61,8 +60,8 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
 export type Occupant = { repoId: string; key: string };
 
 /**
- * Repositories may exchange names, also in a ring, because a name counts as free if the holder gives it up. A refused repository keeps its
- * old name, so another repository that wants that name is refused too.
+ * Repositories may exchange names, also in a ring. A refused repository keeps its old name, so another repository that wants that name is
+ * refused too.
  * @param leaving ids of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {

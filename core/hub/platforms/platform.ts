@@ -8,14 +8,12 @@ import { batched } from "../../postgres/batched.ts";
 
 export const PLATFORM_NAME_MAX_CHARACTERS = 60;
 export const PLATFORM_SOURCE_MAX_CHARACTERS = 200;
-/** Does not count revoked platforms. */
 export const PLATFORMS_MAX = 100;
-/** A replaced token works this long besides the new one. */
 export const TOKEN_OVERLAP_HOURS = 24;
 
 export type Platform = { id: string; name: string; source: string };
 
-/** The token was valid a moment ago. Nothing that the platform sends may be used before the token is checked again. */
+/** The token must be checked again before anything that the platform sends is used. */
 export type PresentedPlatform = Platform & { tokenHash: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;
@@ -24,7 +22,7 @@ export function parsePlatformName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PLATFORM_NAME_MAX_CHARACTERS });
 }
 
-/** An absolute URI, the prefix of the `source` of a platform's events. */
+/** The `source` of a platform's events begins with this absolute URI. */
 export function parseSource(value: unknown): string {
   const source = plainText("source", value, PLATFORM_SOURCE_MAX_CHARACTERS).trim();
   const isUri = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(source) && URL.canParse(source) && !/[?#]/.test(source);
@@ -32,7 +30,7 @@ export function parseSource(value: unknown): string {
   return source;
 }
 
-/** The prefix must end where a part of the URL ends, so that `https://git.example` does not allow `https://git.example.org`. */
+/** `https://git.example` must not allow `https://git.example.org`. */
 export function isSourceOf(prefix: string, source: string): boolean {
   if (!source.startsWith(prefix)) return false;
   return source.length === prefix.length || /[/:]$/.test(prefix) || "/:?#".includes(source.charAt(prefix.length));
@@ -41,7 +39,6 @@ export function isSourceOf(prefix: string, source: string): boolean {
 // Limits the writes to one a minute.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
-/** @returns undefined also if the token was replaced or the platform revoked */
 export async function findPlatform(token: string): Promise<Platform | undefined> {
   if (!token.startsWith(platformTokenPrefix())) return undefined;
   const found = await findByHash(hashToken(token));
@@ -56,7 +53,7 @@ const PRESENTED_MS = 30_000;
 const PRESENTED_MAX = 1_000;
 const presented = new Map<string, { platform: PresentedPlatform; until: number }>();
 
-/** The cache saves a statement for each event. The caller must check the token again in the statement that locks the platform. */
+/** The caller must check the token again. */
 export async function findPresented(token: string): Promise<PresentedPlatform | undefined> {
   const tokenHash = hashToken(token);
   const known = presented.get(tokenHash);
@@ -83,7 +80,6 @@ export function refusedToken(tokenHash: string): ServiceError {
 type Row = Platform & { hash: string; isUsedLongAgo: boolean };
 
 const TOKENS_PER_LOOKUP = 100;
-/** Requests that arrive while these lookups run share the next one. */
 const LOOKUPS_AT_ONCE = 2;
 
 const findByHash = batched<string, Row | undefined>(

@@ -15,7 +15,7 @@ export const SYNC_MAX_REPOS = 1_000;
 
 type SyncInput = {
   repos: readonly unknown[];
-  /** The list is complete, so absent repositories are deleted. */
+  /** Absent repositories are deleted. */
   isComplete?: boolean;
   /** Without this option, the platform sends its own events. */
   isRecorded?: boolean;
@@ -24,7 +24,7 @@ type SyncInput = {
 export type SyncStatus = "created" | "updated" | "moved" | "unchanged" | "deleted" | "failed";
 export type SyncResult = { id: string | null; status: SyncStatus; refusal?: ServiceError };
 
-/** A refused repository does not stop the others. @returns the outcomes in the order of the call, then those of the deleted repositories */
+/** @returns the outcomes in the order of the call, then those of the deleted repositories */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {
     throw new ServiceError("payload_too_large", `Send at most ${SYNC_MAX_REPOS} repositories at a time.`);
@@ -102,7 +102,7 @@ async function readOccupants(tx: Db, entries: Entry[]): Promise<Occupant[]> {
 const isMoved = ({ before, described, owner }: Entry): boolean =>
   before !== undefined && (before.owner.id !== owner?.id || before.name !== described?.spelled);
 
-/** First all moved repositories release their names, so that two can exchange names. */
+/** All moved repositories first release their names, so that two can exchange names. */
 async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = moved.map(({ before }) => before?.id ?? "");
@@ -136,7 +136,6 @@ async function createAll(tx: Db, platform: Platform, fresh: Entry[]): Promise<vo
   );
 }
 
-/** Absent properties stay unchanged. */
 function changesOf({ before, described }: Entry): Partial<Mirrored> {
   if (!before || !described) return {};
   const sent: Partial<Mirrored> = {
@@ -178,7 +177,6 @@ function outcomeOf(entry: Entry): { status: SyncStatus; refusal?: ServiceError }
   return { status: isChanged(entry) ? "updated" : "unchanged" };
 }
 
-/** The events that repositories hosted here would have for the same changes. */
 function eventsOf(accepted: Entry[], after: Map<string, Mirrored>, gone: Mirrored[]): NewEvent[] {
   const payloads: EventPayload[] = gone.map((repo) => ({
     event: { scope: "repo", action: "delete" },

@@ -15,7 +15,7 @@ import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
 
-/** `duplicate`: the event was recorded before, and counts once. */
+/** `duplicate`: the event was recorded before. */
 export type Taken = { source: string | null; id: string | null } & (
   | { status: "recorded"; eventId: string }
   | { status: "duplicate" }
@@ -23,8 +23,7 @@ export type Taken = { source: string | null; id: string | null } & (
 );
 
 /**
- * Records each event once, by `source` and `id`, in the transaction that applies the event to the repository (S122). Requests that come
- * together share a transaction, so the number of statements does not grow with the number of pushes.
+ * The transaction that records an event also applies the event to the repository (S122). Requests that come together share a transaction.
  */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
@@ -54,18 +53,15 @@ type Request = {
   reject: (error: unknown) => void;
 };
 
-/** By the platform's id. */
 const waiting = new Map<string, Request[]>();
 
 function takeNext(platform: Platform): void {
   inOrder(platform, () => takeTurn({ platform, requests: dequeue(platform) })).catch((error: unknown) => {
-    // Too many synchronizations are waiting.
     for (const { reject } of waiting.get(platform.id) ?? []) reject(error);
     waiting.delete(platform.id);
   });
 }
 
-/** Takes together no more events than one request may have. */
 function dequeue(platform: Platform): Request[] {
   const all = waiting.get(platform.id) ?? [];
   let events = 0;
@@ -90,7 +86,7 @@ const SHARED_PLATFORMS_MAX = 32;
 /** While one transaction waits for the disk, the other one reads. */
 const SHARED_AT_ONCE = 2;
 
-/** @returns false for a turn that needs its own transaction, because its platform is locked or the shared transaction failed */
+/** @returns false for a turn that needs its own transaction */
 const takeShared = batched<Turn, boolean>(
   async (turns) => {
     try {
@@ -116,7 +112,7 @@ async function takeTurn(turn: Turn): Promise<void> {
 
 const countOf = ({ requests }: Turn): number => requests.reduce((sum, { read }) => sum + read.length, 0);
 
-/** If the transaction fails, each request is tried alone, so that none fails because of another. */
+/** No request may fail because of another, so each is tried alone after a failure. */
 async function takeAlone({ platform, requests }: Turn): Promise<void> {
   try {
     await takeTurns([{ platform, requests }], lockPlatform);
@@ -126,12 +122,11 @@ async function takeAlone({ platform, requests }: Turn): Promise<void> {
   }
 }
 
-/** @returns the turns whose platforms could be locked */
 async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms): Promise<readonly Turn[]> {
   const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
-    // These execute in this order, so the reads see everything that was committed before the lock was acquired.
+    // The reads must follow the lock, to see everything that was committed before.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
     const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);
@@ -152,7 +147,6 @@ const eventsOf = (turns: readonly Turn[]): Sent[] =>
 
 type Known = { seen: Set<string>; mirrors: Map<string, Mirror> };
 
-/** @returns a function that writes what the events change */
 async function takeAll(tx: Sql, sent: readonly Sent[], { seen, mirrors }: Known): Promise<() => Promise<Taken[]>> {
   const results: (Taken | { event: CloudEvent; at: number })[] = [];
   const recorded: NewEvent[] = [];
@@ -199,7 +193,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 
 type OfPlatform = { platform: Platform; event: CloudEvent };
 
-/** Looks up each event separately, because a cached plan must not read most events. */
+/** A cached plan for all events together could read the whole table. */
 async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id

@@ -16,15 +16,12 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** Few enough to show them in one list and to compare each token with all. */
+/** Few enough to compare each token with all. */
 export const PUBLISHERS_MAX = 20;
 /** Each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
-/**
- * Fetches the keys of an issuer that the user entered, so that a mistake shows here and not in a job. See
- * docs/specification/organizations-and-tokens.md#trusted-publishers.
- */
+/** A mistake in the issuer should show here and not in a job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export async function addPublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -63,7 +60,7 @@ function isSame(one: Trusted, other: Trusted): boolean {
   return text(one) === text(other);
 }
 
-/** The publisher's tokens end at once. The response for a publisher of another subject is the same as for an unknown one. */
+/** The response for a publisher of another subject is the same as for an unknown one. */
 export async function removePublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -79,7 +76,6 @@ export async function removePublisher(
   });
 }
 
-/** A publisher may write one repository, or read as one user. */
 export type PublisherSubject = { repo: RepoName } | { userId: string };
 
 type ChangedSubject = { repo: Repo } | { userId: string };
@@ -146,7 +142,6 @@ type Described = Pick<TrustedPublisher, "id" | "preset" | "issuer" | "claims">;
 
 type NewPublisher = {
   preset: string;
-  /** The values of the preset's fields, by name. */
   values: Readonly<Record<string, unknown>>;
 };
 
@@ -172,7 +167,6 @@ function parsePublisher({ preset, values }: NewPublisher): { preset: PresetName;
   return { preset, issuer, claims };
 }
 
-/** Undefined if the preset knows the issuer. */
 export function issuerFieldOf(preset: PresetName): "issuer" | "gitlabUrl" | undefined {
   if (preset === "oidc") return "issuer";
   return preset === "gitlab" ? "gitlabUrl" : undefined;

@@ -12,8 +12,8 @@ import { removeContributions } from "./remove-contributions.ts";
 import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
- * Accepts no former name, because the caller may mean another repository. Most of very many discussions are deleted before the repository,
- * so that the next attempt can continue after an interruption.
+ * A former name could mean another repository, so it is refused. Most discussions are deleted before the repository, so that the next
+ * attempt can continue after an interruption.
  */
 export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {
   const requireThisName = ({ fullName }: Repo) => {
@@ -37,7 +37,7 @@ export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOr
   });
 }
 
-/** Checks no permissions. Webhooks that watch the repositories are still notified, because the event does not need the row. */
+/** Checks no permissions. */
 export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: string | null): Promise<void> {
   await recordEvents(
     tx,

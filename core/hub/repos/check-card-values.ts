@@ -4,7 +4,6 @@ import type { RepoType } from "@keyhook/sdk";
 
 type Values = Record<string, unknown>;
 
-/** The licenses that the public hub knows. */
 const LICENSES: readonly string[] =
   `apache-2.0 mit openrail openrail++ bigscience-openrail-m creativeml-openrail-m bigcode-openrail-m
   bigscience-bloom-rail-1.0 afl-3.0 artistic-2.0 bsl-1.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear c-uda cc cc0-1.0 cc-by-2.0

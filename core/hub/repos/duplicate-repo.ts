@@ -25,23 +25,18 @@ import { ownerColumns, type Repo, repoResource } from "./repo.ts";
 const COPY_MAX_MS = 10 * 60_000;
 /** Deleted copies still count for two days, so a member could fill an organization's storage with them. */
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
-/**
- * Objects stored as differences are copied whole if their base is not copied: a small pack could unpack to a thousand times its size
- * (S137). The worker may also divide the source's large files into chunks meanwhile, whose rows count too.
- */
+/** Objects without their delta base are copied whole, so a small pack could unpack to a thousand times its size (S137). */
 const SLACK_BYTES = 16 * 1024 * 1024;
 
 type Copy = {
   owner: string;
   name: string;
-  /** By default, the copy of a private or gated repository is private. */
   isPrivate?: boolean | undefined;
-  /** Is called when the copy exists, before it gets its content. */
   prepare?: (made: Repo) => Promise<void>;
 };
 
 /**
- * Copies branches, tags and files. Large files are not stored again, but count towards the quota of the copy's owner.
+ * Large files are not stored again, but count towards the quota of the copy's owner.
  * @param actorNow resolves the actor again before the copy gets its content (S114, S135)
  */
 export async function duplicateRepo(
@@ -99,7 +94,6 @@ async function requireCopyable(actor: Actor, source: Repo, isPrivate: boolean | 
   );
 }
 
-/** @returns undefined if there is nothing to copy */
 async function copyContent(
   actor: Actor,
   source: Repo,
@@ -133,7 +127,7 @@ const TOO_MUCH_ROOM =
   "The copy would need more space than the original, which stores files as differences from versions that are no longer on any branch or tag. " +
   "Clone the repository and push the clone to a new one instead.";
 
-/** Copies only what branches and tags reach. Other objects belong to pull requests, or were removed from the history. */
+/** Other objects belong to pull requests, or were removed from the history. */
 async function copyObjects(
   sourcePath: string,
   path: string,

@@ -21,10 +21,7 @@ export type RepoAction = {
 
 const NAME_MAX_CHARACTERS = 200;
 
-/**
- * A former name works too, so `fullName` may differ from the wanted name.
- * @throws ServiceError `not_found`, without distinction, if it does not exist or the actor may not see it (S136)
- */
+/** A former name works too. @throws ServiceError `not_found` also if the actor may not see the repository (S136) */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
   const { type, owner, name } = wanted;
   if (![type, owner, name].every(isNamePart)) throw notFound("Repository");
@@ -34,10 +31,7 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
   return repo;
 }
 
-/**
- * A member who does not meet the organization's requirements gets one error for hidden and absent names, because a stolen password must not
- * reveal names (S136). The statements are the same too, so that the time reveals nothing.
- */
+/** A member who does not meet the organization's requirements must not learn which private names exist, not even by the time (S136). */
 async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {
   if (ownerOrgId) {
     const nothing = { repoId: "", isPrivate: true, isGated: false, createdById: null, createdByClientId: null };

@@ -9,34 +9,33 @@ import { findRepo, type RepoName } from "./find-repo.ts";
 import { readRepo } from "./read-repos.ts";
 import { repoResource } from "./repo.ts";
 
-/** Few enough for one account's rows (S143). */
+/** See S143. */
 const LIKES_OF_USER_MAX = 10_000;
-/** Each like and each withdrawn like is a write. */
 const CHANGES = { limit: 1_000, windowSeconds: 60 * 60 };
 export const LIKES_PAGE = 100;
 /** Counting all entries would be the most expensive part of a list. */
 export const LIKES_PAGES_MAX = 100;
 
-/** Others can see a like as they see a comment, so it needs the same right. */
+/** Others can see a like as they see a comment, so both need the same right. */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("forbidden", "Only a user can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
-    // The transaction holds a connection while it waits for the user's and the repository's rows, so the wait must be short (S137).
+    // The transaction holds a connection while it waits for these rows, so the wait must be short (S137).
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
-    // A trigger has locked the repository's row, and the repository may have become private before (S135).
+    // The repository may have become private before a trigger locked the row (S135).
     const current = await readRepo(repo.id, tx);
     if (!current) throw notFound("Repository");
     await requirePermission(actor, "discussion.write", repoResource(current), { what: "Repository", tx });
   });
 }
 
-/** Locks the user's row, so that simultaneous likes are counted one after the other. */
+/** Simultaneous likes are counted one after the other. */
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {
@@ -46,10 +45,8 @@ async function requireRoom(tx: Db, userId: string): Promise<void> {
 
 type Like = { type: RepoType; fullName: string; createdAt: Date };
 
-/** Nothing beyond the last page is counted. */
 const listedMax = (pageSize: number): number => LIKES_PAGES_MAX * pageSize;
 
-/** @param page from 1 */
 export async function listLikesOfUser(userId: string, page: number, pageSize = LIKES_PAGE): Promise<Like[]> {
   return db().$queryRaw<Like[]>`
     SELECT r.type, coalesce(u.username, o.name) || '/' || r.name AS "fullName", l.created_at AS "createdAt" ${likesOf(userId)}

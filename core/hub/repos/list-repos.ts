@@ -15,35 +15,33 @@ const DEFAULT_LIMIT = 30;
 const SEARCH_MAX_CHARACTERS = 200;
 const WORDS_MAX = 5;
 const TAGS_MAX = 10;
-/** A page has at least one repository. A thousand large cards would be 64 MB (S137). */
+/** A thousand large cards would be 64 MB (S137). */
 const CARDS_MAX_BYTES = 1024 * 1024;
-/** The index has trigrams of letters and digits. Other words are searched only at the beginning of names. */
+/** The index has trigrams of letters and digits. */
 const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.test(word);
 
 export type RepoQuery = {
   type?: RepoType;
   owner?: string;
-  /** Words in the name, which may follow `owner/`. Words without a trigram must begin the name. */
+  /** Words without a trigram must begin the name. */
   search?: string;
-  /** Only repositories with all of these tags. */
   tags?: readonly string[];
   sort?: "updated" | "created";
   isOldestFirst?: boolean;
-  /** 1 to 1,000; by default 30. */
+  /** 1 to 1,000, by default 30. */
   limit?: number;
   cursor?: string;
 };
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
-/** Searches public and private repositories along separate indexes, so that the cost of a page does not depend on others' repositories. */
+/** Searches public and private repositories separately, so that the cost of a page does not depend on others' repositories. */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
   const limit = bounded(query.limit);
   const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
   const { ownerHandle, words } = readSearch(query);
   const owners = await Promise.all(ownerHandle.map((handle) => findOwner(handle)));
-  // Two different owners, or one who does not exist, have no repositories in common.
   if (owners.some((owner) => !owner || owner.id !== owners[0]?.id)) return { repos: [], nextCursor: null };
   const order = { column: sort === "created" ? Prisma.sql`r.created_at` : Prisma.sql`r.updated_at`, isOldestFirst };
   const conditions = Prisma.join(
@@ -87,7 +85,7 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** A range of one index, in its order and no longer than a page. Omits repositories of disabled users. */
+/** No longer than a page. Omits repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
@@ -139,7 +137,6 @@ function bounded(limit = DEFAULT_LIMIT): number {
   return Number.isFinite(limit) && limit >= 1 ? Math.min(Math.floor(limit), REPO_LIST_MAX) : DEFAULT_LIMIT;
 }
 
-/** In a list that is ordered by time, then by id. */
 type Position = { at: Date; id: string };
 
 const CURSOR = /^[A-Za-z0-9_-]{1,80}$/;

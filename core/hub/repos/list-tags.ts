@@ -2,7 +2,6 @@ import type { RepoType } from "@keyhook/sdk";
 import { db } from "../../db.ts";
 
 const TAGS_MAX = 1_000;
-/** Only the repositories that changed last are read. */
 const REPOS_MAX = 10_000;
 const FRESH_MS = 60_000;
 

@@ -19,10 +19,7 @@ import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
 const UNIQUE_VIOLATION = "P2002";
 
-/**
- * The former name leads to the repository until a new repository takes that name. The data on disk does not move.
- * @param to `owner` is a handle
- */
+/** The former name leads to the repository until a new repository takes that name. @param to `owner` is a handle */
 export async function moveRepo(
   actor: Actor,
   wanted: RepoName,
@@ -44,7 +41,7 @@ export async function moveRepo(
           where: { id: before.id },
           data: { ownerId: owner.id, ownerKind: owner.kind, name: name.spelled, nameCanonical: name.canonical },
         });
-        // The new owner has not trusted the publishers of the former owner, whose jobs must not keep their access (S100).
+        // The new owner has not trusted the publishers of the former owner (S100).
         const ended =
           owner.id === before.owner.id ? 0 : (await tx.trustedPublisher.deleteMany({ where: { repoId: before.id } })).count;
         await rememberName(tx, before, { ownerId: owner.id, nameCanonical: name.canonical });
@@ -71,7 +68,6 @@ async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): P
   if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
 
-/** This many former names of a repository still lead to it. */
 const FORMER_NAMES_MAX = 100;
 
 async function rememberName(

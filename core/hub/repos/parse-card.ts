@@ -18,14 +18,14 @@ import { FRONT_MATTER_MAX_CHARACTERS } from "./front-matter.ts";
 
 export type CardCheck = { errors: string[]; warnings: string[] };
 
-/** Aliases can make a text thirty times as long, and each request for the repository reads the card. */
+/** Aliases can make a text thirty times as long. */
 const CARD_MAX_CHARACTERS = 2 * FRONT_MATTER_MAX_CHARACTERS;
 /** The parser searches the whole text for each alias. */
 const ALIASES_MAX = 100;
 const MESSAGES_MAX = 20;
 const MESSAGE_MAX_CHARACTERS = 500;
 
-// Unique keys and pretty errors are off, because they take quadratic time.
+// Unique keys and pretty errors take quadratic time.
 const yamlOptions = {
   schema: "core",
   uniqueKeys: false,
@@ -87,7 +87,7 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   return value;
 }
 
-/** Without this check, the last of the repeated keys would silently win. */
+/** Without this check, the last of repeated keys would silently win. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
@@ -103,5 +103,4 @@ function warningsOf(card: Record<string, unknown>, type: RepoType, found: string
   return [...found, ...missing];
 }
 
-/** The other lines repeat the text itself. */
 const firstLine = (message: string): string => (message.split("\n")[0] ?? "").replace(/:$/, "").slice(0, MESSAGE_MAX_CHARACTERS);

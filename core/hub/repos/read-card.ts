@@ -16,7 +16,6 @@ const TAGS_MAX_BYTES = 4 * 1024;
 
 type Card = Pick<Repo, "tags" | "card" | "sdk">;
 
-/** Null if there is no front matter that can be read. */
 type FrontMatter = Record<string, unknown> | null;
 
 // Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
@@ -38,10 +37,7 @@ function newCards() {
   };
 }
 
-/**
- * Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked.
- * @returns undefined if the card was not read recently
- */
+/** Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked. */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
@@ -77,10 +73,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
   return card;
 }
 
-/**
- * @param within a resource, such as a repository, among which a caller's slots are shared fairly
- * @returns null for absent, invalid or too expensive front matter
- */
+/** @param within shares a caller's slots fairly @returns null for absent, invalid or too expensive front matter */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined || yaml.length > FRONT_MATTER_MAX_CHARACTERS) return null;

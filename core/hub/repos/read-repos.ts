@@ -23,7 +23,7 @@ type Reading = {
   tx?: Sql;
   tail?: Prisma.Sql;
   isOfDisabledToo?: boolean;
-  /** For lists that show only names, because cards may be large (S137). `card` is then null. */
+  /** Cards may be large (S137). With this option, `card` is null. */
   isWithoutCards?: boolean;
 };
 
@@ -40,10 +40,7 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
-/**
- * One statement finds the current and the former name, so that an absent name takes as many statements as a hidden one (S136).
- * @param owner and `name` in lower case
- */
+/** An absent name must take as many statements as a hidden one (S136). @param owner and `name` in lower case */
 export async function readRepoByName(
   { type, owner, name }: { type: RepoType; owner: string; name: string },
   tx: Db,
@@ -65,10 +62,7 @@ export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefi
   return repo;
 }
 
-/**
- * Locks the row until the transaction ends. From then on no lock wait is long, because a waiting caller holds one of the process's few
- * connections (S137).
- */
+/** Locks the row until the transaction ends. No lock wait may be long, because it holds one of few connections (S137). */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
   try {
@@ -83,7 +77,6 @@ export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   }
 }
 
-/** For a transaction that began with `lockRepo`. */
 export const isLockedByOthers = (error: unknown): boolean =>
   isServiceError(error) ? error.code === "unavailable" : databaseCodes(error).includes(LOCK_TIMEOUT);
 

@@ -21,10 +21,9 @@ export type RepoSettings = Pick<
 >;
 
 type Setting<Name extends keyof RepoSettings> = {
-  /** In events and in the API (docs/specification/repositories-and-git.md#settings). */
+  /** See docs/specification/repositories-and-git.md#settings. */
   wireName: string;
   parse(value: unknown, repo: Repo): RepoSettings[Name];
-  /** The value on the wire, if that differs. */
   toWire?(value: RepoSettings[Name]): string | boolean | null;
 };
 

@@ -8,7 +8,6 @@ export type Repo = {
   id: string;
   type: RepoType;
   owner: { kind: "user" | "organization"; id: string; handle: string };
-  /** Without the owner. */
   name: string;
   /** `owner/name` */
   fullName: string;
@@ -22,12 +21,10 @@ export type Repo = {
   /** Null while the default branch has no commit. */
   headSha: string | null;
   sizeBytes: number;
-  /** Git LFS and Xet. */
+  /** Git LFS and Xet, in bytes. */
   lfsBytes: number;
-  /** When files of Git LFS were last deleted. */
   lfsRemovedAt: Date | null;
   tags: string[];
-  /** The front matter of README.md. */
   card: Record<string, unknown> | null;
   isReadOnly: boolean;
   isDefaultBranchProtected: boolean;
@@ -39,7 +36,7 @@ export type Repo = {
   platformId: string | null;
   externalId: string | null;
   externalUrl: string | null;
-  /** The id of the repository to which a store of uploads for pull requests proposes. */
+  /** Set for a store of uploads for pull requests: the id of the repository. */
   proposedToId: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -66,7 +63,7 @@ export function repoWebUrl({ type, fullName, externalUrl }: Pick<Repo, "type" | 
   return externalUrl ?? env().ORIGIN + repoPath(type, fullName);
 }
 
-/** docs/specification/webhooks.md#payload */
+/** See docs/specification/webhooks.md#payload. */
 export function repoPayload(repo: Repo, { isContent = true } = {}): EventPayload["repo"] {
   return {
     type: repo.type,
@@ -98,10 +95,7 @@ const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
 /** Second segments of our own URLs under `/<owner>/` (S139). */
 const RESERVED_NAMES = new Set("activity collections datasets discussions models new raw resolve settings spaces".split(" "));
 
-/**
- * A name becomes part of URLs, so not every name is allowed (S137, S139).
- * @returns the name as spelled, and the form in which the name is unique under one owner
- */
+/** See S137, S139. @returns `canonical` is unique under one owner */
 export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
   const spelled = plainText(field, value, 1_000).trim();
   const refuse = (sentence: string) => invalidRequest(sentence, field);

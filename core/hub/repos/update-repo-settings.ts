@@ -17,10 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/**
- * Records all changes as one event (docs/specification/webhooks.md#payload). Without a change there is no event.
- * @param wanted unchecked values; `gated` may be `false`
- */
+/** All changes are one event (docs/specification/webhooks.md#payload). @param wanted unchecked values; `gated` may be `false` */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,
@@ -40,7 +37,7 @@ export async function updateRepoSettings(
       where: { id: repo.id },
       data: {
         ...changed,
-        // Without a card, the column must become NULL. `undefined` would leave the former card there.
+        // `undefined` would leave the former card in the column.
         ...("headSha" in head && {
           headSha,
           tags,
@@ -50,7 +47,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // Last, because a rollback does not restore the file, and clones must check out the branch that the row names.
+    // Last, because a rollback does not restore the file.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });
@@ -90,7 +87,7 @@ async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSe
   });
 }
 
-/** Reads the card before anything is locked. Whether the branch exists is checked later. */
+/** Nobody may wait for a parser while the row is locked. */
 async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (repo.platformId || !isRefName(branch)) return;
   const path = await openRepository(repo);
@@ -98,7 +95,7 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (sha && !(await readCardAhead(path, [sha]))) throw cardsBusy();
 }
 
-/** In an empty repository any name is allowed, because the first push creates the branch. */
+/** In an empty repository, the first push creates the branch. */
 async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const path = await openRepository(repo);
   const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);

@@ -8,11 +8,7 @@ const keeper = globalThis as {
   keyhookIdleReaders?: Set<{ reader: ObjectReader }>;
 };
 
-/**
- * The launcher's processes would not be seen, so git starts without the launcher meanwhile.
- * @param created is called before the process has started
- * @returns a function that stops watching
- */
+/** Processes of the launcher would not be seen, so git starts without the launcher. @returns a function that stops watching */
 export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
   const launcher = keeper.keyhookGitLauncher;
   keeper.keyhookGitLauncher = undefined;

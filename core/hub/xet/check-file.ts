@@ -17,11 +17,10 @@ const MB = 1_000_000;
 const GB = 1_000 * MB;
 const HOUR_MS = 3_600_000;
 
-/** A client that describes more than fast lines deliver repeats the same chunks again and again (S145). */
+/** A client that describes more in an hour repeats the same chunks again and again (S145). */
 const BYTES_PER_HOUR = 1_000 * GB;
-/** More new content than a shard of the maximum size can describe. */
 const BYTES_PER_SHARD = 200 * GB;
-/** The average size of chunks at which clients aim. Smaller chunks take longer to check than their size suggests. */
+/** Clients aim at this average. Smaller chunks take longer to check than their size suggests. */
 const CHUNK_MEAN_BYTES = 64 * 1024;
 /** In bytes that take as long to check. In a bucket, opening a piece is a request. */
 const TERM_COST_BYTES = 1024 * 1024;
@@ -40,7 +39,6 @@ export class ShardCheck {
     this.#turn = turn;
   }
 
-  /** @returns undefined for a file that the repository has already */
   async checkFile(file: ShardFile): Promise<DescribedFile | undefined> {
     await this.#turn.pass();
     const { hash, oid, terms } = file;
@@ -89,7 +87,7 @@ export class ShardCheck {
         }
         if (chunks % CHUNKS_PER_TURN === 0) await setImmediate();
       }
-      // A client that knows only the hash of somebody's xorb cannot create a file from that xorb.
+      // Somebody who knows only the hash of a xorb must not create a file from that xorb.
       if (!hashRange(Buffer.concat(hashes)).equals(file.rangeHashes.subarray(termAt, termAt + HASH_BYTES))) {
         throw refuse(`A verification hash of the file ${file.hash} is wrong.`);
       }
@@ -140,7 +138,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   return { size, cost };
 }
 
-/** Call this for a whole file and for each run of chunks, because many small chunks could hide among large ones (S145). */
+/** Call this for a whole file and for each run of chunks, because small chunks could hide among large ones (S145). */
 function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
   if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_MIN_BYTES) {
     throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES} bytes on average.`);
@@ -148,7 +146,7 @@ function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
 }
 
 const PARTIES_MAX = 10_000;
-/** When each caller will have paid, at BYTES_PER_HOUR, for the checked bytes; oldest first. */
+/** When each caller will have paid for the checked bytes. Oldest first. */
 const paidUntil = new Map<string, number>();
 
 function countBytes(party: string, bytes: number, now = Date.now()): void {

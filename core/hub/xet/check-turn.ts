@@ -1,12 +1,11 @@
 import { ServiceError } from "../../errors.ts";
 import { fairQueue, type Slot } from "../../fair-queue/fair-queue.ts";
 
-/** A check that has begun keeps two megabytes while it waits, so only a few checks of one caller may wait. */
+/** A waiting check keeps two megabytes. */
 const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60_000, waitingMax: 16 });
 
-/** How long a check may keep the slot while others wait. */
 const TURN_MS = 500;
-/** The time for 100 GB. The Python client waits for the response without a limit. */
+/** The time for 100 GB. */
 const STAY_MS = 10 * 60_000;
 
 export type TurnOptions = {
@@ -18,7 +17,7 @@ export type TurnOptions = {
   stayMs?: number;
 };
 
-/** A check may take minutes, so between two pieces it gives the slot to others that wait (S137). */
+/** A check may take minutes, so it gives the slot to others in between (S137). */
 export class CheckTurn {
   readonly signal: AbortSignal;
   readonly #options: TurnOptions;
@@ -41,8 +40,8 @@ export class CheckTurn {
   }
 
   /**
-   * Call this where the check holds nothing else that others could need.
-   * @throws ServiceError `unavailable` when the check has taken too long and others wait; the reason of the signal once it is aborted
+   * Call this where the check holds nothing that others could need.
+   * @throws ServiceError `unavailable` after too long a time; the reason of the signal once it is aborted
    */
   async pass(): Promise<void> {
     this.signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import { CHUNK_COST_BYTES, CHUNK_HEADER_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk, hashText, MerkleTree } from "./hashes.ts";
 
-/** The limit of the public hub's clients. A xorb of tiny chunks would take more space in the database than in storage. */
+/** The limit of the public hub's clients. */
 export const XORB_CHUNKS_MAX = 8192;
 
 /** The hash of a chunk, and its end in the xorb and in the xorb's data. */
@@ -58,7 +58,6 @@ export function entryOf(hash: Buffer, packedEnd: number, dataEnd: number): Buffe
   return entry;
 }
 
-/** Clients may add a footer, which is not used here. */
 function requireFooter(footer: Buffer, hash: string): void {
   const isComplete = footer.length > 48 && footer.subarray(0, FOOTER_START.length).equals(FOOTER_START);
   if (!isComplete) throw refuse("The xorb ends in the middle of a chunk.");

@@ -10,15 +10,14 @@ import { CHUNK_COST_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk } from "./hashes.ts";
 import { ContentSplitter, FOUND_BYTES } from "./split-content.ts";
 
-/** `check`: the hash of the xorb to check. */
+/** `check`: the hash of the xorb. */
 export type Task = { check: string } | "hash" | "split";
 
 /** The first message about a job has `begin`. A message without `step` cancels the job. */
 export type Question = {
   id: number;
-  /** Both threads share the buffer. */
   begin?: { buffer: SharedArrayBuffer; task: Task };
-  /** A part of the buffer: the job's next input or, with `file`, space for reading the file in pieces. */
+  /** A part of the buffer: the next input or, with `file`, space for reading the file. */
   step?: { from: number; length: number; isLast: boolean; file?: FilePart };
 };
 /** Without headers, the file has only the chunks' data. */
@@ -26,9 +25,8 @@ export type FilePart = { path: string; start: number; end: number; hasHeaders: b
 export type Answer = { id: number; result?: Uint8Array; error?: { code?: ErrorCode; message: string } };
 
 type Job = {
-  /** Yields the cost of each chunk: the decompressed bytes, plus a fixed number of bytes that take as long. */
+  /** Yields the decompressed bytes of each chunk, plus a fixed cost. */
   push(piece: Buffer, options: { hasHeaders: boolean }): Generator<number, void, undefined>;
-  /** The results since the last step. */
   takeFound?(): Uint8Array;
   end(): Uint8Array;
 };
@@ -89,10 +87,10 @@ const jobFor = (task: Task): Job => {
   return task === "split" ? new ContentSplit() : new XorbCheck(task.check);
 };
 
-// A lower priority for this thread only. On other systems than Linux, the whole process would get it.
+// On other systems than Linux, the whole process would get the lower priority.
 if (process.platform === "linux") lowerPriority(10);
 
-/** In the unit of costs. Input can grow 255 times when decompressed. */
+/** Input can grow 255 times when decompressed. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 const jobs = new Map<number, { buffer: SharedArrayBuffer; job: Job }>();

@@ -22,8 +22,8 @@ keeper.keyhookChunkThreads ??= { all: new Set(), lastId: 0 };
 const threads = keeper.keyhookChunkThreads;
 
 /**
- * Yields the bytes in larger blocks, each of which is valid until the next one is requested. The last block comes after the check, because
- * a bucket that has all bytes reports success at once.
+ * Each block is valid until the next one is requested. The last block comes after the check, because a bucket that has all bytes reports
+ * success at once.
  * @param checked gets an entry for each chunk at the end
  */
 export async function* checkXorb(
@@ -42,7 +42,6 @@ export async function* checkXorb(
   }
 }
 
-/** The thread itself reads chunks that are in a file. */
 export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>): Promise<string> {
   const job = new ChunkJob("hash");
   try {
@@ -71,7 +70,7 @@ export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** A received megabyte may decompress to 255 MB, so a thread of lower priority processes the chunks (S145). */
+/** A received megabyte may decompress to 255 MB (S145). */
 class ChunkJob {
   readonly #id = ++threads.lastId;
   readonly #thread = takeThread();
@@ -91,10 +90,7 @@ class ChunkJob {
     this.#begin = { buffer: this.#buffer, task };
   }
 
-  /**
-   * Sends a step once it is full and more bytes follow.
-   * @returns the bytes of each step, which are valid until the next one is requested
-   */
+  /** @yields the bytes of each full step, which are valid until the next one is requested */
   async *push(piece: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
     for (let at = 0; at < piece.byteLength; ) {
       if (this.#length === STEP_BYTES) yield await this.#send({ isLast: false });
@@ -115,7 +111,6 @@ class ChunkJob {
     return { result: (await this.#working) as Uint8Array, block };
   }
 
-  /** The results of all steps but the last one. */
   takeFound(): Uint8Array[] {
     return this.#found.splice(0);
   }
@@ -126,7 +121,7 @@ class ChunkJob {
     this.#isOpen = false;
     this.#thread.jobs -= 1;
     if (this.#thread.jobs === 0) this.#thread.worker.unref();
-    // Drops the result of the current step. Without further steps, the thread forgets the job.
+    // Without further steps, the thread forgets the job.
     this.#thread.waiting.delete(this.#id);
     this.#thread.worker.postMessage({ id: this.#id } satisfies Question);
     if (!this.#isWorking && spare.length < SPARE_MAX) spare.push(this.#buffer);
@@ -140,7 +135,6 @@ class ChunkJob {
     if (found) this.#found.push(found);
     this.#working = this.#ask({ id: this.#id, step, ...(!this.#hasBegun && { begin: this.#begin }) });
     this.#hasBegun = true;
-    // The next step reports a failure.
     this.#working.catch(() => undefined);
     [this.#half, this.#length] = [1 - this.#half, 0];
     return block;

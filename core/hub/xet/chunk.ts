@@ -6,16 +6,13 @@ type ChunkHeader = { packedBytes: number; scheme: number; bytes: number };
 
 export const CHUNK_HEADER_BYTES = 8;
 export const CHUNK_MAX_BYTES = 128 * 1024;
-/** Careful clients store data uncompressed if compression would not save space. Others may send more data than the chunk has. */
+/** Some clients send compressed data that is larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
-/**
- * Smaller chunks would take longer to check and to read than their bytes justify. A file may have a few small chunks: the last one, and in
- * the JavaScript client one wherever its own pieces end.
- */
+/** A file may have a few small chunks: the last one, and in the JavaScript client one wherever its own pieces end. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** The cost of a chunk besides its bytes, in bytes that take as long to check. */
+/** In bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];
@@ -39,10 +36,7 @@ export function headerOfPlainChunk(bytes: number): Buffer {
   return header;
 }
 
-/**
- * @param packed may be changed
- * @throws ServiceError `invalid_request` for data that cannot be decompressed, or whose size differs from the header
- */
+/** @param packed may be changed */
 export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buffer {
   if (scheme === NONE) return packed;
   const data = unpackFrame(packed, bytes);
@@ -50,7 +44,7 @@ export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buf
   return scheme === GROUPED_LZ4 ? ungroup(data) : data;
 }
 
-/** In grouped data, the first bytes of all groups of four come first, then the second ones, and so on. */
+/** Grouped data begins with the first bytes of all groups of four. */
 function ungroup(grouped: Buffer): Buffer {
   const data = Buffer.allocUnsafe(grouped.length);
   let from = 0;
@@ -62,12 +56,11 @@ function ungroup(grouped: Buffer): Buffer {
 
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
-/** Never joins pieces, however small they are, and reuses one buffer, because garbage would take longer than all hashes (S145). */
+/** Joining small pieces would take too long, and garbage longer than all hashes (S145). */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));
   #length = 0;
 
-  /** Bytes that are not a whole chunk yet. */
   get rest(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -75,7 +68,6 @@ export class ChunkSplitter {
   /**
    * @param isEnd whether no chunk begins with this byte, so that the rest begins here
    * @returns chunks, each of which is valid until the next one is requested
-   * @throws ServiceError `invalid_request`, also for a rest that is larger than a chunk
    */
   *push(piece: Buffer, isEnd: (first: number) => boolean = () => false): Generator<Chunk, void, undefined> {
     for (let at = 0; at < piece.length; ) {
@@ -96,7 +88,7 @@ export class ChunkSplitter {
     }
   }
 
-  /** How many bytes are missing from the header or, if that is complete, from the chunk. */
+  /** From the header or, if that is complete, from the chunk. */
   #missing(isEnd: (first: number) => boolean): number {
     if (this.#length < CHUNK_HEADER_BYTES) return CHUNK_HEADER_BYTES - this.#length;
     if (isEnd(this.#buffer[0] as number)) return this.#buffer.length;

@@ -11,7 +11,6 @@ import { isHashText } from "./hashes.ts";
 import { openXorb, type XorbPlace } from "./open-xorb.ts";
 import { xetUrlOf } from "./xet-token.ts";
 
-/** The same validity as for an object of Git LFS. */
 const SECONDS = 60 * 60;
 
 /** A file may have thousands of URLs to sign. */
@@ -19,7 +18,7 @@ const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/** The URL needs no token. If clients can reach the storage and it has these bytes, the URL points directly there. */
+/** Points directly to the storage if clients can reach it and it has these bytes. */
 export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
@@ -34,10 +33,7 @@ export async function fetchUrlOf(
   return `${xetUrlOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
 }
 
-/**
- * @param header `Range`, which has to name the same bytes
- * @throws ServiceError `forbidden` for a URL that we did not sign or that has expired, and for other bytes
- */
+/** @param header `Range`, which has to name the same bytes */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,
   header: string | undefined,

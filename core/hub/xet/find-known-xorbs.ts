@@ -6,18 +6,14 @@ import { HASH_BYTES } from "./hashes.ts";
 import { writeKnownXorbs } from "./shard.ts";
 import { placeTerms, storedTerms } from "./terms.ts";
 
-/** For more xorbs, a client sends another query. */
 const XORBS_MAX = 16;
-/** As many chunks as sixteen usual xorbs have. Each chunk is hashed for the response. */
+/** As many chunks as sixteen usual xorbs have. */
 const CHUNKS_MAX = 16_384;
 const KNOWN_DAYS = 7;
 
 const answers = fairQueue({ name: "xet_known_xorbs", slots: 4, waitMaxMs: 30_000 });
 
-/**
- * Lists only xorbs of a repository that the caller may read, so the caller learns nothing new (S145).
- * @returns undefined for a chunk that the repository does not have, or that clients are not supposed to query
- */
+/** The caller may read the repository, and so learns nothing new (S145). @returns undefined for a chunk that clients cannot query */
 export async function findKnownXorbs(repoId: string, chunkHash: string, now = Date.now()): Promise<Buffer | undefined> {
   const chunk = await db().xetChunk.findUnique({ where: { repoId_hash: { repoId, hash: chunkHash } } });
   if (!chunk) return undefined;

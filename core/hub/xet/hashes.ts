@@ -31,15 +31,14 @@ export const isHashText = (text: unknown): text is string => typeof text === "st
 
 export const hashOfText = (text: string): Buffer => Buffer.from(text, "hex").swap64();
 
-/** Clients query such chunks before they upload them. */
 export const isSampled = (hash: Uint8Array): boolean => hash[24] === 0 && ((hash[25] as number) & 3) === 0;
 
 type Node = { hash: Uint8Array; length: number };
 
-/** A group ends at a node whose hash is divisible by four, but has at least three nodes, unless it is the last group. */
+/** Only the last group may have fewer than three nodes. */
 const [CHILDREN_MIN, CHILDREN_MAX] = [3, 9];
 
-/** Leaves come in order. The tree keeps only the last group of each level, so that large files take no more memory (S145). */
+/** Keeps only the last group of each level, so that large files take no more memory (S145). */
 export class MerkleTree {
   readonly #levels: { group: Node[]; hasParents: boolean }[] = [];
 
@@ -58,7 +57,7 @@ export class MerkleTree {
     return Buffer.alloc(HASH_BYTES);
   }
 
-  /** The id of a file in Xet. Nothing may be added afterwards. */
+  /** Nothing may be added afterwards. */
   fileHash(): Buffer {
     const root = this.xorbHash();
     return this.#levels.length === 0 ? root : hashRoot(root);

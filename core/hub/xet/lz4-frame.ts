@@ -9,8 +9,8 @@ const RATIO_MAX = 255;
 const MAGIC = 0x184d2204;
 
 /**
- * LZ4 Frame Format 1.6. The decoder allocates the block size that the header allows, so this lowers that size to what the chunk needs.
- * Counts the blocks first, because a bomb of 256 KiB would become 64 MB (S145).
+ * See LZ4 Frame Format 1.6. The decoder allocates the block size that the header allows, so this lowers that size first. A bomb of 256 KiB
+ * would become 64 MB, so blocks are counted before (S145).
  * @param frame is changed
  */
 export function unpackFrame(frame: Buffer, bytes: number): Buffer {
@@ -58,7 +58,7 @@ function endOfBlocks(
 const [P1, P2, P3, P4, P5] = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1] as const;
 const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
 
-/** The second byte of the XXH32 of fewer than 16 bytes, as in the header of a frame. */
+/** The second byte of the XXH32 of fewer than 16 bytes. */
 function checksumOf(bytes: Buffer): number {
   let hash = P5 + bytes.length;
   let at = 0;

@@ -10,10 +10,7 @@ import { HASH_BYTES } from "./hashes.ts";
 /** Without headers, a xorb is the part of a file of Git LFS that begins at `startsAt`. */
 export type XorbPlace = { hash: string; location: string; hasHeaders: boolean; startsAt: number };
 
-/**
- * Chunks of a file that was uploaded by Git LFS get their headers here, which the protocol requires.
- * @param range from the beginning of a chunk to the end of one
- */
+/** Chunks of a file that was uploaded by Git LFS have no headers yet. @param range from the beginning of a chunk to the end of one */
 export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange): Promise<Readable> {
   const storage = storageOf(xorb.location);
   if (xorb.hasHeaders) return storage.open(xorb.location, range.end + 1, range);
@@ -22,7 +19,6 @@ export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange
   return Readable.from(withHeaders(content, lengths), { objectMode: false });
 }
 
-/** `lengths`: the lengths of the chunks in the range. */
 export async function dataOf(repoId: string, { hash, startsAt }: XorbPlace, range: ByteRange) {
   const row = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!row) throw lostContent();

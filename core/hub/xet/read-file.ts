@@ -11,13 +11,12 @@ import type { FilePart } from "./chunk-thread.ts";
 import { dataOf, openXorb } from "./open-xorb.ts";
 import { locateTerms, placeTerms, storedTerms, type TermEntries } from "./terms.ts";
 
-/** The location of an object of Git LFS whose file was uploaded with Xet. */
 const LOCATION_PREFIX = "xet:";
 export const locationOfXetFile = (hash: string): string => LOCATION_PREFIX + hash;
 export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
-/** By SHA-256. Omits objects that Git LFS uploaded to a bucket, because Xet would send them through this service. */
+/** By SHA-256. Omits objects in a bucket, which Xet would send through this service. */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
   if (oids.length === 0 || env().XET !== "1") return new Map();
   const files = await db().$queryRaw<{ oid: string; hash: string; location: string }[]>`
@@ -34,7 +33,7 @@ export async function openXetFile(repoId: string, hash: string, range?: ByteRang
   return Readable.from(readContent(repoId, hash, range), { objectMode: false });
 }
 
-/** A limit of time, because the time for a chunk depends on more than its size. */
+/** The time for a chunk depends on more than its size. */
 const TURN_MS = 1;
 
 async function* readContent(repoId: string, hash: string, range: ByteRange | undefined): AsyncGenerator<Buffer, void, undefined> {
@@ -47,7 +46,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
     for await (const piece of await openXorb(repoId, term.xorb, term.packed)) {
       for (const { header, packed } of splitter.push(piece as Buffer)) {
         const data = unpackChunk(header, packed);
-        // Copied, because the splitter may reuse these bytes before they are sent.
+        // The splitter may reuse these bytes before they are sent.
         const own = data === packed ? Buffer.from(data) : data;
         yield own.subarray(Math.max(from - at, 0), Math.min(to - at, header.bytes));
         at += header.bytes;
@@ -60,10 +59,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
   }
 }
 
-/**
- * Yields the position of chunks that are in a file on disk. Each piece is valid until the next one is requested.
- * @param turn lets others have their turn between two terms, when nothing is open
- */
+/** Each piece is valid until the next one is requested. @param turn lets others have their turn when nothing is open */
 export async function* readChunks(
   repoId: string,
   entries: TermEntries,

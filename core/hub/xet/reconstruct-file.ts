@@ -14,7 +14,6 @@ export type Reconstruction = {
   /** The number of bytes of the first term before the range. */
   offset: number;
   terms: { hash: string; chunks: Chunks; bytes: number }[];
-  /** For each xorb, the URLs of the chunks. */
   fetches: Map<string, { chunks: Chunks; bytes: ByteRange; url: string }[]>;
 };
 

@@ -14,10 +14,7 @@ import { ENTRY_BYTES } from "./terms.ts";
 /** The owner's storage is locked while these files are recorded. */
 const FILES_AT_ONCE = 2_000;
 
-/**
- * Accepts files only if all are correct and consist of xorbs that were uploaded to this repository (S145).
- * @param mayStill checks again whether the caller may write, because the right may have ended meanwhile
- */
+/** Files may consist only of xorbs that were uploaded to this repository (S145). @param mayStill checks the right again after the checks */
 export async function registerShard(
   repo: Repo,
   shard: AsyncIterable<Uint8Array>,
@@ -26,7 +23,7 @@ export async function registerShard(
   await CheckTurn.run({ ...options, within: repo.id }, async (turn) => {
     const files = await checkAll(repo.id, shard, turn);
     await mayStill();
-    // Each file is complete by itself, so earlier files stay if there is no storage left for a later one.
+    // Each file is complete by itself.
     for (const some of inBatches(files, FILES_AT_ONCE)) await recordFiles(repo.id, some);
   });
 }
@@ -46,7 +43,7 @@ async function checkAll(repoId: string, shard: AsyncIterable<Uint8Array>, turn: 
   return [...files.values()];
 }
 
-/** Compares what the shard states about a xorb, so that no contradiction is accepted. */
+/** No contradiction may be accepted. */
 async function requireXorb(repoId: string, { hash, chunks }: ShardXorb): Promise<undefined> {
   const known = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!known) throw refuse(UNKNOWN_XORB);

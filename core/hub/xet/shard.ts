@@ -22,9 +22,8 @@ const WITH_SHA256 = 0x40000000;
 
 export type ShardFile = {
   hash: string;
-  /** The hash of the content, as in Git LFS. */
   oid: string;
-  /** Entries, which `sizesIn` and `placeTerms` read. */
+  /** `sizesIn` and `placeTerms` read these entries. */
   terms: Buffer;
   /** One entry for each term, which begins with the hash over the chunks' hashes. */
   rangeHashes: Buffer;
@@ -113,7 +112,6 @@ class EntryReader {
     await this.#pieces.return?.();
   }
 
-  /** Returns fewer bytes only at the end. */
   async #read(bytes: number): Promise<Buffer> {
     const pieces = [this.#rest];
     for (let length = this.#rest.length; length < bytes; ) {
@@ -132,7 +130,7 @@ type KnownXorb = { hash: string; sizeBytes: number; chunks: Uint8Array };
 
 const CHUNKS_PER_TURN = 256;
 
-/** Hashes each chunk's hash again under a key of this shard, which so reveals only chunks that the client has. */
+/** A key of this shard blinds the hashes, which so reveal only chunks that the client has. */
 export async function writeKnownXorbs(
   xorbs: readonly KnownXorb[],
   { key, expiresAt }: { key: Buffer; expiresAt: Date },

@@ -19,10 +19,9 @@ const ROW_BYTES = 400;
 const uploads = fairQueue({ name: "xet_xorbs", slots: 24, waitMaxMs: 90_000 });
 
 /**
- * Each repository has xorbs of its own, so that nobody learns what another repository has (S145).
- * @param size as announced
- * @param mayStill checks again whether the caller may write, because the right may have ended meanwhile
- * @returns false if the repository already has the xorb, whose content may then not be read
+ * Nobody may learn which xorbs another repository has, so each stores its own (S145).
+ * @param mayStill checks the right again after the upload
+ * @returns false if the repository already has the xorb
  */
 export async function storeXorb(
   repo: Repo,
@@ -35,7 +34,7 @@ export async function storeXorb(
   if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
   await uploads.takeUntilAnswered({ within: repo.id });
   const hold = await holdStorage(repo.owner, countedBytes(size), "this file");
-  // A separate location for each upload, because the hash of a xorb does not determine its bytes.
+  // The hash of a xorb does not determine its bytes.
   const location = lfsStorage().newLocation(repo.id, `${hash}-${newId()}`);
   let received: ReceivedContent | undefined;
   let isFirst = false;
@@ -58,7 +57,6 @@ async function recordXorb(
   { hash, size, location, chunks }: { hash: string; size: number; location: string; chunks: Uint8Array },
   { received, holdId }: { received: ReceivedContent; holdId: string },
 ): Promise<boolean> {
-  // The database rows of the xorb count too.
   const sizeBytes = countedBytes(size) + chunks.length + ROW_BYTES;
   return inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
@@ -69,7 +67,7 @@ async function recordXorb(
     const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
     const { count } = await tx.xetXorb.createMany({ data: [row], skipDuplicates: true });
     if (count === 0) return false;
-    // Last, because inTransaction repeats this function after a deadlock, and `keep` cannot be repeated.
+    // Last, because inTransaction may repeat this function, and `keep` cannot be repeated.
     await received.keep();
     await tx.lfsLeftover.delete({ where: { location } });
     return true;

@@ -17,10 +17,9 @@ export type PlacedTerm = Term & { at: number };
 /** `packed`: where the chunks are in the xorb. */
 type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
 
-/** Buffers that each hold a whole number of entries. A file may have 100,000 entries, and only a few are needed at a time. */
+/** Each buffer holds a whole number of entries. */
 export type TermEntries = Iterable<Buffer> | AsyncIterable<Buffer>;
 
-/** Faster than reading whole terms. */
 export function* sizesIn(entries: Buffer): Generator<{ bytes: number; chunks: number; end: number }, void, undefined> {
   for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
     const end = entries.readUInt32LE(at + 44);
@@ -46,7 +45,6 @@ export function termEntry({ xorbHash, bytes, start, end }: Term): Buffer {
 
 const TERMS_PER_READ = 4_096;
 
-/** Empty for a file that the repository does not have. */
 export async function* storedTerms(repoId: string, hash: string): AsyncGenerator<Buffer, void, undefined> {
   const bytes = TERMS_PER_READ * ENTRY_BYTES;
   for (let from = 1; ; from += bytes) {
@@ -60,7 +58,6 @@ export async function* storedTerms(repoId: string, hash: string): AsyncGenerator
 
 const TERMS_PER_TURN = 256;
 
-/** With a range, only the terms that overlap it. */
 export async function* placeTerms(entries: TermEntries, range?: ByteRange): AsyncGenerator<PlacedTerm, void, undefined> {
   let [fileAt, placed] = [0, 0];
   for await (const some of entries) {
@@ -76,10 +73,7 @@ export async function* placeTerms(entries: TermEntries, range?: ByteRange): Asyn
   }
 }
 
-/**
- * A term in which a range begins or ends keeps only the chunks that overlap the range.
- * @throws ServiceError `gone` for a term whose xorb is not there
- */
+/** A term in which a range begins or ends keeps only the chunks that overlap the range. */
 export async function* locateTerms(
   repoId: string,
   terms: Iterable<PlacedTerm> | AsyncIterable<PlacedTerm>,
@@ -87,7 +81,7 @@ export async function* locateTerms(
 ): AsyncGenerator<StoredTerm, void, undefined> {
   for await (const some of inBatches(terms)) {
     const cut = await Promise.all(some.map((term) => (range ? cutTerm(repoId, term, range) : term)));
-    // `last`: the end of a chunk in the xorb. `before`: the end of the chunk before.
+    // `before` and `last`: the ends of the preceding chunk and of the term's last chunk.
     const rows = await db().$queryRaw<(XorbPlace & { number: number; before: Uint8Array; last: Uint8Array })[]>`
       SELECT t.number::int AS number, x.hash, x.location, x.has_headers AS "hasHeaders", x.starts_at::float8 AS "startsAt",
           substring(x.chunks FROM t.first * ${CHUNK_ENTRY_BYTES}::int - 7 FOR 4) AS before,
@@ -177,7 +171,6 @@ export class LoadedTerm {
 const CHUNKS_PER_QUERY = 8_192;
 const TERMS_PER_QUERY = 64;
 
-/** @throws ServiceError `gone` for a term whose xorb is not there */
 export async function* loadChunks(
   repoId: string,
   terms: Iterable<Term> | AsyncIterable<Term>,

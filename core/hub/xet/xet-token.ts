@@ -34,16 +34,13 @@ type Grant = {
 
 type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
-/** Clients remember uploads by this URL for three weeks, so it differs for each repository, also for a new one of the same name. */
+/** Clients remember uploads by this URL for three weeks, so a new repository of the same name needs another one. */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
-/**
- * A write token is also for uploads for a pull request.
- * @param isPullRequest for a pull request that is about to be opened and has no revision yet
- */
+/** @param isPullRequest for a pull request that is about to be opened and has no revision yet */
 export async function createXetToken(
   actor: Actor,
   name: RepoName,
@@ -73,10 +70,9 @@ export function signXetToken(
   return { casUrl: xetUrlOf(repo.id), accessToken: `${PREFIX}${payload}.${sign(PURPOSE, signedText(payload))}`, exp };
 }
 
-/** `mayStill` checks the right again. */
 type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
 
-/** Each call checks again whether the holder still has the right (S135). @param asked the repository in the URL, and the action */
+/** Each call checks the holder's right again (S135). @param asked the repository in the URL, and the action */
 export async function requireXetToken(
   authorization: string | undefined,
   asked: { repoId: string; right: XetRight },

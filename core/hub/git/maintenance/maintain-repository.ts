@@ -17,7 +17,6 @@ import { fetchLimits } from "../smart-http/transfer-settings.ts";
 import { removeStaleFiles } from "./remove-files.ts";
 
 const LOCKS_OLDER_THAN_MS = 10 * 60 * 1000;
-/** Up to these numbers, reading is not noticeably slower. */
 const LOOSE_OBJECTS_MAX = 200;
 const PACKS_MAX = 8;
 const PRUNE = "2.weeks.ago";
@@ -28,7 +27,6 @@ const RETRY_SECONDS = 60 * 60;
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
 /** After a longer visit, other users' repositories come first. */
 const LONG_VISIT_MS = 1_000;
-/** The delay when no slot was free. */
 const BUSY_RETRY_SECONDS = 60;
 
 // Clones come first, so maintenance uses little memory and leaves packs of gigabytes unchanged.
@@ -90,7 +88,6 @@ function retryAfterSeconds(error: unknown, attempts: number): number {
   return (isBusy ? BUSY_RETRY_SECONDS : RETRY_SECONDS) * Math.min(attempts, 24);
 }
 
-/** For a push that was recorded while all slots for cards were taken. */
 async function readCardAgain(id: string, path: string): Promise<void> {
   const sha = (await readRepo(id))?.headSha;
   if (!sha) return;
@@ -163,14 +160,12 @@ export async function tidy(
   return "repacked";
 }
 
-/** The collection is tried again in a week. Until then packs are only combined. */
 function ifTooLarge(error: unknown): false {
   if (!(error instanceof RanOutOfTime)) throw error;
   log().warn({ err: error }, "git cannot collect the garbage of a repository: it takes too much time or memory");
   return false;
 }
 
-/** If nothing was ever collected, the age of the repository counts. */
 async function lastCollected(marker: string): Promise<number> {
   const found = (await stat(marker).catch(() => undefined)) ?? (await stat(join(marker, "../config")).catch(() => undefined));
   return found?.mtimeMs ?? 0;

@@ -9,10 +9,7 @@ import { repositoryPath } from "../repository.ts";
 /** Gives transfers that were running at the deletion a minute to end. */
 const WAIT_SECONDS = 60;
 
-/**
- * The row is deleted last, so that the next process removes the rest after a kill. No transaction is open during the removal, because
- * vacuum would wait for it.
- */
+/** The row is deleted last, so that the next process continues after a kill. No transaction is open, because vacuum would wait. */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
   let removed = 0;
   while (!stopping.aborted) {
@@ -56,7 +53,6 @@ async function removeFiles(id: string): Promise<boolean> {
   }
 }
 
-/** Longer than any transfer may take. */
 const UNFINISHED_OLDER_THAN_MS = 24 * 60 * 60 * 1000;
 const ENTRIES_MAX = 200_000;
 

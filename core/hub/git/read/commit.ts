@@ -12,7 +12,6 @@ export type CommitSummary = {
 export type Commit = CommitSummary & {
   parents: string[];
   committer: Signature;
-  /** Cut, and shorter in a list of several commits. */
   message: string;
 };
 
@@ -58,7 +57,6 @@ function dateOf(seconds: string | undefined): Date {
 /** A list of 250 full messages would be 16 MB for one small request (S137). */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
 
-/** Parses the output of `git log -z` with `COMMIT_FORMAT`. */
 export function parseCommits(output: Buffer): Commit[] {
   const fields = output.toString("utf8").split("\0");
   const messageMax = fields.length > 2 * COMMIT_FIELDS ? LISTED_MESSAGE_MAX_CHARACTERS : MESSAGE_MAX_CHARACTERS;

@@ -13,7 +13,6 @@ const COMPARED_COMMITS_MAX = 250;
 export type Comparison = {
   base: Revision;
   head: Revision;
-  /** Reachable from `head` and not from `base`, latest first. */
   commits: Commit[];
   isCommitsCut: boolean;
   diff: Diff;

@@ -6,16 +6,13 @@ type ContentType = {
   kind: "text" | "image" | "other";
 };
 
-/** SVG is not in this list, because an SVG image can contain a program. */
+/** An SVG image can contain a program, and so is not in this list. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon"]);
 const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
 export const SNIFFED_BYTES = 8_000;
 
-/**
- * HTML and SVG are text/plain, so that a browser shows them and runs nothing (S137).
- * @param start the first bytes of the file; undefined if only the name is known
- */
+/** HTML and SVG are text/plain, so that a browser runs nothing (S137). @param start undefined if only the name is known */
 export function contentTypeOf(name: string, start?: Buffer): ContentType {
   const byName = mime.getType(name) ?? "";
   if (IMAGES.has(byName)) return { type: byName, kind: "image" };
@@ -30,7 +27,7 @@ export function isText(bytes: Buffer): boolean {
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));
 }
 
-/** If the bytes are cut, the last character may be incomplete and is removed. */
+/** The last character may be incomplete. */
 function wholeCharacters(bytes: Buffer, isCut: boolean): Buffer {
   if (!isCut) return bytes;
   let end = bytes.length;

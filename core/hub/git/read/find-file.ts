@@ -21,18 +21,14 @@ export type FoundFile = {
   revision: Revision;
   sha: string;
   entry: Entry;
-  /** The size of the pointer, if the file is in Git LFS. */
   storedSize: number;
-  /** Undefined when the content is larger than the requested `maxBytes`. */
   bytes?: Buffer;
-  /** The first bytes, if requested. */
   start?: Buffer;
 };
 
 type FileQuery = {
   revision: string;
   path: string;
-  /** By default, no content is read. */
   maxBytes?: number;
   /** Reads the first bytes of files up to this size. */
   startMaxBytes?: number;
@@ -73,7 +69,7 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 }
 
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** Longer, because a client first reads from buffers on the way. */
+/** A client first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
 /** Ends a stream that is read too slowly, sooner while others wait (S137). */
@@ -117,14 +113,13 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
     // Fewer bytes than announced must not pass for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
-  // A reader of the stream still gets the errors.
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
 /** A small file is sent from memory, and git streams a larger one (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
-/** The caller must read or destroy a stream. @param file found with `OPEN_FILE_LIMITS`, for an actor who may read content */
+/** The caller must read or destroy a stream. @param file found with `OPEN_FILE_LIMITS` */
 export async function openFile(
   repo: Repo,
   file: FoundFile,
@@ -137,7 +132,6 @@ export async function openFile(
   return range ? sliceOf(all, range) : all;
 }
 
-/** Git always sends a file from its beginning. */
 function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
   async function* wanted() {
     let at = 0;
@@ -156,7 +150,6 @@ function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
 const VIEW_MAX_BYTES = 512 * 1024;
 
 export type ViewedFile = FoundFile & {
-  /** Null when none was found in time. */
   lastCommit: CommitSummary | null;
   /** Null for binary, large and LFS files, and without permission to read content. */
   text: string | null;
@@ -165,7 +158,6 @@ export type ViewedFile = FoundFile & {
   isLate: boolean;
 };
 
-/** @param withContent whether the actor may read content */
 export async function viewFile(
   repo: Repo,
   { revision, path, withContent }: { revision: string; path: string; withContent: boolean },

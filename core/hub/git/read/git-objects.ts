@@ -6,18 +6,16 @@ import { CLOSED, type GitObject, keepIdleReader, type ObjectInfo, ObjectReader, 
 
 const TIMEOUT_MS = 20_000;
 
-/** One folder of about 100,000 entries, which is in memory while the folder is read. */
+/** Limits the memory for one folder. */
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
 /** A request can name 1,000 paths, and each name in a path has its own folder (S137). */
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
-/** smart-http/hooks/plain/pre-receive has the same limit. */
 export const TAG_MAX_BYTES = 1024 * 1024;
 const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
 const NESTED_TAGS_MAX = 5;
-/** What each tree costs besides its bytes. */
 const TREE_COST_BYTES = 256;
 
-/** Requested names must not contain line breaks. Paths are never requested but walked down tree by tree. */
+/** Requested names must not contain line breaks, so paths are walked down tree by tree. */
 export class GitObjects {
   readonly #path: string;
   readonly #reader: ObjectReader;

@@ -2,7 +2,6 @@ import { COMMIT_FIELDS, COMMIT_FORMAT, type CommitSummary, parseCommit } from ".
 import { OutputSplitter } from "./output-splitter.ts";
 import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 
-/** An entry that was last changed further back gets no last commit. */
 const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -11,9 +10,8 @@ type LastCommits = ReadonlyMap<string, CommitSummary>;
 const findOnce = walker<LastCommits>({ max: 500 });
 
 type LastCommitsQuery = {
-  /** Without a trailing slash; empty for the root. */
+  /** Without a trailing slash. */
   folder: string;
-  /** From the root. */
   paths: readonly string[];
   maxMs?: number;
   waitMaxMs?: number;
@@ -64,10 +62,7 @@ async function walkBack(
   return { value: found, isWhole: wanted.size === 0 };
 }
 
-/**
- * A change of anything in a folder changes the folder.
- * @param changed cut to the longest wanted length, because a pusher may nest thousands of folders (S137)
- */
+/** @param changed cut, because a pusher may nest thousands of folders (S137) */
 function assignCommit(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
@@ -81,7 +76,6 @@ function summaryOf(fields: string[]): CommitSummary {
   return { sha, title, author };
 }
 
-/** Yields the parts of each commit in `git log -z --raw`, then each path that it changed. */
 async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[] | string> {
   const tokens = tokensOf(output);
   const next = async () => (await tokens.next()).value as string | undefined;

@@ -19,7 +19,6 @@ type CommitPage = { revision: Revision; commits: Commit[]; total: number; page: 
 type CommitQuery = {
   revision: string;
   path?: string;
-  /** From 0. */
   page?: number;
   limit?: number;
 };
@@ -37,7 +36,6 @@ export async function listCommits(repo: Repo, { path = "", ...query }: CommitQue
     logCommits(directory, [`--skip=${page * pageSize}`, `--max-count=${pageSize}`, "--end-of-options", revision.sha], path),
     countCommits(directory, revision.sha, path),
   ]);
-  // A path that no commit ever had is an error. A deleted path is not.
   if (path !== "" && total === 0) throw notFound("Entry");
   return { revision, commits, total, page, pageSize };
 }

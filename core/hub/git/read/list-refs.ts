@@ -7,13 +7,11 @@ import { runWalk, runWalkGit, walker } from "./walk.ts";
 export type ListedRef = {
   name: string;
   ref: string;
-  /** Also from an annotated tag. */
   targetCommit: string;
 };
 
 export type RefDescription = {
   committedAt: Date | null;
-  /** For an annotated tag: the first line, cut. */
   message: string | null;
 };
 
@@ -31,7 +29,6 @@ const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00")
 
 const listOnce = walker<Refs>({ max: 1_000, keepsWhole: false });
 
-/** The default branch comes first, and pull requests are sorted from the latest to the first. */
 export async function listRefs(repo: Repo, { withPullRequests = false } = {}): Promise<Refs> {
   const directory = await openRepository(repo);
   const wanted = Object.values(kinds).filter((prefix) => prefix !== kinds.pullRequests || withPullRequests);
@@ -44,7 +41,7 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
 
 async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
-  // No smaller limit, because git lists the kinds one after the other, and the last kind could be missing.
+  // A smaller limit could omit the last of the kinds, which git lists one after the other.
   const args = ["for-each-ref", `--count=${REPOSITORY_REFS_MAX}`, `--format=${FORMAT}`, "--", ...wanted];
   const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
   const found = lines.map((line) => line.split("\0") as [string, string, string, string]);

@@ -16,19 +16,17 @@ import {
 } from "./tree-entries.ts";
 
 export const TREE_PAGE_MAX = 1_000;
-/** Lower, because finding last commits is expensive. */
 export const EXPANDED_TREE_PAGE_MAX = 200;
 
 export type TreePage = {
   revision: Revision;
   entries: Entry[];
-  /** Null on the last page. */
   nextCursor: string | null;
 };
 
 type TreeQuery = {
   revision: string;
-  /** Without slashes at either end; empty for the root. */
+  /** Without slashes at either end. */
   path?: string;
   isRecursive?: boolean;
   isExpanded?: boolean;
@@ -36,7 +34,6 @@ type TreeQuery = {
   limit?: number;
 };
 
-/** Folders come first. A recursive list has each folder's content after the folder. */
 export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> {
   const directory = await openRepository(repo);
   const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
@@ -142,7 +139,7 @@ function readCursor(cursor: string): Cursor {
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 
-/** "around": the cursor's own entry, or a folder that contains that entry. */
+/** "around": the cursor's own entry, or a folder around that entry. */
 function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
   if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
   const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
@@ -158,7 +155,6 @@ const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolde
 
 export const PATHS_MAX = 1_000;
 
-/** Omits paths without an entry. */
 export async function findPaths(
   repo: Repo,
   { revision: name, paths, isExpanded = false }: { revision: string; paths: readonly string[]; isExpanded?: boolean },

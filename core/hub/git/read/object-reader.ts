@@ -9,15 +9,13 @@ type Pending = {
   isContents: boolean;
   resolve: (found: ObjectInfo | GitObject | undefined) => void;
   reject: (error: Error) => void;
-  /** Set once the first line of the answer has arrived. */
   info?: ObjectInfo;
 };
 
-// A large cache of delta bases rarely helps another request. `committish`: an ambiguous abbreviated id means the commit.
+// `committish`: an ambiguous abbreviated id means the commit.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
-/** Idle processes wait for the next request for their repository. */
 const IDLE_MS = 2_000;
 const IDLE_MAX = 32;
 /** Git keeps all trees and commits that it has read in memory, so no process is used for long (S137). */
@@ -40,11 +38,11 @@ export class ObjectReader {
   #stderr = "";
   readonly #startedAt = Date.now();
   #questions = 0;
-  /** The size of the trees, commits and tags, which git keeps. */
+  /** The size of trees, commits and tags, which git keeps. */
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Without limited-git, which is much slower. Instead, callers check an object's size first and end the reader at a deadline.
+    // Without limited-git, which is slower. Callers check an object's size first and end the reader at a deadline.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
@@ -81,7 +79,6 @@ export class ObjectReader {
       this.#pending.push({ isContents: command === "contents", resolve, reject });
       this.#questions += 1;
       const { stdin } = this.#child;
-      // All questions of one turn are written in one piece.
       if (stdin.writableCorked === 0) {
         stdin.cork();
         process.nextTick(() => stdin.uncork());
@@ -114,7 +111,6 @@ export class ObjectReader {
 
   #toNext(): void {
     this.#next += 1;
-    // Answered questions are removed only once they are half of the array.
     if (this.#next * 2 < this.#pending.length) return;
     this.#pending = this.#pending.slice(this.#next);
     this.#next = 0;
@@ -174,7 +170,6 @@ export function takeIdleReader(path: string): ObjectReader | undefined {
     idleReaders.delete(one);
     clearTimeout(one.timer);
     if (one.reader.isIdle) return one.reader;
-    // The reader has failed or become too old while it was idle.
     one.reader.end(new Error(CLOSED));
   }
   return undefined;

@@ -13,10 +13,7 @@ const statuses: Record<string, FileStatus> = {
 const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
-/**
- * Parses the output of `git diff-tree --raw -z`, with or without `--numstat`, before any patch. Call `push` with each text between NULs
- * until it returns true, at the end of this part of the output.
- */
+/** Parses `git diff-tree --raw -z`. Call `push` with each text between NULs until it returns true. */
 export class RawDiff {
   readonly files: DiffFile[] = [];
   #expected: "record" | "old path" | "path" | "old number path" | "number path" = "record";
@@ -68,7 +65,7 @@ export class RawDiff {
     }
     const [, additions, deletions, path] = NUMBERS.exec(token) ?? [];
     if (additions === undefined) return true;
-    // The numbers have the same order as the records. For a rename, both names follow.
+    // For a rename, both names follow.
     const file = this.files[this.#counted++];
     if (file) {
       file.isBinary = additions === "-";
@@ -80,7 +77,7 @@ export class RawDiff {
   }
 }
 
-/** Git does not limit the length of names. A cut name is still too long to be the name of another file. */
+/** A cut name is still too long to be the name of another file. */
 const shownPath = (path: string): string =>
   Buffer.byteLength(path) > PATH_MAX_BYTES ? `${Buffer.from(path).toString("utf8", 0, PATH_MAX_BYTES)}…` : path;
 
@@ -95,7 +92,7 @@ type PatchLimits = {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
 
-/** Identifies files by their order, because the names in a patch are quoted and can contain anything. */
+/** The names in a patch can contain anything, so files are identified by their order. */
 export class Patches {
   readonly #files: readonly DiffFile[];
   readonly #limits: PatchLimits;

@@ -6,26 +6,24 @@ import { OutputSplitter } from "./output-splitter.ts";
 import { Patches, RawDiff } from "./parse-diff.ts";
 import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
 
-/** Git knows the empty tree without storing it. */
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
 const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 
-// Larger files are compared as binary.
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
 const ARGUMENTS = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--full-index", "--no-ext-diff", "--no-textconv"];
 
 type DiffOptions = {
-  /** Only what changed in the second commit since the merge base. */
+  /** Compares with the merge base instead of the first commit. */
   sinceMergeBase?: boolean;
-  /** Off for readers who may not see content: counts of lines and renames with changes would let them test guesses of that content. */
+  /** Counts of lines and renames with changes would let readers without access test guesses of the content. */
   withLines?: boolean;
   maxMs?: number;
 };
 
-/** After a timeout, returns the part that has arrived. Later callers get only the names of the files. */
+/** After a timeout, returns the part that has arrived. Later callers get only the names of files. */
 export async function readDiff(
   directory: string,
   from: string,
@@ -67,10 +65,8 @@ async function walkDiff(
   if (!isWhole) child.kill("SIGKILL");
   const status = await ended;
   if (isWhole && status !== 0) {
-    // Unrelated histories have no merge base, so all differences are shown.
     if (/no merge base/.test(stderr)) return walkDiff(directory, from, to, { sinceMergeBase: false, withLines, maxMs });
     if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
-    // After a timeout or without memory, the part that has arrived is shown.
     if (status !== null && !isOutOfMemory(stderr)) throw new GitFailed(args, status, stderr);
     isWhole = false;
     isInTime = false;
@@ -85,7 +81,6 @@ const withoutLines = (diff: Diff): Diff => ({
   isCut: true,
 });
 
-/** Parses texts between NULs, then the lines of patches. */
 class DiffReader {
   readonly #splitter = new OutputSplitter();
   readonly #raw = new RawDiff();
@@ -97,7 +92,6 @@ class DiffReader {
     this.#withLines = withLines;
   }
 
-  /** @returns whether to read on */
   read(chunk: Buffer): boolean {
     this.#size += chunk.length;
     for (const text of this.#splitter.split(chunk)) {
@@ -128,10 +122,7 @@ class DiffReader {
 
 const PATCH_MAX_BYTES = 5 * 1024 * 1024;
 
-/**
- * The patch stays in memory until it has been read, so the request keeps a slot and slow readers yield (S137).
- * @returns null when the patch is too large to send
- */
+/** The patch stays in memory until it has been read, so the request keeps a slot (S137). @returns null when the patch is too large */
 export async function readPatch(
   directory: string,
   from: string,

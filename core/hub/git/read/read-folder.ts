@@ -11,12 +11,9 @@ import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 const FOLDER_PAGE_ENTRIES = 100;
 
 type Folder = TreePage & {
-  /** The latest of the last commits of the shown entries. */
   lastCommit: CommitSummary | null;
-  /** For the whole revision; null when the commits could not be counted in time. */
   commitCount: number | null;
   readme: Readme | null;
-  /** Whether missing values will be available soon. */
   isLate: boolean;
 };
 
@@ -50,7 +47,7 @@ export async function readFolder(repo: Repo, { revision, path, cursor, mayReadCo
   return { ...page, entries, lastCommit, commitCount: count.value ?? null, readme, isLate: commits.isLate || count.isLate };
 }
 
-/** Everybody who may see the repository may read this file, as a part of the card. */
+/** Everybody who may see the repository may read the card. */
 export async function readFrontPage(repo: Repo): Promise<Readme | undefined> {
   const { headSha } = repo;
   if (headSha === null || repo.platformId !== null) return undefined;

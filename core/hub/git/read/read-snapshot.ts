@@ -5,15 +5,14 @@ import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 import { describeEntry, type Entry } from "./tree-entries.ts";
 
-/** Existing clients consider a list of more than 50,000 files incomplete and request the tree page by page. */
+/** Existing clients consider a longer list incomplete and request the tree page by page. */
 const FILES_MAX = 50_001;
-/** Including folders. */
 const ENTRIES_MAX = 150_000;
 const DESCRIBED_AT_ONCE = 1_000;
 const COMMIT_MAX_BYTES = 1024 * 1024;
 
 export type Snapshot = {
-  /** A full name; null if the request named a commit. */
+  /** Null if the request named a commit. */
   ref: string | null;
   /** Null if there is no commit yet. */
   sha: string | null;

@@ -7,9 +7,8 @@ import { runWalkGit, walker } from "./walk.ts";
 
 export type Revision = {
   name: string;
-  /** A full name; null if the request named a commit. */
+  /** A full name. Null if the request named a commit. */
   ref: string | null;
-  /** Null for a branch without commits. */
   sha: string | null;
 };
 
@@ -18,11 +17,11 @@ const FULL_SHA = /^[0-9a-f]{40}$/;
 const ABBREVIATED_SHA = /^[0-9a-f]{7,39}$/i;
 /** Other refs of a repository are internal (S137). */
 const VISIBLE_REF = /^refs\/(heads|tags|pr|convert)\/./;
-/** Includes all names that git check-ref-format refuses, and so git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
+/** Excludes git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const NOT_A_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|(^|\/)\.|[./]$|\.lock(\/|$)|^@$/;
 
-/** If no ref has such a name, git reads the name as an output of `git describe` and finds any commit (S137). */
+/** Git would read such a name as an output of `git describe` and find any commit (S137). */
 const LIKE_DESCRIBED = /-g[0-9a-f]{4,}$/i;
 
 function isRevisionName(name: string): boolean {
@@ -52,7 +51,7 @@ export async function resolveRevision(
 
 type Candidate = { ref: string | null; object: string };
 
-/** A ref comes before an abbreviated commit, and a full commit before a ref that looks like one. */
+/** A ref comes before an abbreviated commit, and a full commit before a ref of that name. */
 function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   const byRef = (ref: string): Candidate => ({ ref, object: ref });
   if (name === "HEAD") return [byRef(`refs/heads/${defaultBranch}`)];
@@ -62,7 +61,7 @@ function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   return ABBREVIATED_SHA.test(name) ? [...asRefs, asCommit] : asRefs;
 }
 
-/** Some clients send the slashes of full refs unencoded. A slash in a branch's name is always `%2F`. @param segments decoded */
+/** Some clients send the slashes of full refs unencoded. A slash in a branch's name is always `%2F`. */
 export function splitRevision([first = "", ...rest]: readonly string[]): { revision: string; path: string } {
   const isRef = first === "refs" && rest.length >= 2 && ["heads", "tags", "pr", "convert"].includes(rest[0] ?? "");
   const [revision, path] = isRef ? [[first, ...rest.slice(0, 2)].join("/"), rest.slice(2)] : [first, rest];
@@ -74,8 +73,8 @@ const ON_BRANCH_WAIT_MS = 2_000;
 const decideOnce = walker<boolean>({ max: 10_000 });
 
 /**
- * A stranger can open a pull request and have a commit served under the owner's name by its SHA, so readers get a notice.
- * @returns true also for a ref, whose URL shows the source, and if git does not answer in time
+ * By a pull request, anybody can have a commit served under the owner's name, so readers get a notice.
+ * @returns true also if git does not answer in time
  */
 export async function isOnBranch(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "headSha" | "sizeBytes" | "updatedAt">,
@@ -88,7 +87,7 @@ export async function isOnBranch(
     return { value: (await runWalkGit(directory, args)).length === 0, isWhole: true };
   };
   const over = new AbortController();
-  // Refs do not change without `updatedAt`, so the result stays valid until that changes.
+  // Refs do not change without `updatedAt`.
   const found = decideOnce({ directory, of: [sha, repo.updatedAt.toISOString()], walk }).catch(() => true);
   try {
     return await Promise.race([found, delay(ON_BRANCH_WAIT_MS, true, { signal: over.signal })]);

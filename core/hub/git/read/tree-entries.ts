@@ -4,10 +4,7 @@ import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-poin
 import type { CommitSummary } from "./commit.ts";
 import type { GitObjects } from "./git-objects.ts";
 
-/**
- * Walks down the folders by name, so that `..`, a leading slash or a backslash lead nowhere (S137).
- * @param path without a slash at either end; empty for the root
- */
+/** Walks down by name, so that `..` or a leading slash lead nowhere (S137). @param path without a slash at either end */
 export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
   if (path === "") return "root";
   if (!isTreePath(path)) return undefined;
@@ -32,7 +29,7 @@ export async function requireEntry(objects: GitObjects, commit: string | null, p
 export type EntryType = "file" | "directory" | "symlink" | "submodule";
 
 export type TreeEntry = {
-  /** Octal, in git's format: `100644`. */
+  /** Octal. */
   mode: string;
   type: EntryType;
   /** Invalid bytes become replacement characters. */
@@ -43,10 +40,7 @@ export type TreeEntry = {
 
 const OID_BYTES = 20;
 
-/**
- * Creates objects only for wanted entries, because creating 100,000 objects blocks the process for long (S137).
- * @param isWanted decides by where the name begins and ends
- */
+/** Creating 100,000 objects would block the process (S137). @param isWanted gets the start and the end of the name */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
     let start = at;
@@ -55,7 +49,6 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
     let end = start;
     while (end < content.length && content[end] !== 0) end++;
     const next = end + 1 + OID_BYTES;
-    // A damaged tree.
     if (next > content.length) return;
     if (isWanted(start, end)) {
       const mode = content.toString("latin1", at, start - 1).padStart(6, "0");
@@ -77,7 +70,7 @@ function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // Each replacement character has at least as many bytes as the bytes that it replaces.
+  // A replacement character has at least as many bytes as the bytes that it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;
@@ -89,7 +82,7 @@ function typeOf(mode: string): EntryType {
   return mode.startsWith("16") ? "submodule" : "file";
 }
 
-/** A longer or deeper path is neither listed nor found here, because each folder on the way is read (S137). */
+/** Each folder of a path is read, so longer or deeper paths are not found (S137). */
 export const PATH_MAX_BYTES = 4096;
 export const PATH_MAX_NAMES = 200;
 const NOT_A_NAME = new Set(["", ".", ".."]);
@@ -107,17 +100,15 @@ export type Entry = {
   name: string;
   oid: string;
   mode: string;
-  /** In bytes. For a file in Git LFS, the size of the content, not of the pointer. 0 for folders and submodules. */
+  /** In bytes. For a file in Git LFS, the size of the content. */
   size: number;
   lfs?: LfsPointer;
-  /** Absent if not requested, or not found in time. */
   lastCommit?: CommitSummary;
 };
 
 export async function describeEntry(objects: GitObjects, entry: TreeEntry, path: string): Promise<Entry> {
   const { type, name, oid, mode } = entry;
   const described = { type, path, name, oid, mode };
-  // The commit of a submodule is in another repository.
   if (type === "directory" || type === "submodule") return { ...described, size: 0 };
   const size = (await objects.info(oid))?.size ?? 0;
   const lfs = await readLfsPointer(objects, entry, size);
@@ -129,7 +120,6 @@ type LfsPointer = LfsObjectId & { pointerSize: number };
 /** `version`, `oid` and `size` alone are longer. */
 const POINTER_MIN_BYTES = 100;
 
-/** @param size the file's size in git */
 export async function readLfsPointer(
   objects: GitObjects,
   { type, oid }: Pick<TreeEntry, "type" | "oid">,

@@ -7,8 +7,8 @@ import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
- * The pusher of a repository controls how long a walk of history and trees takes, so each walk has limits (S137). A walk that ran out of
- * time is remembered, because the next one would run out of time as well.
+ * The pusher of a repository controls how long a walk takes, so each walk has limits (S137). A walk that ran out of time is remembered,
+ * because the next one would run out of time as well.
  */
 
 export const WALK_MAX_MS = 20_000;
@@ -27,7 +27,6 @@ const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core
 
 export type Walked<T> = {
   value: T;
-  /** Whether the walk finished. */
   isWhole: boolean;
   /** The value to remember instead, if the value itself is too large. */
   later?: T;
@@ -36,7 +35,7 @@ export type Walked<T> = {
 type Walk<T> = {
   /** Walks of one repository share slots. */
   directory: string;
-  /** All other inputs of the walk, such as ids of commits, paths and options. */
+  /** All other inputs of the walk. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
   waitMaxMs?: number | undefined;
@@ -44,7 +43,6 @@ type Walk<T> = {
 
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
 
-/** Results of finished walks do not expire, because commits do not change. */
 export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
   const known = new Remembered<Known<T>>({ entries: max, characters: REMEMBERED_MAX_BYTES });
   const recall = (name: string): Known<T> | undefined => {
@@ -79,10 +77,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 
 export const EXTRA_MAX_MS = 250;
 
-/**
- * A walk that has begun continues, so that the next request finds the result.
- * @returns `isLate` false after a lack of time or memory, because asking again soon does not help
- */
+/** A walk that has begun continues for the next request. @returns `isLate` true if asking again soon helps */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
   const late = delay(maxMs, { isLate: true }, { signal: timer.signal });
@@ -105,7 +100,6 @@ function resultOf<T>({ outcome }: Known<T>): T {
 
 const outputs = walker<Buffer>({ max: EXHAUSTED_MAX, keepsWhole: false });
 
-/** @throws RanOutOfTime, also if the same walk did so recently; GitFailed; ServiceError `unavailable` */
 export function runWalk(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const walk = async () => ({ value: await runWalkGit(directory, args, options), isWhole: true });
   return outputs({ directory, of: args, walk });
@@ -116,7 +110,6 @@ export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
 
-/** Waits and walks until the deadline, for walks that can be repeated. */
 export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
@@ -145,7 +138,7 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Without a limit of the caller, too much output is due to the pushed content, and is not an internal error. */
+/** Without a caller's limit, too much output is due to the pushed content, and is not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
@@ -154,7 +147,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Git is killed `maxMs` after the start. The wait for the start does not count. */
+/** The wait for the start does not count. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

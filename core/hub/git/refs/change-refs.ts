@@ -26,13 +26,13 @@ import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
 
-/** After this time without renewal, another process takes the change over. */
+/** Then another process takes the change over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
-/** A killed process's locks are at least 20 seconds old when the lease ends. Clocks of other machines may differ by five seconds. */
+/** A killed process's locks are at least 20 seconds old when the lease ends. Clocks may differ by five seconds. */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
 /** A first push may create many branches, and the default branch is not known yet. */
 const HEADS_READ_AHEAD = 4;
-/** If git needs longer, the effects on pull requests follow later. */
+/** The rest of the effects on pull requests follows later. */
 const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
@@ -49,14 +49,13 @@ export type RefUpdateNote = {
 };
 
 /**
- * All changes of refs must use this function. No transaction covers both refs and events, so a note of the planned changes exists until the
- * outcome is recorded. From a note that is left, reconcile.ts finds out what happened (S122).
- * @param asked all changes that `perform` may make, because reconcile.ts cannot find others
+ * All changes of refs must use this function. A note of the planned changes exists until the outcome is recorded, because no transaction
+ * covers both refs and events (S122).
+ * @param asked all changes that `perform` may make
  * @param perform changes each ref only if that ref still is at `oldSha`, and returns the changes. Everything that it started must have
- * ended. If it throws a ServiceError other than RanOutOfTime, it must have changed no ref.
+ * ended. After a ServiceError other than RanOutOfTime, no ref may have changed.
  * @param quarantine the folder with the objects that `perform` will add
  * @returns undefined when nothing was changed
- * @throws ServiceError `unavailable` when the changes were made but could not be recorded in time; whatever `perform` throws
  */
 export async function changeRefs(
   repo: Repo,
@@ -78,11 +77,11 @@ export async function changeRefs(
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // `perform` may have added objects, which stay on the disk and count.
+      // These objects stay on the disk and count.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
-      // Otherwise requests that are refused again and again would leave more notes than reconcile.ts can examine (S137).
+      // Requests that are refused again and again could leave more notes than reconcile.ts can examine (S137).
       if (error instanceof ServiceError && !(error instanceof RanOutOfTime)) return dropNote(note, error);
       throw error;
     });
@@ -94,7 +93,7 @@ export async function changeRefs(
   }
 }
 
-/** Each loose ref is a file, and many such files would take more of the disk than their content (S137). */
+/** Each loose ref is a file, which takes more of the disk than its content (S137). */
 async function packRefs(id: string): Promise<void> {
   const path = repositoryPath(id);
   const options = { isLimited: true, config: ["core.fsync=reference"] };
@@ -103,10 +102,7 @@ async function packRefs(id: string): Promise<void> {
     .catch((err: unknown) => log().warn({ err, repo: id }, "the refs of a repository could not be packed"));
 }
 
-/**
- * The pusher can influence how long this takes, so nothing may be locked meanwhile (S137).
- * @returns the effects on pull requests, as far as git answered in time
- */
+/** The pusher can influence how long this takes, so nothing may be locked meanwhile (S137). */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes">,
   path: string,
@@ -120,7 +116,7 @@ export async function readAhead(
   return effects;
 }
 
-/** The refs have changed already, so the record must not be lost. Holds no connection between the attempts. */
+/** The refs have changed already. Holds no connection between the attempts. */
 async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -179,7 +175,6 @@ async function insertNote(
   throw conflict("Large files were deleted from this repository in the meantime. Try again.");
 }
 
-/** Only for changes that were not made. */
 async function dropNote({ id }: RefUpdateNote, error: unknown): Promise<never> {
   await pool().query("DELETE FROM ref_update WHERE id = $1", [id]);
   throw error;
@@ -198,7 +193,6 @@ type MoveTarget = {
   repo: Repo;
   path: string;
   actorNow: ActorNow;
-  /** The permission that this change requires besides the right to write. */
   ask?: PermissionCheck;
   /** A refused change must leave no new objects, because no quota would count them (S137). */
   quarantine?: Quarantine;

@@ -4,10 +4,7 @@ import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/**
- * Parses no revisions: `git rev-parse` would read the name `v1-2-g0123abc` as a commit.
- * @returns a commit or a tag object; null when there is no such ref
- */
+/** `git rev-parse` would read the name `v1-2-g0123abc` as a commit. @returns a commit or a tag object */
 export async function resolveRef(path: string, ref: string, options: Pick<GitOptions, "timeoutMs"> = {}): Promise<string | null> {
   try {
     return (await runGit(path, ["show-ref", "--verify", "--hash", "--", ref], options)).toString("latin1").trim();
@@ -17,7 +14,7 @@ export async function resolveRef(path: string, ref: string, options: Pick<GitOpt
   }
 }
 
-/** With the longest names, a list of this many refs fits into the output of `runGit`. */
+/** A list of this many refs fits into the output of `runGit`. */
 export const REPOSITORY_REFS_MAX = 50_000;
 
 export const tooManyRefs = (total: number): string =>
@@ -35,7 +32,6 @@ export async function requireRoomForRef(path: string, { isPullRequest = false } 
     );
 }
 
-/** @param prefix such as `refs/heads/` */
 export async function listRefs(
   path: string,
   prefix = "refs/",
@@ -46,7 +42,6 @@ export async function listRefs(
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
-/** For a repository that may have very many refs. */
 export async function findRefs(
   path: string,
   names: ReadonlySet<string>,
@@ -65,14 +60,11 @@ export async function findRefs(
 }
 
 const ABSENT = "0".repeat(40);
-// Git's messages for a ref that has another value, or that somebody else is changing now.
+// Git's messages for a ref that has another value or is being changed.
 const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
-/**
- * Call this within `changeRefs`. Changes all refs or none.
- * @returns nothing if one of the refs has changed, or somebody else is changing that ref
- */
+/** Call this within `changeRefs`. Changes all refs or none. @returns nothing if somebody else has changed a ref */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
   const lines = changes.map(({ ref, oldSha, newSha }) =>
     newSha === null ? `delete ${ref}\0${oldSha ?? ABSENT}\0` : `update ${ref}\0${newSha}\0${oldSha ?? ABSENT}\0`,
@@ -101,7 +93,6 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
 /** Far more events than one repository gets while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
 
-/** By ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
 export async function readRefHistory(tx: Db, repoId: string, since: Date): Promise<RefHistory> {
@@ -124,7 +115,7 @@ export function isRecorded(history: RefHistory, { ref, oldSha, newSha }: RefChan
   return (history.get(ref) ?? []).some((one) => one.oldSha === oldSha && one.newSha === newSha);
 }
 
-/** The recorded changes of a ref form a chain up to the current value. A change has happened if it fits into a gap of this chain. */
+/** The recorded changes of a ref form a chain. A change has happened if it fits into a gap of this chain. */
 export function hasHappened(history: RefHistory, asked: RefChange, now: string | null): boolean {
   const { ref, oldSha, newSha } = asked;
   if (oldSha === newSha || isRecorded(history, asked)) return false;

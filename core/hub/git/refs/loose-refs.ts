@@ -2,7 +2,6 @@ import type { Dir } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** If a repository has more loose refs, git packs them into one file. */
 export const LOOSE_REFS_MAX = 500;
 /** `heads`, and a name of 400 bytes, of which half are slashes. */
 const DEPTH_MAX = 201;
@@ -17,7 +16,6 @@ type Entry = { path: string; depth: number };
 export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): AsyncGenerator<Entry, void, undefined> {
   const open: Dir[] = [];
   const enter = async (folder: string) => {
-    // Git may have removed the folder meanwhile.
     const dir = await opendir(folder, { bufferSize: 256 }).catch(() => undefined);
     if (dir) open.push(dir);
   };
@@ -39,10 +37,7 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
   }
 }
 
-/**
- * Each loose ref is a file and may have folders, which must count towards the quota (S137).
- * @returns less if a slow disk does not answer in time
- */
+/** Loose refs are files, which must count towards the quota (S137). @returns less if a slow disk does not answer in time */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;
   const packed = await stat(join(path, "packed-refs")).catch(() => undefined);

@@ -31,7 +31,6 @@ beforeEach(async () => {
 
 const side = (oldSha: string | null, newSha: string | null, ref = "refs/heads/side"): RefChange => ({ ref, oldSha, newSha });
 
-/** Leaves the note of a killed process. */
 async function leaveNote(asked: RefChange[], { startedAt = new Date(), isAlive = false } = {}): Promise<string> {
   const id = newId();
   const claimedUntil = new Date(isAlive ? Date.now() + 60_000 : 0);

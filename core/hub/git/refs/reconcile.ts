@@ -13,7 +13,7 @@ const BATCH = 64;
 
 type LeftoverNote = RefUpdateNote & { asked: RefChange[] };
 
-/** Records exactly the changes that happened (S122). Any number of processes may run this at once. @returns whether there may be more */
+/** Records exactly the changes that happened (S122). Several processes may run this at once. @returns whether there may be more */
 export async function reconcileRefUpdates(): Promise<boolean> {
   const notes = await claim();
   for (const note of notes) {
@@ -27,8 +27,8 @@ export async function reconcileRefUpdates(): Promise<boolean> {
 }
 
 /**
- * Actors take turns, so that one actor's notes do not delay others (S137).
- * @returns the newest first, because the old value of a ref in a later change shows the outcome of an earlier one
+ * Actors take turns, so that one actor's notes do not delay others (S137). The newest come first, because a later change shows the outcome
+ * of an earlier one.
  */
 async function claim(): Promise<LeftoverNote[]> {
   const { rows } = await pool().query<LeftoverNote>(
@@ -63,7 +63,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   });
 }
 
-/** A live process's later change of one of these refs affects the result, and is not recorded yet. */
+/** A live process's change is not recorded yet, and affects the result. */
 async function isChangingElsewhere({ id, repoId }: RefUpdateNote, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

@@ -23,9 +23,8 @@ export type Recorded = { repo: Repo; changed: readonly RefChange[] };
 export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * If git refused every ref, this still counts the pushed objects: otherwise refused pushes could fill the disk beyond the quota. Nothing
- * slow may happen while the row is locked, so an unknown card and late pull requests follow later (S137).
- * @param effects the effects on pull requests, as far as git answered in time
+ * Refused pushes could otherwise fill the disk beyond the quota, so their objects are counted. Nothing slow may happen while the row is
+ * locked, so cards and pull requests may follow later (S137).
  */
 export async function recordRefChanges(
   tx: Db,
@@ -104,7 +103,6 @@ async function withoutRecorded(
   return changed.filter((change) => !isRecorded(history, change));
 }
 
-/** In a repository that was empty, a pushed branch becomes the default branch. */
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;

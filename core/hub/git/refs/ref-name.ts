@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../errors.ts";
 
-/** Git stores a ref in a file of this name and the lock in `<name>.lock`. File names have at most 255 bytes. */
+/** Git stores the lock in `<name>.lock`. File names have at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
 /** All components but the last are folders, which take up disk space too (S137). */
@@ -29,7 +29,6 @@ export function isRefName(name: string): boolean {
     .every((part) => !part.startsWith(".") && !part.endsWith(".lock") && Buffer.byteLength(part) <= COMPONENT_MAX_BYTES);
 }
 
-/** Older branches and tags may have more components, and stay usable. */
 export const isNewRefName = (name: string): boolean => isRefName(name) && name.split("/").length <= COMPONENTS_MAX;
 
 export function requireNewRefName(name: string, field: "branch" | "tag"): void {
@@ -46,5 +45,5 @@ const invalidName = (field: "branch" | "tag") =>
     field,
   );
 
-/** Full names and 40 hex digits. Null: the ref does not exist before, or after. */
+/** Full names and 40 hex digits. Null: the ref does not exist. */
 export type RefChange = { ref: string; oldSha: string | null; newSha: string | null };

@@ -9,7 +9,7 @@ export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): voi
     throw new ServiceError("forbidden", "This repository is read-only. Its maintainers can change this in its settings.");
 }
 
-/** Call this after all waits and before refs change, because the right may have been removed meanwhile (S114, S135). */
+/** Call this just before refs change, because the right may have been removed meanwhile (S114, S135). */
 export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: PermissionCheck): Promise<Actor> {
   const actor = await actorNow();
   const repo = await readRepo(id);
@@ -20,7 +20,6 @@ export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: Acto
 
 export type PermissionCheck = (actor: Actor, repo: Repo) => void | Promise<void>;
 
-/** A protected ref changes only by a fast-forward, and cannot be deleted. */
 export function isProtectedRef(
   { defaultBranch, isDefaultBranchProtected }: Pick<Repo, "defaultBranch" | "isDefaultBranchProtected">,
   ref: string,

@@ -41,7 +41,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
 
 let capabilities: Promise<Buffer> | undefined;
 
-/** The response names only git's capabilities and nothing of the repository, so one response serves all. */
+/** The response names only git's capabilities, so one response serves all repositories. */
 async function findCapabilities(path: string): Promise<Buffer> {
   capabilities ??= runGit(path, ["upload-pack", "--stateless-rpc", "--advertise-refs", "--", path], {
     config: fetchSettings(),

@@ -11,15 +11,14 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
-/** Several git commands examine each object, and the push keeps its slot during that time. */
+/** The push keeps its slot while several git commands examine each object. */
 const OBJECTS_MAX = 1_000_000;
 
-/** `reasons`: refs with a reason of their own. */
 export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
 type PushTarget = { path: string; repoId: string; actor: Actor };
 
-/** The unpacked objects must not exceed the limits (S137). @returns undefined if the push may proceed */
+/** Without limits, the unpacked objects could fill the disk (S137). @returns undefined if the push may proceed */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -61,7 +60,7 @@ export async function checkArrival(
   };
 }
 
-/** Git accepts a tag here. After a merge, the tag would become a parent, and nobody could clone the branch. */
+/** Git accepts a tag here, which a merge would make a parent. Nobody could clone such a branch. */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
   if (heads.length === 0) return true;
@@ -75,10 +74,7 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 
 const NAMED_MAX = 10;
 
-/**
- * Nobody could check out a pointer without content. Files that the author uploaded for a pull request belong to that pull request from now
- * on.
- */
+/** Nobody could check out a pointer without content. */
 async function checkPointers(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -110,7 +106,6 @@ async function checkPointers(
   };
 }
 
-/** A file that cannot be found is named by its id. */
 async function namesOf(
   path: string,
   { quarantine }: Arrival,

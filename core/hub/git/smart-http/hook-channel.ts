@@ -1,13 +1,9 @@
 import type { Duplex } from "node:stream";
 import type { GitProcess } from "../launched-git.ts";
 
-/** The report of the hook `pre-receive`, before any ref changes. */
 export type Arrival = {
-  /** The folder with the push's objects. */
   quarantine: string | undefined;
-  /** Files that exceed the limit. */
   large: { oid: string; bytes: number }[];
-  /** A commit, a tag or a folder that exceeds the limit. */
   long?: { type: string; oid: string };
   unpackedBytes: number;
   objects: number;

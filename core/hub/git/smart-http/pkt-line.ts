@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 
-/** Git's framing (gitprotocol-common): four hex digits of length, which include themselves, then the bytes. `0000` is a flush. */
+/** See gitprotocol-common. The four hex digits of length include themselves, and `0000` is a flush. */
 export const FLUSH = Buffer.from("0000");
 
 const HEADER_BYTES = 4;
 const LINE_MAX_BYTES = 65_520;
-/** The packet's first byte is the band's number. */
+/** The first byte is the band's number. */
 const BAND_MAX_BYTES = LINE_MAX_BYTES - HEADER_BYTES - 1;
 
 export class MalformedPkt extends Error {
@@ -30,13 +30,13 @@ function parseLength(header: Uint8Array): number {
   const text = Buffer.from(header).toString("latin1");
   if (!/^[0-9a-f]{4}$/i.test(text)) throw new MalformedPkt("a packet has no length");
   const length = Number.parseInt(text, 16);
-  // 1 and 2 are the delimiters of protocol version 2, which this code does not read.
+  // 1 and 2 are delimiters of protocol version 2, which this code does not read.
   if (length !== 0 && length < HEADER_BYTES) throw new MalformedPkt("a packet has an impossible length");
   if (length > LINE_MAX_BYTES) throw new MalformedPkt("a packet is too long");
   return length;
 }
 
-/** `rest` has the bytes after the last packet that were read too. The stream continues after them. */
+/** Bytes after the last packet that were read too. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);
@@ -45,7 +45,7 @@ export class PktStream {
     this.#stream = stream;
   }
 
-  /** @returns null for a flush, undefined at the end of the stream @throws MalformedPkt */
+  /** @returns null for a flush, undefined at the end of the stream */
   async next(): Promise<Buffer | null | undefined> {
     if (!(await this.#fill(HEADER_BYTES))) {
       if (this.rest.length === 0) return undefined;
@@ -85,7 +85,7 @@ function nextEvent(stream: Readable): Promise<void> {
 export class PktReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** @returns the packets that are complete by now; null is a flush @throws MalformedPkt */
+  /** @returns the packets that are complete by now; null is a flush */
   push(chunk: Buffer): (Buffer | null)[] {
     let rest = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
     const packets: (Buffer | null)[] = [];
@@ -108,7 +108,6 @@ export class PktPosition {
   #isSideBand = false;
   #isFramed = true;
 
-  /** The stream is between two packets, and the side band has begun. */
   get takesBandPacket(): boolean {
     return this.#isFramed && this.#isSideBand && this.#left === 0 && this.#header === "";
   }

@@ -13,11 +13,11 @@ import { pushMaxBytes } from "./transfer-settings.ts";
 /** A push that adds no objects has a pack of at most this size. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** A push that is smaller than one step reserves nothing, because few slots for pushes exist. */
+/** Few slots for pushes exist, so pushes smaller than one step need no reservation. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const CHECK_EVERY_MS = 500;
 
-/** Content that cannot be stored in the end must not be written to the disk either. */
+/** Git must not write content that cannot be stored in the end. */
 export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
   const { isOutsider } = await accessOf(actor, repo);
   const room = isOutsider ? await authorShare(repo.owner) : await roomOf(repo.owner);
@@ -25,9 +25,8 @@ export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
 }
 
 /**
- * Without reservations, many large pushes at once would fill the disk beyond the quota. Actors who may only propose changes reserve
- * nothing, because they could block the owner.
- * @returns a function that releases the reservation, and returns the refusal if storage ran out
+ * Without reservations, many large pushes at once would fill the disk beyond the quota.
+ * @returns releases the reservation, and returns the refusal if storage ran out
  */
 export function holdArriving(
   actor: Actor,
@@ -54,7 +53,6 @@ export function holdArriving(
   };
   const timer = setInterval(() => {
     checking ??= check()
-      // Storage is checked once more when the pack has arrived.
       .catch((err: unknown) => log().warn({ err, repo: repo.id }, "storage for a push could not be reserved"))
       .finally(() => {
         checking = undefined;
@@ -71,7 +69,6 @@ export function holdArriving(
 /** A push may add this many refs more than it deletes, even if no storage is left. */
 const FREE_REFS = 16;
 
-/** The storage stays reserved until the objects are counted. */
 export async function checkStorage(
   actor: Actor,
   repo: Repo,
@@ -79,7 +76,7 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // Deleting a branch or moving it to an older commit is always possible, because users free storage that way.
+  // Users free storage by deleting a branch or moving it to an older commit.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);
@@ -91,7 +88,6 @@ export async function checkStorage(
   }
 }
 
-/** @returns undefined if storage was not the reason */
 export async function checkAbandonedPack(actor: Actor, repo: Repo, bytes: number): Promise<Refusal | undefined> {
   try {
     const { isOutsider } = await accessOf(actor, repo);

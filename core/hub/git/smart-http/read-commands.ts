@@ -6,7 +6,7 @@ import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** The memory that a byte of the commands takes once it is parsed, measured with short names, which take the most. */
+/** The memory for a byte of the parsed commands, measured with short names, which take the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
@@ -15,25 +15,21 @@ const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const ABSENT = "0".repeat(40);
 
 export type Command = RefChange & {
-  /** The name's bytes as `latin1`, because the response uses the sender's name. */
+  /** As `latin1`, because the response uses the sender's name. */
   rawRef: string;
 };
 
 export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
-  /** The sender's history is cut off at these commits. */
   shallow: string[];
-  /** The bytes of each option as `latin1`. */
+  /** Each as `latin1`. */
   pushOptions: string[];
-  /** The part of the pack that was read already. */
+  /** The start of the pack. */
   rest: Buffer;
 };
 
-/**
- * See gitprotocol-pack, "Reference Update Request and Packfile Transfer". The push has no slot yet, so long commands use the shared memory
- * for bodies.
- */
+/** The push has no slot yet, so long commands use the shared memory for bodies. */
 export async function readCommands(stream: Readable): Promise<PushHead> {
   const hold = bodyHolder();
   try {

@@ -38,16 +38,15 @@ type Outcome = { report: Report; recorded?: Recorded | undefined; messages: stri
 const HEAD_GRACE_MS = 60_000;
 /** Git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
-/** Applies while others wait for the push's slot. */
 const PUSH_WANTED_GRACE_MS = 60_000;
-/** Within this time a connected client receives the response. */
+/** A connected client receives the response within this time. */
 const RESPONSE_READ_MS = 2_000;
 
 /** Git warns about every odd tree in a pack, and a pack may contain millions. */
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /**
- * Holds git's report back until the change is recorded, so that a client which was told that a push is done finds the event.
+ * Holds git's report back until the change is recorded, so that a client finds the event of a finished push.
  * @param actorNow is called again when all has arrived, which the sender can delay (S114, S135)
  * @param pushedAs the `owner/name` that the client used
  * @param pace overrides the usual one, for tests
@@ -101,7 +100,6 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   try {
     return await Promise.race([readCommands(stream), slow]);
   } catch (error) {
-    // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     throw error;
   } finally {
@@ -109,7 +107,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Drops the pack of a refused push, so that the client reads the reason. The pack has no slot, but must not arrive too slowly. */
+/** Reads the pack of a refused push, so that the client reads the reason. */
 async function dropPack(req: IncomingMessage, body: TransferBody, pace: Partial<Watched>): Promise<Outcome> {
   const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: PUSH_GRACE_MS };
   const stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => req.destroy() });
@@ -125,7 +123,7 @@ type Push = {
   head: PushHead;
   body: TransferBody;
   commands: readonly Command[];
-  /** Sends the headers of the response, once no error can replace it. */
+  /** After this, no error can replace the response. */
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;
@@ -160,7 +158,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // A push ends if the client disconnects before the whole pack has arrived. Afterwards the push is completed even without the client.
+      // The client may leave once the whole pack has arrived.
       feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
@@ -208,7 +206,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   return outcome;
 }
 
-/** A push holds a slot while the pack arrives, so the pack has to keep a minimum pace. */
+/** A push holds a slot while the pack arrives. */
 function endWhenSlow({
   req,
   res,
@@ -227,7 +225,6 @@ function endWhenSlow({
     onTooSlow: () => {
       isSlow = true;
       child.stdin.destroy();
-      // The rest of the request would arrive as slowly.
       res.once("finish", () => setTimeout(() => req.destroy(), RESPONSE_READ_MS).unref());
     },
     ...pace,
@@ -238,7 +235,6 @@ function endWhenSlow({
 
 type CheckedPush = { commands: readonly Command[]; isAtomic: boolean };
 
-/** Git waits for the answer, so a failed check refuses the push too. */
 async function checkPush(
   actorNow: ActorNow,
   repo: Repo,

@@ -14,7 +14,7 @@ import type { Command } from "./read-commands.ts";
 
 const PULL_REQUESTS_MAX = 50;
 
-/** The commands that this service refuses before git gets the push, each with the reason for the sender (S137). */
+/** These commands are refused before git gets the push (S137). */
 export async function refuseCommands(
   actor: Actor,
   repo: Repo,
@@ -47,8 +47,8 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
 }
 
 /**
- * Git checks refs only after the objects have left their quarantine, and would keep the objects of a refused push. Each push, fetch and
- * page reads all refs, so their number is limited (S137).
+ * Git would keep the objects of a push of which it refuses every ref. Each push, fetch and page reads all refs, so their number is limited
+ * (S137).
  */
 export async function checkRefs(
   repo: Repo,
@@ -71,7 +71,6 @@ export async function checkRefs(
   return { reason: "too many refs", messages: [tooManyRefs(total)] };
 }
 
-/** Negative if there will be fewer refs. */
 export const addedRefs = (commands: readonly Command[]): number =>
   commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
 
@@ -82,7 +81,7 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // Only status 1 is a refusal. For other failures git's own hook decides (hooks/forward/update).
+    // For other failures git's own hook decides.
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }

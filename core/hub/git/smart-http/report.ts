@@ -9,20 +9,17 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { bandPackets, FLUSH, PktReader, pktLine } from "./pkt-line.ts";
 import type { Command } from "./read-commands.ts";
 
-/** The outcome of a push (gitprotocol-pack, "Report Status"). */
 export type Report = {
-  /** `ok`, or why the pack was refused. */
   unpack: string;
-  /** By the ref's bytes as `latin1`: the reason of the refusal, or null if the ref was changed. */
+  /** By the ref's bytes as `latin1`. Null if the ref was changed. */
   refs: Map<string, string | null>;
 };
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Git nevertheless reports such a deletion as done. A packet may have several warnings. */
+/** Git nevertheless reports such a deletion as done. */
 const ALREADY_DELETED = /^.?warning: Deleting a non-existent ref$/gm;
 
-/** The output is packets of the side band. */
 export class ReceivedOutput {
   readonly #packets = new PktReader();
   readonly #report: Buffer[] = [];
@@ -30,7 +27,7 @@ export class ReceivedOutput {
   readonly #forward: (packet: Buffer) => void;
   #alreadyDeleted = 0;
 
-  /** @param forward immediately gets progress, and the empty packets that keep a connection alive */
+  /** @param forward gets progress, and the empty packets that keep a connection alive */
   constructor(forward: (packet: Buffer) => void) {
     this.#forward = forward;
   }
@@ -51,7 +48,7 @@ export class ReceivedOutput {
     this.#alreadyDeleted = 0;
   }
 
-  /** How many refs somebody else had deleted before, according to git. */
+  /** How many refs somebody else had deleted before. */
   get alreadyDeleted(): number {
     return this.#alreadyDeleted;
   }
@@ -61,7 +58,6 @@ export class ReceivedOutput {
     if (this.#reportBytes <= REPORT_MAX_BYTES) this.#report.push(Buffer.from(bytes));
   }
 
-  /** Undefined when git ended without a report. */
   report(): Report | undefined {
     const report: Report = { unpack: "", refs: new Map() };
     for (const line of new PktReader().push(Buffer.concat(this.#report))) {
@@ -97,10 +93,8 @@ export function answerPush(capabilities: ReadonlySet<string>, report: Report, me
   return hasBands ? Buffer.concat([printed, bandPackets(1, body), FLUSH]) : body;
 }
 
-/** In `latin1`. */
 const headline = (reason: string): string => Buffer.from(reason.replace(/[\0\r\n]+/g, " ").slice(0, 500)).toString("latin1");
 
-/** An approximate limit. */
 const BRANCHES_MAX = 3;
 
 export async function pushMessages({ repo, changed }: Recorded, pushedAs: string): Promise<string[]> {
@@ -129,7 +123,7 @@ export async function pushMessages({ repo, changed }: Recorded, pushedAs: string
   return lines.length > 0 ? ["", ...lines, ""] : [];
 }
 
-/** @throws Error when git ended without a report, so that reconcile.ts finds out the outcome */
+/** @throws Error when git ended without a report */
 export function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
   const report = output.report();
   if (!report) throw new Error("git ended without a report");
@@ -141,7 +135,6 @@ export function changedBy(output: ReceivedOutput, commands: readonly Command[]):
 
 export const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });
 
-/** @returns null only if git reported the change as done */
 export function reasonOf(repo: Repo, { ref, rawRef }: Command, { unpack, refs }: Report): string | null {
   const reason = refs.get(rawRef);
   if (reason === null) return null;

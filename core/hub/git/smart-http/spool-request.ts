@@ -10,30 +10,27 @@ import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
-/** Small requests need no slot. */
 const SMALL_MAX_BYTES = 4 * 1024;
 const GRACE_MS = 60_000;
 const ARRIVAL_MAX_MS = 300_000;
 
 type Spooled = {
   stream: Readable;
-  /** Whether others wait for this request's slot. */
   yields(): boolean;
-  /** Must always be called. Deletes the stored request. */
+  /** Must always be called. */
   close(): Promise<void>;
 };
 
 type SpoolOptions = {
   maxBytes: number;
   within: string;
-  /** The slots for requests that are stored in a file. */
   files?: FairQueue;
   pace?: Partial<Watched>;
 };
 
 /**
- * Reads the whole request before taking a slot for git, so that clients that send nothing cannot block clones (S137). Stores large requests
- * in an unlinked file, which disappears with the process.
+ * Reads the whole request before taking a slot for git, so that silent clients cannot block clones (S137). Large requests are stored in an
+ * unlinked file, which disappears with the process.
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
@@ -45,7 +42,6 @@ export async function spoolRequest(
     await readAll(req, store, maxBytes, pace);
     return { stream: store.stream(), yields: () => store.yields(), close: () => store.close() };
   } catch (error) {
-    // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     await store.close();
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
@@ -65,7 +61,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // Event handlers lack the context of the request, and the slot counts against the request's caller.
+    // Event handlers lack the context of the request, to whose caller the slot belongs.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
@@ -84,12 +80,11 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/** Copies chunks, because each Buffer takes some hundred bytes besides the content, and a client may send a byte per chunk. */
+/** Copies chunks, because each Buffer takes some hundred bytes besides the content. */
 class Store {
   readonly #within: string;
   readonly #files: FairQueue;
   #memory = Buffer.allocUnsafeSlow(SMALL_MAX_BYTES);
-  /** How much of the memory is used. */
   #size = 0;
   #file: FileHandle | undefined;
   #release: Slot | undefined;
@@ -101,7 +96,7 @@ class Store {
     this.#files = files;
   }
 
-  /** @returns false if there was no room in memory, so that the chunk must be written */
+  /** @returns false if the chunk must be written instead */
   keep(chunk: Buffer): boolean {
     if (this.#file) return false;
     const size = this.#size + chunk.length;

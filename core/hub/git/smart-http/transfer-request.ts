@@ -9,7 +9,6 @@ import { isServiceError, ServiceError } from "../../../errors.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
-/** Has Node's streams, so that the content is not held in memory. */
 export type TransferRequest = { req: IncomingMessage; res: ServerResponse };
 
 const gitServices = ["upload-pack", "receive-pack"] as const;
@@ -19,7 +18,7 @@ export function gitServiceOf(text: string | undefined): GitService | undefined {
   return gitServices.find((service) => `git-${service}` === text);
 }
 
-/** Passes on the client's protocol version, and nothing else of the header (gitprotocol-v2). */
+/** Passes on nothing else of the client's header. */
 export function protocolEnvironment(header: string | undefined): Record<string, string> {
   const version = header?.split(":").find((part) => /^version=[012]$/.test(part));
   return version ? { GIT_PROTOCOL: version } : {};
@@ -39,18 +38,18 @@ export function answerHead(res: ServerResponse, contentType: string): void {
 
 export type TransferBody = {
   stream: Readable;
-  /** Whether the body exceeded the limit. The stream ended at that point. */
+  /** The stream ended at the limit. */
   isCut(): boolean;
   /** Decompressed. */
   receivedBytes(): number;
   /**
-   * Drops the rest, because a client that cannot finish sending does not read the response. Does not decompress the rest, because a few
-   * megabytes may decompress to gigabytes (S137).
+   * A client that cannot finish sending does not read the response. The rest is not decompressed, because a few megabytes may become
+   * gigabytes (S137).
    */
   drop(): Promise<void>;
 };
 
-/** Bytes beyond the limit are still read, up to this multiple, so that the client reads the response. */
+/** Bytes beyond the limit are read and dropped, so that the client reads the response. */
 const DROPPED_TIMES = 2;
 
 export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
@@ -83,7 +82,6 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
     await finished(source, { writable: false }).catch(() => undefined);
   };
   const { push } = stream;
-  // Counted on arrival, so that the stream can be read in any way.
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
     const isCut = received > maxBytes;
     if (chunk instanceof Uint8Array) received += chunk.length;
@@ -115,7 +113,7 @@ export const TOO_SLOW =
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
-/** If the client disconnects, the process's input ends. If the process stops reading, the connection stays open for the response. */
+/** A process that stops reading must not close the connection, which is still needed for the response. */
 export function feed(body: TransferBody, stdin: Writable): void {
   const { stream } = body;
   stream.once("close", () => {
@@ -132,7 +130,7 @@ export function feed(body: TransferBody, stdin: Writable): void {
   else stream.pipe(stdin);
 }
 
-/** The author of an open pull request may push, and refuse-commands.ts then decides ref by ref. */
+/** The author of an open pull request may push too. */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
   if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
   try {

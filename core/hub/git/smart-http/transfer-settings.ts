@@ -3,19 +3,17 @@ import { join } from "node:path";
 import { env } from "../../../env.ts";
 
 const MIB = 1024 * 1024;
-/** As a multiple of the limit for the pack. */
 const UNPACKED_TIMES = 8;
 
 export const TRANSFER_MAX_MS = 6 * 60 * 60 * 1000;
 
-/** The lines of a fetch's request: the wanted and the present commits. */
 export const FETCH_REQUEST_MAX_BYTES = 64 * MIB;
 
 export const fileMaxBytes = (): number => env().GIT_MAX_FILE_MB * MIB;
 export const pushMaxBytes = (): number => env().GIT_MAX_PUSH_MB * MIB;
 export const unpackedMaxBytes = (): number => pushMaxBytes() * UNPACKED_TIMES;
 
-/** Clients see only branches, tags and pull requests. All other refs are hidden, also refs that a later version may store (S137). */
+/** All other refs are hidden, also refs that a later version may store (S137). */
 const visibleRefs = [
   "transfer.hideRefs=refs",
   "transfer.hideRefs=!refs/heads",
@@ -23,13 +21,10 @@ const visibleRefs = [
   "transfer.hideRefs=!refs/pr",
 ];
 
-/** One process must not use all the memory, or more than one core, because other requests need them. */
+/** Other requests need memory and cores too. */
 const memoryConfig = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
-/**
- * Other filters walk every path, and a few objects can unfold to any number of paths (S137). A tree is visited again for each depth at
- * which it is found.
- */
+/** Other filters walk every path, and a few objects can unfold to any number of paths (S137). */
 const filters = [
   "uploadpack.allowFilter=true",
   "uploadpackfilter.allow=false",
@@ -40,24 +35,21 @@ const filters = [
 /** The memory of the machine, or of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
-/** Far more than clones of large repositories need. */
 export const fetchLimits = {
   ...{ isLimited: true, niceness: 19, cpuSeconds: 1_800 },
   memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),
 } as const;
 
-/** Does not include the packs that fetches map. */
 export const FETCH_MEMORY_BYTES = machineBytes / 4;
 
 export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...memoryConfig,
   ...filters,
-  // Partial clones request single objects later. Protocol version 2 always allows that, so older versions allow it too.
+  // Protocol version 2 always allows this, which partial clones need.
   "uploadpack.allowAnySHA1InWant=true",
 ];
 
-/** @param maxBytes git stops reading a longer pack */
 export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes()): string[] => [
   ...visibleRefs,
   ...memoryConfig,
@@ -67,9 +59,9 @@ export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes
   "receive.denyDeleteCurrent=ignore",
   "receive.fsckObjects=true",
   `receive.maxInputSize=${maxBytes}`,
-  // Larger files are read piece by piece, so that memory does not depend on the size of pushed files.
+  // Memory must not depend on the size of pushed files.
   `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
-  // An event that reports a push survives a power failure, so the pushed data must as well.
+  // The event of a push survives a power failure, so the pushed data must as well.
   "core.fsync=objects,derived-metadata,reference",
   "core.fsyncMethod=batch",
 ];

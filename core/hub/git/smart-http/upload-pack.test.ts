@@ -50,7 +50,6 @@ async function hold(party: Party, memory: FetchMemory): Promise<Held> {
   const [res] = (await once(req, "response")) as [IncomingMessage];
   const held = { res: res.on("error", () => undefined), isEnded: false };
   const answer = await asked.promise;
-  // A client that reads nothing does not notice the end.
   answer.once("close", () => {
     held.isEnded = !answer.writableFinished;
   });
@@ -122,7 +121,7 @@ describe("S137 a long clone", () => {
     const res = await clone(stranger, () => (++turns > 10 ? HOUR : 0));
     let bytes = 0;
     res.on("error", () => undefined).on("data", (chunk: Buffer) => (bytes += chunk.length));
-    // Ten pieces of at most 64 KiB follow the beginning, and the eleventh waits. Git has 32 MiB to send.
+    // Ten pieces of at most 64 KiB follow the beginning, and the eleventh waits.
     await expect.poll(() => turns, { timeout: 10_000 }).toBe(11);
     await expect.poll(() => bytes).toBeGreaterThan(128 * 1024);
     expect(bytes).toBeLessThan(2 * MIB);

@@ -22,12 +22,10 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Git serves a clone of this size in about the time for which git has normal priority. */
+/** Git serves a clone of this size before git's priority is lowered. */
 const SMALL_BYTES = 4 * 1024 * 1024;
-/** How long a client may take to read TOO_MUCH_MEMORY. */
 const ERROR_READ_MAX_MS = 10_000;
 
-/** @param options.memory another limit, for tests */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
   const path = await openRepository(repo);
   const { isAnonymous } = currentParty();
@@ -44,7 +42,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
         niceness: isAnonymous ? "idle" : 19,
         // Many large clones that begin together would otherwise delay everybody else's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // For accounts, git searches for deltas in each clone again. Anonymous callers get only the existing deltas.
+        // Searching for deltas is expensive, so anonymous callers get only the existing ones.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -58,7 +56,6 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           if (!position.takesBandPacket) return res.destroy();
           child.stdout.unpipe(output).resume();
           output.write(bandPackets(3, Buffer.from(TOO_MUCH_MEMORY)));
-          // The response ends when git does.
           child.kill("SIGKILL");
           const timer = setTimeout(() => res.destroy(), ERROR_READ_MAX_MS);
           res.once("close", () => clearTimeout(timer));
@@ -78,15 +75,13 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
 }
 
 const CHECK_EVERY_MS = 250;
-/** Two cores fill a gigabyte in a second. */
 const CHECK_OFTEN_MS = 50;
 
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * A small repository can make git use a gigabyte, which no limit of slots or objects prevents (S137). So all fetches share a limit, and
- * beyond that limit the largest fetch of the caller with the most memory ends. Fetches of accounts end only while anonymous callers hold no
- * more than half.
+ * A small repository can make git use a gigabyte, so all fetches share a limit (S137). Beyond the limit, the largest fetch of the caller
+ * with the most memory ends. Fetches of accounts end only while anonymous callers hold less than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -97,11 +92,7 @@ export class FetchMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Counts a git process and its children against the current caller.
-   * @param end is called with the bytes that the fetch held, once it is no longer counted
-   * @returns a function that stops counting
-   */
+  /** @param end is called with the bytes that the fetch held, once it is no longer counted @returns a function that stops counting */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);
@@ -120,7 +111,7 @@ export class FetchMemory {
     while (total(this.#fetches) > this.#maxBytes) {
       const fetch = this.#chooseToEnd();
       this.#forget(fetch);
-      // SIGKILL, because on SIGTERM git at low priority holds its memory for a while. Git has nothing to clean up.
+      // On SIGTERM, git at low priority would hold its memory for a while.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
@@ -147,7 +138,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Without the mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
+/** Without mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])

@@ -10,24 +10,21 @@ import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 
 export type Transfer = {
   child: GitProcess;
-  /** Resolves when git has ended and all its output was read. */
   closed: Promise<void>;
   endWithClient(res: ServerResponse): void;
-  /** Whether another caller waits for this slot. */
   yields: () => boolean;
 };
 
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** Longer, because a client first reads from buffers on the way. */
+/** A client first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** How long git may compute while others wait for the slot. A large clone takes git a minute before the first bytes. */
+/** Git computes for a minute before the first bytes of a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
-/** How long the streams of a git process that has ended may stay open without a byte. */
 const LEFT_OPEN_MS = 10_000;
 
-/** Waits until git has ended after `use` has returned, and ends git when `use` throws. @param limits override the usual ones, for tests */
+/** Waits until git has ended. @param limits override the usual ones, for tests */
 export async function withTransfer(
   queue: FairQueue,
   path: string,
@@ -74,7 +71,7 @@ export async function withTransfer(
       yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
-    // Nor may git hold the slot while it only computes and others wait.
+    // Git must not hold the slot while it only computes and others wait.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
       // Paused output waits for the client or for its turn.
@@ -96,18 +93,17 @@ export async function withTransfer(
     if (!isClientGone) throw error;
   } finally {
     clearTimeout(limit);
-    // Git's messages say more than the status. Most are about the client's input.
     if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git printed errors");
   }
 }
 
 function end(child: GitProcess): void {
   closeInputs(child);
-  // Nobody reads the output now, and unread output keeps the stream from closing.
+  // Unread output keeps the stream from closing.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself and deletes the received objects. A signal would leave these behind.
+  // A push ends by itself and deletes the received objects, which a signal would leave behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));
@@ -115,16 +111,13 @@ function end(child: GitProcess): void {
 
 const channelOf = ({ stdio }: GitProcess) => (stdio as unknown as (Duplex | undefined)[])[3];
 
-/** A waiting hook outlives git, and keeps the channel open until our end is closed. */
+/** A waiting hook outlives git until our end of the channel is closed. */
 function closeInputs(child: GitProcess): void {
   child.stdin.destroy();
   channelOf(child)?.destroy();
 }
 
-/**
- * Git may leave processes behind that keep the streams open, and Node waits for the streams. Output that still goes to a slow reader stays
- * open, because that reader's pace is watched elsewhere.
- */
+/** Git may leave processes behind that keep the streams open, and Node waits for the streams. */
 function closeSoon(child: GitProcess, leftOpenMs: number): void {
   closeInputs(child);
   const bytesRead = () => (child.stdout as Socket).bytesRead;

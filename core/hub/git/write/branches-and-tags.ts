@@ -17,16 +17,15 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 type NewBranch = {
   branch: string;
-  /** Any revision; by default the default branch. */
+  /** By default the default branch. */
   startingPoint?: string | undefined;
-  /** Starts the branch with a new commit without files. */
   isEmpty?: boolean | undefined;
-  /** Moves an existing branch. Without `startingPoint` and `isEmpty`, that branch stays unchanged. */
+  /** Without `startingPoint` and `isEmpty`, an existing branch stays unchanged. */
   isOverwriting?: boolean | undefined;
 };
 
 /**
- * In a repository without commits, unless `isEmpty`, the default branch and the new branch share an empty first commit.
+ * In a repository without commits, the default branch and the new branch share an empty first commit.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @returns the commit of the branch
  */
@@ -107,9 +106,8 @@ export async function deleteBranch(
 
 type NewTag = {
   tag: string;
-  /** Any revision; by default the default branch. */
+  /** By default the default branch. */
   revision?: string | undefined;
-  /** Creates an annotated tag. */
   message?: string | undefined;
 };
 
@@ -152,8 +150,7 @@ export async function deleteTag(
 }
 
 /**
- * Replaces the history by one commit with the same files. On the protected default branch, this requires the permission to remove the
- * protection.
+ * On the protected default branch, this requires the permission to remove the protection.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @returns the commit and the full ref
  */
@@ -180,7 +177,7 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
-    // A squash can free storage, so it is allowed when no storage is left, but only with the usual message.
+    // A squash can free storage, so the usual message is allowed when no storage is left.
     const isFree = !message?.trim() && (await hasHistory(path, oldSha));
     const signature = await signatureOf(actor);
     const hold = isFree ? undefined : await holdStorage(repo.owner, Buffer.byteLength(text), "this commit's message");
@@ -215,7 +212,6 @@ async function writeTag(
   return writeObject(path, "tag", `object ${commit}\ntype commit\ntag ${tag}\ntagger ${signature}\n\n${message}`);
 }
 
-/** Git checks its input before it writes. */
 async function writeObject(path: string, type: "commit" | "tag", content: string): Promise<string> {
   return (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input: content })).toString("latin1").trim();
 }

@@ -8,7 +8,6 @@ import { Folders } from "./folders.ts";
 import { shownPath } from "./parse-path.ts";
 import type { Import } from "./start-import.ts";
 
-/** A step of a commit, whose content is written already. */
 export type Change =
   | { kind: "put"; path: string; blob: string }
   | { kind: "delete"; path: string; what: "file" | "folder" | "entry" }
@@ -24,7 +23,7 @@ export type CommitPlan = {
 
 export type BuiltCommit = {
   sha: string;
-  /** Whether the files differ from those of the parent. Always true for a first commit. */
+  /** Always true for a first commit. */
   isDifferent: boolean;
 };
 
@@ -35,8 +34,7 @@ const STEPS_AT_ONCE = 500;
 const QUESTIONS_AT_ONCE = 1_000;
 
 /**
- * The commit is on no branch. Git performs steps while answers arrive, so that many files need few round trips.
- * @param name for a ref of the import's own repository; a different one for each commit
+ * Git performs steps while answers arrive, so that many files need few round trips. @param name for a ref; a different one for each commit
  */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
@@ -86,7 +84,6 @@ async function perform(
       git.send(`M ${mode} ${oid} ${quote(path)}`);
     }
     if (checks.length < QUESTIONS_AT_ONCE && index < changes.length - 1) continue;
-    // Reports the first failure in the order of the steps.
     const failed = (await Promise.allSettled(checks)).find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
     checks = [];
@@ -135,7 +132,7 @@ function parseEntry(line: string): Entry | undefined {
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-/** Quotes a path as git does. Paths contain no control characters. */
+/** Paths contain no control characters. */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
 
 const SUMMARY_MAX_CHARACTERS = 1_000;
@@ -167,10 +164,7 @@ export function tagMessage(message: string): string {
 /** Git's format: `Name <address> seconds zone`. */
 export type Signature = string;
 
-/**
- * A person's own email address is private, so the signature has an address that receives no messages. The address begins with the account's
- * id, so that it identifies the person even after a rename.
- */
+/** A person's own email address is private, so the signature has an address that receives no messages. */
 export async function signatureOf(actor: Actor): Promise<Signature> {
   if (actor.kind === "publisher") return signatureOfJob(actor);
   const id = actorId(actor);
@@ -179,7 +173,7 @@ export async function signatureOf(actor: Actor): Promise<Signature> {
   return sign(name, user ? noReplyAddress(user) : `noreply@${noReplyHost()}`);
 }
 
-/** The address contains the publisher's id and leads to no account. */
+/** The address leads to no account. */
 async function signatureOfJob({ publisherId }: Publisher): Promise<Signature> {
   const publisher = await db().trustedPublisher.findUnique({ where: { id: publisherId }, select: { preset: true } });
   const name = publisherName(publisher && isPresetName(publisher.preset) ? publisher.preset : "oidc");
@@ -193,7 +187,7 @@ function noReplyAddress({ id, username }: { id: string; username: string }): str
 const noReplyHost = (): string => `users.noreply.${new URL(env().ORIGIN).hostname}`;
 
 function sign(name: string, address: string): Signature {
-  // Characters that git removes itself, and those that would end the line or begin the address.
+  // Git removes some of these characters itself. The others would end the line or begin the address.
   const plain = name
     .replace(/[\p{Cc}<>]/gu, " ")
     .replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, "")

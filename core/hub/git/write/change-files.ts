@@ -21,13 +21,12 @@ export type FileChange = {
   path: string;
   /** Null deletes the file. */
   content: Uint8Array | null;
-  /** The file must not exist yet. */
   isNew?: boolean;
 };
 
 export type FileChanges = {
   branch: string;
-  /** The commit that the user saw when they began; null if there was none. */
+  /** Null if there was no commit. */
   seen: string | null;
   files: readonly FileChange[];
   summary: string;
@@ -37,11 +36,9 @@ export type FileChanges = {
 
 export type NewerVersion = {
   path: string;
-  /** The branch's current commit. */
   head: string;
-  /** The commit that changed the file, or the head if that commit was not found in time. */
+  /** The head if the commit was not found in time. */
   commit: string;
-  /** Undefined if the commit was not found in time. */
   authorName?: string;
   title?: string;
   isDeleted: boolean;
@@ -51,7 +48,7 @@ type FilesChanged = { outcome: "committed"; committed: Committed } | { outcome: 
 
 const ATTEMPTS_MAX = 5;
 
-/** Keeps others' changes of other files since the seen commit. Reports their changes of these files instead of overwriting them. */
+/** Keeps others' changes of other files. Reports their changes of these files instead of overwriting them. */
 export async function changeFiles(actor: Actor, name: RepoName, input: FileChanges): Promise<FilesChanged> {
   const { branch, seen, isPullRequest = false } = input;
   const repo = await findRepo(actor, name);
@@ -98,7 +95,7 @@ async function oidAt(objects: Parameters<typeof findEntry>[0], commit: string | 
   return entry && entry !== "root" ? entry.oid : undefined;
 }
 
-/** In a long history git may not find the commit in time. The user then only learns which file has changed (S137). */
+/** In a long history git may not find the commit in time (S137). */
 async function latestChange(directory: string, head: string, path: string) {
   const args = ["log", "-1", "--format=%H%x00%an%x00%s", "--encoding=UTF-8", "--end-of-options", head, "--", path];
   try {
@@ -121,7 +118,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   });
 }
 
-/** Uploads content that belongs in Git LFS first, as clients do. */
+/** Content that belongs in Git LFS is uploaded first. */
 async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
   const { branch, isPullRequest = false } = input;
   const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);

@@ -33,10 +33,7 @@ export async function findCommit(repo: Repo, path: string, revision: string): Pr
   return sha;
 }
 
-/**
- * The caller has checked that the actor may see the repository.
- * @param target.revision `main` or `refs/pr/3`. With `isPullRequest`, the branch that the pull request proposes to change.
- */
+/** The caller has checked that the actor may see the repository. */
 export async function resolveCommitTarget(
   actor: Actor,
   repo: Repo,

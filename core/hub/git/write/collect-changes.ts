@@ -12,12 +12,9 @@ import type { Content, Import } from "./start-import.ts";
 
 export type Collected = {
   changes: Change[];
-  /** Whether any file's content is in the commit itself. */
   hasContent: boolean;
   lfsPaths: string[];
-  /** The pointers whose content is in the author's store of proposals. */
   proposed: ProposedPointer[];
-  /** The commit's own `.gitattributes`. */
   rootAttributes: Uint8Array | undefined;
 };
 
@@ -29,10 +26,9 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
- * Writes contents as they arrive, and holds only one at a time.
+ * Holds only one content at a time.
  * @param options.storeId the author's store of proposals, for the commits of a pull request
- * @param options.resolveCommit resolves the revision of a copy
- * @param options.countContent is called before a file's content is written, and throws if that is too much
+ * @param options.countContent throws if there is too much content
  */
 export async function collectChanges(
   operations: AsyncIterable<Operation> | Iterable<Operation>,
@@ -127,7 +123,6 @@ function requireSmall(path: string, content: Content): number {
   );
 }
 
-/** @throws ServiceError `invalid_request` if git would not read the whole file */
 async function parseAttributes(path: string, content: Content): Promise<Uint8Array> {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   const bytes =
@@ -156,11 +151,10 @@ function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string
   return object;
 }
 
-/** One step of a commit, in order (docs/specification/repositories-and-git.md#commits-over-the-api). */
+/** See docs/specification/repositories-and-git.md#commits-over-the-api. */
 export type Operation =
-  /** Adds a file, or replaces its content. */
   | { type: "file"; path: string; content: Content }
-  /** A file that was uploaded by Git LFS, with the SHA-256 and the size in bytes. */
+  /** A file in Git LFS, by the SHA-256 and with the size in bytes. */
   | { type: "lfsFile"; path: string; oid: string; sizeBytes?: number }
   | { type: "deletedFile"; path: string }
   | { type: "deletedFolder"; path: string }
@@ -173,5 +167,5 @@ export const OPERATIONS_MAX = 25_000;
 const PATHS_MAX_BYTES = 8 * 1024 * 1024;
 const FILE_MAX_MB = 10;
 
-/** In bytes. A larger file belongs in Git LFS. An operator may set a lower limit for pushes. */
+/** In bytes. A larger file belongs in Git LFS. */
 export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

@@ -9,7 +9,7 @@ import type { Collected } from "./collect-changes.ts";
 
 const isOutsider = async (actor: Actor, repo: Repo): Promise<boolean> => !(await may(actor, "repo.write", repoResource(repo)));
 
-/** The contents of a proposal may not exceed what the author may store. @returns a function that throws ServiceError `storage_full` */
+/** @returns a function that throws ServiceError `storage_full` */
 export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: number) => void> {
   let left = (await isOutsider(actor, repo)) ? await authorShare(repo.owner) : Number.POSITIVE_INFINITY;
   return (bytes) => {
@@ -19,9 +19,8 @@ export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: n
 }
 
 /**
- * Actors who may write can always delete files, which may free storage. For others, folders count too, because a small request may write a
- * large folder.
- * @param quarantine the path of the folder with the commit's objects
+ * Deletions may free storage, so actors who may write can always make them. For others, folders count too, because a small request may
+ * write a large folder.
  */
 export async function holdCommit(
   actor: Actor,

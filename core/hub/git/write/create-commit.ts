@@ -27,13 +27,12 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 import { type Import, startImport } from "./start-import.ts";
 
 export type NewCommit = {
-  /** The branch, or `refs/pr/<num>`. */
   revision: string;
   summary: string;
   description?: string | undefined;
   /**
-   * A SHA or its first digits. The commit is refused unless this is the branch's latest commit, or, for null, unless the branch is empty.
-   * With `isPullRequest`, the commit at which the pull request starts.
+   * A SHA or its first digits, which must name the branch's latest commit. Null requires an empty branch. With `isPullRequest`, the commit
+   * at which the pull request starts.
    */
   parentCommit?: string | null | undefined;
   isPullRequest?: boolean;
@@ -42,19 +41,17 @@ export type NewCommit = {
 
 export type Committed = {
   repo: Repo;
-  /** If nothing was different, the branch's current commit. */
+  /** The branch's current commit if nothing was different. */
   sha: string;
   ref: string;
   isNew: boolean;
-  /** The number of the new pull request. */
   pullRequest?: number;
 };
 
-/** In this process, commits to a branch wait for each other. Only pushes, merges and other processes can get ahead of one. */
+/** Only pushes, merges and other processes can get ahead of a commit. */
 const ATTEMPTS_MAX = 10;
 /**
- * The branch moves at the very end, and only from the commit that was built upon, so a commit exists whole or not at all. A commit that
- * would change nothing is not created.
+ * The branch moves at the very end, so a commit exists whole or not at all.
  * @param actorNow resolves the actor again when everything has arrived, which the sender can delay (S114, S135)
  */
 export async function createCommit(
@@ -68,7 +65,7 @@ export async function createCommit(
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
-  // Git writes contents as they arrive, so a commit holds a slot like a push, and yields that slot if contents come slowly (S137).
+  // A commit holds a slot while contents arrive, and yields that slot if they come slowly (S137).
   const slot = await pushes.take({ within: path });
   const request = requestContext.getStore();
   if (request) request.yields = slot.yields;
@@ -116,14 +113,13 @@ type Draft = {
   ref: string;
   message: string;
   parentCommit: string | null | undefined;
-  /** The author's store of proposals. */
   storeId: string | undefined;
   collected: Collected;
   quarantine: Quarantine;
   imports: Imports;
 };
 
-/** If another commit was faster, this one is rebuilt on top of it, unless a certain parent was required. */
+/** If another commit was faster, this one is rebuilt, unless a certain parent was required. */
 async function addToBranch(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
   const { actorNow, repo, path, ref, quarantine, parentCommit, storeId, collected } = draft;
   const num = numOfPullRequestRef(ref);
@@ -190,7 +186,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   return { repo: opened.repo, sha: built.sha, ref: `refs/pr/${opened.row.num}`, isNew: true, pullRequest: opened.row.num };
 }
 
-/** Everybody may propose changes to a gated repository, and a copy could show a file's content to those who may not read it. */
+/** A copy could show a file's content to somebody who may only propose changes. */
 async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected): Promise<void> {
   if (!changes.some(({ kind }) => kind === "copy")) return;
   await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
@@ -230,7 +226,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
 
 const isCommitName = (text: string): boolean => /^[0-9a-f]{5,40}$/i.test(text);
 
-/** From a commit outside the branch's history, removed content could be made visible again. */
+/** Commits outside the branch's history could make removed content visible again. */
 async function resolveAncestor({ repo, path }: Draft, wanted: string, base: string): Promise<string> {
   if (base.startsWith(wanted.toLowerCase()) && isCommitName(wanted)) return base;
   const sha = await findCommit(repo, path, wanted);
@@ -238,7 +234,6 @@ async function resolveAncestor({ repo, path }: Draft, wanted: string, base: stri
   throw new ServiceError("precondition_failed", `${wanted} is not a commit of the base branch.`);
 }
 
-/** A new import for each attempt, started when it is first needed. */
 class Imports {
   readonly #quarantine: Quarantine;
   #open: Promise<Import> | undefined;

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 
-/** Enough for a commit with the maximum number of files, each in two folders of its own. */
+/** Each of the maximum number of files may be in two folders of its own. */
 const FOLDERS_MAX = 50_000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 

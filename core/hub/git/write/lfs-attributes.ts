@@ -12,10 +12,7 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const LINE_MAX_BYTES = 2_048;
 const LINES_AT_ONCE = 1_000;
 
-/**
- * Assigns Git LFS files to Git LFS in .gitattributes, because otherwise a clone would have pointers instead of files.
- * @param within the repository's path
- */
+/** Without these .gitattributes, a clone would have pointers instead of files. @param within the repository's path */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,
   { git, gitDirectory, parent, within }: { git: Import; gitDirectory: string; parent: string | null; within: string },
@@ -43,19 +40,16 @@ async function readRootAttributes(gitDirectory: string, commit: string | null): 
   }
 }
 
-/** These files are usually large and never merged line by line. */
 const LFS_EXTENSIONS: ReadonlySet<string> = new Set(
   `7z arrow avi bin bz2 ckpt ftz gguf gz h5 joblib mkv mlmodel model mov mp3 mp4 msgpack npy npz onnx ot parquet pb pickle pkl
    pt pth rar safetensors tar tflite tgz wasm wav xz zip zst`.split(/\s+/),
 );
 
-/** `*.bin`, for a path that ends in one of the usual extensions. */
 export function usualLfsPattern(path: string): string | undefined {
   const extension = /[^/]\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase();
   return extension && LFS_EXTENSIONS.has(extension) ? `*.${extension}` : undefined;
 }
 
-/** The names that are not extensions are those of the public hub. */
 export function usualLfsAttributes(): string {
   const patterns = [
     ...[...LFS_EXTENSIONS].map((extension) => `*.${extension}`),
@@ -68,11 +62,9 @@ export function usualLfsAttributes(): string {
 }
 
 type Attributed = {
-  /** The commit whose .gitattributes apply, in every folder. */
   commit: string | null;
-  /** The content of the .gitattributes at the root, if this commit changes it. */
+  /** Present if this commit changes the .gitattributes at the root. */
   rootAttributes?: Uint8Array | undefined;
-  /** How long each command may take. */
   maxMs?: number;
 };
 
@@ -92,7 +84,7 @@ export async function readLfsFilters(
     found.set(".gitattributes", oid.toString("latin1").trim());
   }
   if (found.size === 0) return new Map();
-  // In a bare repository git reads attributes from an index. This index has only these files.
+  // In a bare repository git reads attributes from an index.
   const env = { GIT_INDEX_FILE: join(gitDirectory, "attributes-index") };
   const entries = [...found].map(([path, oid]) => `100644 ${oid}\t${path}\0`);
   await run(["read-tree", "--empty"], { env });
@@ -140,7 +132,7 @@ function lfsAttributeLine(path: string): string {
 
 const assignedToLfs = (pattern: string): string => `${pattern} filter=lfs diff=lfs merge=lfs -text\n`;
 
-/** Matches only this path. Quoted as in C if the path contains characters that would end or begin a pattern. */
+/** Quoted as in C if the path contains characters that would end or begin a pattern. */
 function exactPattern(path: string): string {
   const pattern = `/${path.replace(/[*?[\\]/g, "\\$&")}`;
   return /[\s"]/.test(pattern) ? `"${pattern.replace(/["\\]/g, "\\$&")}"` : pattern;

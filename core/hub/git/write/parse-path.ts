@@ -4,13 +4,10 @@ import { PATH_MAX_NAMES } from "../read/tree-entries.ts";
 const PATH_MAX_BYTES = 2_000;
 const COMPONENT_MAX_BYTES = 255;
 const SHOWN_CHARACTERS = 200;
-// HFS+ ignores these when it compares names (git's is_hfs_dotgit).
+// HFS+ ignores these when it compares names, see git's is_hfs_dotgit.
 const IGNORED_BY_HFS = /[\u{200c}-\u{200f}\u{202a}-\u{202e}\u{206a}-\u{206f}\u{feff}]/gu;
 
-/**
- * A path must mean the same on every machine, and lead neither outside the repository nor to git's own folder (S137).
- * @returns the path in NFC
- */
+/** A path must mean the same on every machine, and never git's own folder (S137). @returns the path in NFC */
 export function parsePath(path: string): string {
   // The time for composing grows with the square of the length of a run of combining characters (S138).
   const composed = typeof path === "string" && path.length <= PATH_MAX_BYTES ? path.normalize("NFC") : path;
@@ -19,7 +16,6 @@ export function parsePath(path: string): string {
   return composed;
 }
 
-/** Removes a slash at the end. */
 export function parseExistingPath(path: string): string {
   const bare = typeof path === "string" ? path.replace(/(?<!\/)\/+$/, "") : "";
   const problem = bare === "" ? "is empty" : unusable(bare);
@@ -35,7 +31,7 @@ export function shownPath(path: unknown): string {
 /** The short names that NTFS gives `.git` and the files that git reads from a repository. */
 const SHORT_NAMES = { "": /^git~1$/, modules: /^gitmod~\d$/, attributes: /^gitatt~\d$/ };
 
-/** Whether some file system takes `name` for `.git<rest>`: NTFS ignores case and shortens names, HFS+ ignores some characters. */
+/** NTFS ignores case and shortens names, and HFS+ ignores some characters. */
 export function isDotGit(name: string, rest: keyof typeof SHORT_NAMES = ""): boolean {
   // NTFS reads `name:stream` as a stream of `name`, and drops dots and spaces at the end.
   const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/(?<![. ])[. ]+$/, "");

@@ -20,12 +20,10 @@ import { openQuarantine } from "./quarantine.ts";
 type FileToUpload = {
   path: string;
   sizeBytes: number;
-  /** The first bytes. */
   sample?: Uint8Array | undefined;
 };
 
 type UploadPlan = {
-  /** As the caller sent it. */
   path: string;
   mode: "regular" | "lfs";
   isIgnored: boolean;
@@ -37,22 +35,17 @@ export type UploadQuestion = {
   revision: string;
   isPullRequest?: boolean;
   files: readonly FileToUpload[];
-  /** These files at the root will be committed. */
   gitAttributes?: string | undefined;
   gitIgnore?: string | undefined;
 };
 
-/** Binary files above this size go to Git LFS, whatever their extension. */
 const BINARY_MAX_BYTES = 1024 * 1024;
 const PATTERNS_MAX_BYTES = 1024 * 1024;
 const STARS_MAX = 10;
 /** Each `*` can multiply the time that git needs to match a path, so a limit on their number is not enough. */
 const MATCHING_MAX_MS = 5_000;
 
-/**
- * The size of the new files is not known yet, because their content may exist under other names.
- * @throws ServiceError `storage_full` for new files if no storage is left at all
- */
+/** @throws ServiceError `storage_full` for new files if no storage is left at all */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
   const repo = await findRepo(actor, name);
@@ -144,10 +137,7 @@ function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): Uplo
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
 }
 
-/**
- * Call this in a slot for walks, because a line of twenty characters can keep git busy for hours (S137).
- * @param gitDirectory a quarantine, in which the .gitignore stays
- */
+/** A short line can keep git busy for hours, so call this in a slot for walks (S137). @param gitDirectory a quarantine */
 async function findIgnoredPaths(
   gitDirectory: string,
   paths: readonly string[],

@@ -14,9 +14,7 @@ const CONFIG = `[core]
 `;
 
 export type Quarantine = {
-  /** A separate bare repository that sees the objects of the real one. */
   path: string;
-  /** Moves the written objects into the real repository. */
   release: () => Promise<void>;
   discard: () => Promise<void>;
 };
@@ -46,7 +44,7 @@ async function removeStale(all: string): Promise<void> {
   }
 }
 
-/** Objects and packs are named after their hash, so files of one name have the same content. */
+/** Files of one name have the same content. */
 async function moveObjects(from: string, to: string): Promise<void> {
   for (const folder of await readdir(from)) {
     if (folder === "info") continue;

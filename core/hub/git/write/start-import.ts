@@ -1,22 +1,20 @@
 import { GitFailed, isOutOfMemory, RanOutOfTime, spawnGit } from "../run-git.ts";
 
-/** In memory, or a stream of known length. */
 export type Content = Uint8Array | { sizeBytes: number; chunks: AsyncIterable<Uint8Array> };
 
 export type Import = {
-  /** Memory stays small, however large the blob is. @returns the blob's id */
+  /** @returns the blob's id */
   writeBlob: (content: Content) => Promise<string>;
   /** Several commands may be sent before the answers are awaited. */
   ask: (command: string) => Promise<string>;
   send: (command: string) => void;
-  /** Waits until git has written everything. */
   end: () => Promise<void>;
   kill: () => void;
 };
 
 const ARGS = ["fast-import", "--quiet", "--done"] as const;
 const STDERR_MAX_CHARACTERS = 16_000;
-/** Git keeps the folders of a commit in memory, and reads the repository's folders for each question (S137). */
+/** Pushed folders can be large, and git keeps those of a commit in memory (S137). */
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 

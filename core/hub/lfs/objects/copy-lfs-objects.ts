@@ -9,7 +9,6 @@ import { xorbsOf } from "./xorbs-of-files.ts";
  * The caller has checked that the actor may read the source and write to the target. The source needs no lock, because the sweep keeps
  * content for two days after a deletion (decision 038).
  * @param mayStill checks the permission again after the waits (S114, S135)
- * @param isHeld whether the caller has reserved storage for the files
  */
 export async function copyLfsObjects(
   source: Pick<Repo, "id">,

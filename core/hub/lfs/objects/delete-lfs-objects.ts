@@ -23,13 +23,12 @@ type ListedLfsFile = {
   oid: string;
   size: number;
   createdAt: Date;
-  /** Undefined if no branch, tag or pull request refers to the file. */
   path: string | undefined;
   isInDefaultBranch: boolean;
 };
 
 /**
- * Includes files that were removed from the history, so only actors who may write see this list.
+ * Only actors who may write see this list, which includes files that were removed from the history.
  * @param after the SHA-256 of the last file of the page before
  */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
@@ -53,8 +52,8 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 }
 
 /**
- * Deletes all of the files, or none if the history still refers to one. Storage is freed after two days. Xet chunks stay for a month,
- * because clients may refer to them in the next upload.
+ * Deletes all of the files, or none if the history still refers to one. Xet chunks stay for a month, because clients may refer to them in
+ * the next upload.
  * @param actorNow resolves the actor again just before the deletion (S114)
  */
 export async function deleteLfsFiles(

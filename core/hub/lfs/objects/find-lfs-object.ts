@@ -15,7 +15,7 @@ export async function findLfsObject(repoId: string, oid: string, tx: Db = db()):
 
 const OIDS_PER_QUERY = 1_000;
 
-/** Of several repositories, the first has precedence. */
+/** The first of several repositories has precedence. */
 export async function findLfsObjects(
   repoIds: string | readonly string[],
   oids: readonly string[],

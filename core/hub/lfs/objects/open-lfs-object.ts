@@ -9,10 +9,7 @@ import { storageOf } from "../storage/storages.ts";
 
 const DOWNLOAD_SECONDS = 60 * 60;
 
-/**
- * The caller has checked `repo.read_content`, and must read or destroy the stream. The request keeps a slot until it has been answered,
- * because the stream holds a file or a connection (S137).
- */
+/** The caller has checked `repo.read_content`, and must read or destroy the stream. The request keeps a slot meanwhile (S137). */
 export async function openLfsObject(
   repo: Pick<Repo, "id">,
   oid: string,

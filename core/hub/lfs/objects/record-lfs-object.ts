@@ -8,15 +8,12 @@ import type { Repo } from "../../repos/repo.ts";
 import { countedBytes, type LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
-/** Call this before content is stored. The sweep deletes content to which no repository ever refers. */
+/** Call this before content is stored. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/**
- * Call this before the parts are joined: from then on no client gets URLs with which it could replace the content.
- * @returns the new id of the reservation
- */
+/** From then on no client gets URLs with which it could replace the content. @returns the new id of the reservation */
 export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
@@ -27,10 +24,9 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * The caller has verified the hash. The first and the last reference to a location are changed under the location's lock, so that the sweep
+ * The caller has verified the hash. The location's lock is needed for the first and the last reference to a location, so that the sweep
  * deletes no new content.
  * @param keep moves the content to the location
- * @param options.holdId the reservation of storage, of which the object uses a part
  */
 export async function recordLfsObject(
   repoId: string,
@@ -45,7 +41,7 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // Last, because inTransaction repeats this function after a deadlock, and `keep` cannot be repeated.
+    // Last, because inTransaction may repeat this function, and `keep` cannot be repeated.
     await keep?.();
     // If the same object was uploaded twice at once, the content of this upload may be the leftover.
     await tx.$executeRaw(
@@ -87,7 +83,7 @@ export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): 
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/** A repeated request gets the same location and makes no second reservation. @param newLocation if there is none yet */
+/** A repeated request makes no second reservation. @param newLocation if there is none yet */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})

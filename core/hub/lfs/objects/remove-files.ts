@@ -7,7 +7,6 @@ import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { xorbsOnlyOf } from "./xorbs-of-files.ts";
 
-/** `xorbs`: the xorbs that only these files use. */
 export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string[]; filesBefore: number };
 
 /** The result may reveal only copies that the actor can read, and the copy in `keeper`. */
@@ -21,11 +20,11 @@ export async function prepareRemoval(repoId: string, oids: readonly string[]): P
   return { oids, hashes, xorbs: [...(await xorbsOnlyOf(repoId, hashes))], filesBefore };
 }
 
-/** False if new Xet files may consist of the same xorbs. Call this while the repository's row is locked. */
+/** New Xet files may consist of the same xorbs. Call this while the repository's row is locked. */
 export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Removal): Promise<boolean> =>
   (await tx.xetFile.count({ where: { repoId } })) === filesBefore;
 
-/** The repository's row is locked. Chunks stay for a month, because clients may refer to them in the next upload. */
+/** The repository's row is locked. */
 export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, known: KnownCopies): Promise<number> {
   const repoId = repo.id;
   await tx.xetChunk.deleteMany({ where: { repoId, fileHash: { in: hashes } } });
@@ -41,8 +40,8 @@ export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: R
 }
 
 /**
- * Only the last copy counts: otherwise a member could fill an organization's storage with deleted copies. Only known copies count, so that
- * nobody learns of others (S136). Locks all copies in order, so that the later of two simultaneous deletions sees that it is the last.
+ * Only the last copy counts: otherwise a member could fill an organization's storage with deleted copies. Unknown copies do not count, so
+ * that nobody learns of them (S136). Locks all copies in order, so that one of two simultaneous deletions is the last.
  */
 async function bytesOnlyHere(
   tx: Db,

@@ -4,19 +4,17 @@ import { WALK_MAX_MS } from "../../git/read/walk.ts";
 import { RanOutOfTime } from "../../git/run-git.ts";
 import { ENTRY_BYTES, placeTerms, storedTerms, type TermEntries } from "../../xet/terms.ts";
 
-/** A repository may have millions of files, each with many terms (S137). A holder of this slot must not wait in another queue. */
+/** A repository may have millions of files (S137). A holder of this slot must not wait in another queue. */
 const termReads = fairQueue({ name: "xet_terms", slots: 2, waitMaxMs: 30_000 });
 
 const FILES_PER_PAGE = 1_000;
 const FILES_PER_QUERY = 250;
-/** Few files have more terms, and those terms are read on their own. */
 const FIRST_BYTES = 64 * ENTRY_BYTES;
 
 export function xorbsOf(repoId: string, hashes: readonly string[]): Promise<Set<string>> {
   return termReads.run(() => readXorbs(repoId, hashes, Date.now() + WALK_MAX_MS), { within: repoId });
 }
 
-/** Excludes xorbs that other files of the repository use. */
 export function xorbsOnlyOf(repoId: string, hashes: readonly string[]): Promise<Set<string>> {
   const find = async () => {
     const endsAt = Date.now() + WALK_MAX_MS;

@@ -4,10 +4,7 @@ import { log } from "../../../log.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
-/**
- * Deletes all of the files or none.
- * @param keeper the repository that has the files now, because the author must not learn of other copies
- */
+/** Deletes all of the files or none. @param keeper the repository that has the files now */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {
@@ -51,7 +48,7 @@ async function sweepStore(id: string, before: Date): Promise<void> {
       id,
       unused.map(({ oid }) => oid),
     );
-  // One statement, which waits for concurrent uploads and then sees their files. Unused xorbs keep the store for a month.
+  // This statement waits for concurrent uploads and then sees their files.
   await db().$executeRaw`
     DELETE FROM repo r WHERE id = ${id} AND proposed_to_id IS NOT NULL AND updated_at < ${before}
       AND NOT EXISTS (SELECT FROM lfs_object WHERE repo_id = r.id) AND NOT EXISTS (SELECT FROM xet_xorb WHERE repo_id = r.id)

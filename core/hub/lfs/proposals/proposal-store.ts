@@ -8,16 +8,10 @@ import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
-/**
- * A store has one user's uploads for pull requests to a repository to which they may not write. The store is a row of `repo` that belongs
- * to the user and has no URL (decision 038).
- */
+/** A store has one user's uploads for pull requests to one repository, and is a row of `repo` without a URL (decision 038). */
 const STORE_TYPE = "proposals";
 
-/**
- * Returns the repository itself, or the actor's own store of proposals, with the name of the repository.
- * @param ref the ref of the upload, if the client has named it: for a branch or a tag, only actors who may write may upload
- */
+/** A store has the name of the repository. @param ref for a branch or a tag, only actors who may write may upload */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);
   if (await may(actor, "repo.write", resource)) return repo;
@@ -50,11 +44,7 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
   return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
 }
 
-/**
- * Call this at each use of an upload URL or token (S135).
- * @param id of a repository or a store
- * @returns the upload counts for the quota of this repository's or store's `owner`
- */
+/** Call this at each use of an upload URL or token (S135). @param id of a repository or a store */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
   if (!target) throw notFound("Repository");
@@ -69,7 +59,7 @@ export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   return target;
 }
 
-/** Only users open pull requests, because a CI job acts for a repository. */
+/** A CI job acts for a repository, and only users open pull requests. */
 const userOf = (actor: Actor): string | undefined =>
   actor.kind === "person" || actor.kind === "token" ? (actorId(actor) ?? undefined) : undefined;
 

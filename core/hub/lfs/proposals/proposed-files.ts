@@ -19,7 +19,7 @@ const tooMany = () =>
     `Your pull requests can contain at most ${POINTERS_MAX.toLocaleString("en")} large files in total. Delete the commits of closed ones.`,
   );
 
-/** Call this before the ref of the pull request points to the commits. From then on the sweep keeps the files. */
+/** Call this before the ref of the pull request points to the commits. */
 export async function claimFiles(
   tx: Db,
   { repoId, num, storeId }: { repoId: string; num: number; storeId: string | undefined },
@@ -45,7 +45,7 @@ export async function claimFiles(
   if ((total?.count ?? 0) > POINTERS_MAX) throw tooMany();
 }
 
-/** The repository's own objects, and those in pull requests. */
+/** Includes objects of pull requests. */
 export async function findReadableLfsObject(repoId: string, oid: string): Promise<StoredLfsObject | undefined> {
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
@@ -65,10 +65,7 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/**
- * Call this before branches or tags get commits of a pull request. From then on, the files count for the repository's owner.
- * @param quarantine a folder with objects that git does not find yet
- */
+/** Call this before branches or tags get commits of a pull request. @param quarantine a folder with objects that git does not find yet */
 export async function adoptFiles(
   repo: { id: string },
   path: string,
@@ -94,13 +91,9 @@ export async function adoptFiles(
   await forgetMerged(repo.id, merged);
 }
 
-/** After this many objects of a walk, all pointers are read at once. */
 const MANY_OBJECTS = 2_000;
 
-/**
- * A look-up for each batch would take a large push too long, just because a stranger has opened a pull request. So after many objects all
- * pointers are read at once, unless they are too many for memory.
- */
+/** A look-up for each batch would take too long for a large push, just because a stranger has opened a pull request. */
 async function findMerged(
   repoId: string,
   path: string,
@@ -119,7 +112,7 @@ async function findMerged(
     const oids = all ? blobs.flatMap((blob) => all?.get(blob) ?? []) : await findPointers(repoId, blobs);
     for (const oid of oids) merged.add(oid);
   };
-  // `--not --branches --tags` are arguments, because before version 2.42 git reads no options from the input.
+  // Arguments, because before version 2.42 git reads no options from the input.
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, take, {
     input: `${tips.join("\n")}\n`,
     ...(quarantine && { env: quarantined(path, quarantine) }),
@@ -133,7 +126,7 @@ async function findPointers(repoId: string, blobs: readonly string[]): Promise<s
   return rows.map(({ oid }) => oid);
 }
 
-/** @returns by blob; undefined if there are more pointers than two users can have */
+/** @returns undefined if there are more pointers than two users can have */
 async function readPointers(repoId: string): Promise<Map<string, string> | undefined> {
   const rows = await db().$queryRaw<ProposedPointer[]>`
     SELECT DISTINCT blob, oid FROM proposed_file WHERE repo_id = ${repoId} LIMIT ${2 * POINTERS_MAX + 1}`;
@@ -157,7 +150,6 @@ function requireStored(oids: readonly string[], stored: ReadonlyMap<string, unkn
   );
 }
 
-/** These files no longer count for the authors of pull requests. */
 async function forgetMerged(repoId: string, oids: readonly string[]): Promise<void> {
   if (oids.length === 0) return;
   const rows = await db().$queryRaw<{ storeId: string | null; oid: string }[]>`
@@ -165,14 +157,12 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
   for (const storeId of new Set(rows.map((row) => row.storeId))) {
     if (storeId === null) continue;
     const dropped = new Set(rows.filter((row) => row.storeId === storeId).map(({ oid }) => oid));
-    // The merge must not depend on this. The next sweep deletes files that cannot be deleted now.
     await dropFiles(storeId, [...dropped], repoId).catch((err: unknown) =>
       log().warn({ err, store: storeId }, "merged uploads for pull requests are not deleted yet"),
     );
   }
 }
 
-/** How many rows without a store a repository keeps. */
 export const RELEASED_MAX = 10_000;
 
 /** The rows stay, because other commits may contain the same pointers, unless there are too many (S137). */

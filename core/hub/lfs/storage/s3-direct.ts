@@ -10,7 +10,6 @@ import { endParts, isOpen, joinParts, partSizes, partUrls, startParts } from "./
 
 const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
-/** Each URL is for one object, one operation and a limited time. */
 export const s3Direct: DirectTransfers = {
   async downloadUrl(location, { seconds, fileName, contentType, range }) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
@@ -33,7 +32,7 @@ export const s3Direct: DirectTransfers = {
       ...(checksum && { ChecksumSHA256: checksum }),
       ContentLength: size,
     });
-    // As signed headers, so that S3 refuses another hash or length. In the query S3 would ignore them.
+    // S3 would ignore a hash or a length in the query, so both are signed headers.
     const href = await getSignedUrl(client, command, {
       expiresIn: seconds,
       unhoistableHeaders: new Set([CHECKSUM_HEADER]),
@@ -59,7 +58,6 @@ const attachment = (fileName: string | undefined): string =>
 
 /** Objects have up to 50 GB. Callers wait long, because clients do not retry after 503. */
 const reads = fairQueue({ name: "lfs_verifications", slots: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
-/** After this time without data from the bucket, the slot is released. */
 const SILENCE_MAX_MS = 60_000;
 
 async function verify(

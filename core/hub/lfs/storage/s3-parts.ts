@@ -4,12 +4,11 @@ import { keyOf } from "./s3-location.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/** The upload is already completed or aborted, or the service does not know the operation and cleans up by itself. */
+/** The upload is already over, or the service does not know the operation and cleans up by itself. */
 const NOT_THERE = new Set([404, 405, 501]);
-/** S3 allows 10,000, but one response contains a URL for each. */
+/** One response contains a URL for each part. */
 const PARTS_MAX = 1_000;
 
-/** Only the last part may be smaller. */
 export function partSizes(size: number): number[] {
   const chunkBytes = Math.max(CHUNK_MIN_BYTES, Math.ceil(size / PARTS_MAX / MIB) * MIB);
   return Array.from({ length: Math.ceil(size / chunkBytes) }, (_, at) => Math.min(chunkBytes, size - at * chunkBytes));
@@ -21,7 +20,6 @@ export async function startParts(location: string): Promise<string> {
   return UploadId;
 }
 
-/** As far as the service can tell. */
 export async function isOpen(location: string, uploadId: string): Promise<boolean> {
   const { sdk, client, bucket } = await s3();
   const upload = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
@@ -43,7 +41,7 @@ export async function endParts(location: string, uploadId: string): Promise<void
   });
 }
 
-/** Starts at number `first`. Each URL accepts exactly the size of the part. */
+/** Each URL accepts exactly the size of the part. */
 export async function partUrls(
   location: string,
   uploadId: string,

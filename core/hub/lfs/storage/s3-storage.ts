@@ -26,7 +26,6 @@ export function s3Storage(): LfsStorage {
   return env().LFS_S3_PROXY === "1" ? storage : { ...storage, direct: s3Direct };
 }
 
-/** Deletes the content if it does not match. */
 async function receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
   try {
     const checked = copied(checkContent(content, object));
@@ -39,7 +38,7 @@ async function receive(location: string, object: AnnouncedContent, content: Asyn
   return { keep: async () => undefined, discard: () => remove(location) };
 }
 
-/** Copies the pieces, because a piece is sent after the next one was requested, when the original is no longer valid. */
+/** The source reuses a piece once the next one is requested. */
 async function* copied(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const piece of content) yield Uint8Array.from(piece);
 }
@@ -62,12 +61,11 @@ async function putInParts(location: string, object: AnnouncedContent, content: A
   await joinParts(location, uploadId, parts);
 }
 
-/** @returns the ETag */
 async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, header = {}): Promise<string> {
   const stream = new PassThrough();
   const filling = pipeline(Readable.from(body, { objectMode: false }), stream);
   const sending = request(href, { method: "PUT", body: stream, headers: { ...header, "content-length": String(size) } });
-  // A failed body fails the request as well, so the body's error is reported first.
+  // A failed body fails the request as well, so the body's error comes first.
   const [filled, sent] = await Promise.allSettled([filling, sending]);
   if (sent.status === "fulfilled" && sent.value.statusCode !== 200) {
     throw new Error(`the bucket responded with ${sent.value.statusCode}: ${(await sent.value.body.text()).slice(0, 500)}`);
@@ -78,7 +76,6 @@ async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, 
   return String(sent.value.headers.etag ?? "");
 }
 
-/** Does not buffer the slices. */
 class Slices {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();

@@ -18,7 +18,7 @@ import type { Transfer } from "./transfer-authorization.ts";
 
 type UploadedPart = { partNumber: number; etag: string };
 
-/** Content in the bucket counts only from this verification on. Content that passed through us already belongs to the repository. */
+/** Content in the bucket counts only after this verification. */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
@@ -29,7 +29,6 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
   });
 }
 
-/** The URLs of the parts stop working. */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
   const { repoId, oid, size, location, uploadId, party } = transfer;
   const finish = async () => {
@@ -47,7 +46,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 const running = new Map<string, Promise<void>>();
 
 /**
- * Concurrent requests share one result, because each would read the whole object, up to 50 GB, from the bucket (S137).
+ * Each request would read up to 50 GB from the bucket, so concurrent ones share one result (S137).
  * @param ifPresent runs instead if the repository already has the object
  */
 async function finishOnce(
@@ -74,7 +73,6 @@ function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   return requestContext.run(rest, work);
 }
 
-/** Storage is full, the content does not match, or the repository is gone or read-only. */
 const REFUSALS = ["storage_full", "invalid_request", "not_found", "forbidden"];
 
 async function recordVerified(
@@ -82,7 +80,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Checked before the content is read, because anybody with the URL can send this request any number of times (S137).
+  // Anybody with the URL can send this request any number of times, so this check precedes the reading (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
@@ -94,7 +92,7 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // The sweep would leave content in storage for two days that no upload can use.
+    // No new upload can use this content, which the sweep would leave for two days.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -103,13 +101,10 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each deletion holds a database connection while the bucket responds, and together they must not hold the whole pool (S137). */
+/** Each deletion holds a database connection, and together they must not hold the whole pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
-/**
- * Removes an upload under the lock, because another request may be finishing and recording the same upload.
- * @param options.isFinal whether the upload's URLs have stopped working, so that the reservation of storage ends
- */
+/** Another request may be finishing the same upload. @param options.isFinal whether the upload's URLs have stopped working */
 async function removeUnlessNeeded(
   location: string,
   { party, isFinal }: { party: string | undefined; isFinal: boolean },

@@ -14,10 +14,10 @@ import type { Uploader } from "./uploader.ts";
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
 
-/** `multipart` is the extension of the public hub's clients: parts of a file with a URL each. */
+/** `multipart` is the extension of the public hub's clients. */
 export type TransferKind = "basic" | "multipart";
 
-/** In a basic upload to a bucket, the clients that offer `multipart` would send no checksum header and not report the end. */
+/** In a basic upload, the clients that offer `multipart` would send no checksum header and not report the end. */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
   // Clients that offer Xet do not send chunks that are already stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";
@@ -55,14 +55,12 @@ export async function uploadActions(
   };
 }
 
-/** Has the URL of each part by number, the size of a part, and where to report the end. */
 async function partsAction(
   direct: DirectTransfers,
   repo: Repo,
   object: LfsObjectId,
   uploader: Uploader | undefined,
 ): Promise<Action> {
-  // An empty file has no parts.
   if (object.size === 0) {
     const href = addressOf(repo, { operation: "upload", ...object, uploader }, "/complete");
     return { href, header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
@@ -82,7 +80,6 @@ async function partsAction(
   };
 }
 
-/** Xet has a separate upload API. */
 export function xetActions(repo: Repo, holder: Uploader | undefined): Actions {
   const revision = repo.defaultBranch;
   const { casUrl, accessToken, exp } = signXetToken(repo, { right: "write", revision, holder });

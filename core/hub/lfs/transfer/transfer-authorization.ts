@@ -2,7 +2,7 @@ import { isSigned, sign } from "../../../crypto/seal.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Uploader } from "./uploader.ts";
 
-/** In seconds. Uploads get a day, because the public hub's clients do not request new URLs, even for a hundred files. */
+/** In seconds. The public hub's clients do not request new URLs, even for a hundred files. */
 export const TRANSFER_SECONDS = { download: 60 * 60, upload: 24 * 60 * 60 } as const;
 
 export type Transfer = {
@@ -10,10 +10,9 @@ export type Transfer = {
   repoId: string;
   oid: string;
   size: number;
-  /** The location of a direct upload. */
   location?: string;
   uploadId?: string;
-  /** The caller, for the fair queue, because the request carries no token. */
+  /** The request carries no token, so this names the caller for the fair queue. */
   party?: string;
   /** The uploader's right to write is checked again at each use. */
   uploader?: Uploader | undefined;
@@ -23,14 +22,13 @@ type Signed = Transfer & { expiresAt: number };
 
 const PURPOSE = "lfs transfer";
 
-/** The public hub's clients do not send the headers of a batch answer, so the URL itself is signed. */
+/** The public hub's clients do not send the headers of a batch answer. */
 export function signTransfer(transfer: Transfer, now = Date.now()): string {
   const signed: Signed = { ...transfer, expiresAt: Math.floor(now / 1000) + TRANSFER_SECONDS[transfer.operation] };
   const payload = Buffer.from(JSON.stringify(signed)).toString("base64url");
   return `${payload}.${sign(PURPOSE, payload)}`;
 }
 
-/** @throws ServiceError `forbidden` for an invalid signature, another object or operation, or an expired URL */
 export function readTransfer(
   text: string | undefined,
   expected: Pick<Transfer, "operation" | "oid">,

@@ -9,12 +9,11 @@ import type { Transfer } from "./transfer-authorization.ts";
 /** An upload URL is valid for a day, so the uploader's right is checked again at each use (decision 071). */
 export type Uploader =
   | { userId: string; delegationId: string | null }
-  /** A CI job. The token ends within the hour, and the upload may continue as long as the publisher is trusted. */
+  /** A CI job. The upload may take longer than the job's token. */
   | { publisherId: string }
   /** A CI job that reads as a user. */
   | { ciTokenId: string };
 
-/** @throws ServiceError `unauthorized` for a token that was revoked meanwhile */
 export async function uploaderOf(actor: Actor): Promise<Uploader | undefined> {
   if (actor.kind === "publisher") return { publisherId: actor.publisherId };
   if (actor.kind !== "person" && actor.kind !== "token") return undefined;
@@ -29,12 +28,12 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
   await requireUpload(actor, repoId);
 }
 
-/** The caller checks the permission, which the uploader may have lost in the meantime. @returns undefined if the uploader is gone */
+/** The caller checks the permission. @returns undefined if the uploader is gone */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
   if ("userId" in uploader) {
     const { userId, delegationId } = uploader;
-    // Uploads are the user's own, so an organization's sign-in requirements apply as to any other request.
+    // Uploads are the user's own, so an organization's sign-in requirements apply.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;

@@ -94,7 +94,6 @@ function xorbEntries({ hash, chunks, bytes }: TestXorb): Buffer[] {
   return [Buffer.concat([hashOfText(hash), numbers(0, chunks.length, at, bytes.length)]), ...entries];
 }
 
-/** Older clients send a footer. */
 export function footerOf({ hash, chunks }: TestXorb): Buffer {
   const info = Buffer.concat([
     Buffer.from("XETBLOB\x01", "latin1"),
