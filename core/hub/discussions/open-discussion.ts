@@ -30,7 +30,7 @@ export async function openDiscussion(
   });
 }
 
-/** The caller has locked the repository's row. */
+/** Call this after the repository's row was locked. */
 export async function recheckPermission<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
   await requirePermission(actor, "discussion.write", repoResource(opened.repo), { what: "Repository", tx });
   return opened;

@@ -26,7 +26,7 @@ async function start(request: Launch): Promise<void> {
   if (signal) running.get(id)?.kill(signal);
 }
 
-// The web process gets the signal too, and ends this process when its requests are finished.
+// The web process finishes its requests after these signals, and then ends this process.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
 process.once("disconnect", () => {
   for (const child of running.values()) child.kill("SIGKILL");

@@ -61,7 +61,7 @@ const TIMEOUT_MS = 60_000;
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
-// Ignores the machine's configuration. Nothing in a repository is executed.
+// Nothing in a repository or in the machine's configuration is executed.
 const fixed = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: devNull,

@@ -5,7 +5,7 @@ import { fairQueue, type Slot } from "../../fair-queue/fair-queue.ts";
 const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60_000, waitingMax: 16 });
 
 const TURN_MS = 500;
-/** The time for 100 GB. */
+/** Enough for 100 GB. */
 const STAY_MS = 10 * 60_000;
 
 export type TurnOptions = {

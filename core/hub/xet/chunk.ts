@@ -88,7 +88,6 @@ export class ChunkSplitter {
     }
   }
 
-  /** From the header or, if that is complete, from the chunk. */
   #missing(isEnd: (first: number) => boolean): number {
     if (this.#length < CHUNK_HEADER_BYTES) return CHUNK_HEADER_BYTES - this.#length;
     if (isEnd(this.#buffer[0] as number)) return this.#buffer.length;

@@ -1,7 +1,7 @@
 import { decompressFrameSync } from "lz4-napi";
 import { ServiceError } from "../../errors.ts";
 
-/** Two blocks, each of which may hold a whole chunk. */
+/** A frame may have two blocks, each of which may hold a whole chunk. */
 const UNPACKED_MAX_BYTES = 512 * 1024;
 const BLOCK_MAX_BYTES = [64 * 1024, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 /** One byte of LZ4 data never becomes more than 255 bytes. */

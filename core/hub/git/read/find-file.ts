@@ -69,7 +69,7 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 }
 
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** A client first reads from buffers on the way. */
+/** Long, because a client first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
 /** Ends a stream that is read too slowly, sooner while others wait (S137). */
@@ -101,7 +101,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
 
 async function startBlob(directory: string, oid: string): Promise<Socket> {
   const child = await spawnGit(directory, ["cat-file", "blob", oid], {
-    // Otherwise git keeps the whole file in memory for as long as the client takes to read it.
+    // Without this option, git keeps the whole file in memory for as long as the client takes to read it.
     config: ["core.bigFileThreshold=1m"],
     signal: AbortSignal.timeout(STREAM_MAX_MS),
     niceness: 10,
@@ -116,7 +116,7 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/** A small file is sent from memory, and git streams a larger one (S137). */
+/** A larger file is streamed by git (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /** The caller must read or destroy a stream. @param file found with `OPEN_FILE_LIMITS` */

@@ -26,13 +26,13 @@ import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
 
-/** Then another process takes the change over. */
+/** After this time, another process takes a change over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /** A killed process's locks are at least 20 seconds old when the lease ends. Clocks may differ by five seconds. */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
 /** A first push may create many branches, and the default branch is not known yet. */
 const HEADS_READ_AHEAD = 4;
-/** The rest of the effects on pull requests follows later. */
+/** If git needs longer, the effects on pull requests follow later. */
 const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
@@ -77,7 +77,7 @@ export async function changeRefs(
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // These objects stay on the disk and count.
+      // `perform` may have left objects on the disk, which count.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );

@@ -30,13 +30,13 @@ function parseLength(header: Uint8Array): number {
   const text = Buffer.from(header).toString("latin1");
   if (!/^[0-9a-f]{4}$/i.test(text)) throw new MalformedPkt("a packet has no length");
   const length = Number.parseInt(text, 16);
-  // 1 and 2 are delimiters of protocol version 2, which this code does not read.
+  // A length of 1 or 2 is a delimiter of protocol version 2, which this code does not read.
   if (length !== 0 && length < HEADER_BYTES) throw new MalformedPkt("a packet has an impossible length");
   if (length > LINE_MAX_BYTES) throw new MalformedPkt("a packet is too long");
   return length;
 }
 
-/** Bytes after the last packet that were read too. */
+/** `rest` has bytes after the last packet that were read too. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);

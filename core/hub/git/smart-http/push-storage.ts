@@ -76,7 +76,7 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // Users free storage by deleting a branch or moving it to an older commit.
+  // A push without new objects is always allowed, because deleting a branch can free storage.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);

@@ -123,7 +123,7 @@ type Push = {
   head: PushHead;
   body: TransferBody;
   commands: readonly Command[];
-  /** After this, no error can replace the response. */
+  /** After this call, no error can replace the response. */
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;

@@ -44,7 +44,7 @@ async function removeStale(all: string): Promise<void> {
   }
 }
 
-/** Files of one name have the same content. */
+/** Objects and packs are named by their hash, so an existing file has the same content. */
 async function moveObjects(from: string, to: string): Promise<void> {
   for (const folder of await readdir(from)) {
     if (folder === "info") continue;
