@@ -7,12 +7,7 @@ export const tooManyWaiting = (): ServiceError =>
 
 const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
-/**
- * Runs calls with the same key one at a time in this process. Across processes, the locks of the database or of git do the same,
- * but a caller that waits for them holds a connection, or builds a commit in vain.
- * @param waitingMax how many calls with the key may wait, the running one included
- * @throws ServiceError `unavailable` if more are waiting
- */
+/** Waiting for a lock of the database instead would hold a connection. @param waitingMax includes the running call */
 export async function oneAtATime<T>(key: string, work: () => Promise<T>, waitingMax = Number.POSITIVE_INFINITY): Promise<T> {
   const queue = queues.get(key) ?? { tail: Promise.resolve(), length: 0 };
   if (queue.length >= waitingMax) throw tooManyWaiting();

@@ -22,7 +22,6 @@ import { countChange } from "./count-change.ts";
 import { findCollection, findCollectionToChange, lockCollection, readCollections } from "./find-collection.ts";
 
 export type NewCollection = {
-  /** The handle of a user or an organization. */
   owner: string;
   title: string;
   description?: string | null;
@@ -30,10 +29,7 @@ export type NewCollection = {
   isPrivate?: boolean;
 };
 
-/**
- * Creates an empty collection, or returns the owner's collection of that title, so that a program can run again.
- * @throws ServiceError `invalid_request`, `not_found` (the owner), `forbidden`, `insufficient_scope`, `conflict` (too many)
- */
+/** Returns the owner's existing collection of this title, so that a program can run again. */
 export async function createCollection(
   actor: Actor,
   input: NewCollection,
@@ -81,7 +77,6 @@ export async function createCollection(
   });
 }
 
-/** Serializes changes that concern all collections of an owner (titles, order, their number). */
 async function lockCollectionsOf(tx: Db, ownerId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`collections ${ownerId}`}, 0))`;
 }
@@ -92,15 +87,9 @@ type CollectionChanges = {
   description?: string | null;
   theme?: string;
   isPrivate?: boolean;
-  /** Its new position among the owner's collections, from 0. */
   position?: number;
 };
 
-/**
- * Changes the properties of a collection. A new title changes its URL; the old one redirects.
- * @throws ServiceError `invalid_request`, `conflict` (the owner has another collection of this title), `not_found`, `forbidden`,
- * `insufficient_scope`, `rate_limited`
- */
 export async function updateCollection(
   actor: Actor,
   slug: string,
@@ -116,7 +105,7 @@ export async function updateCollection(
   };
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
   const { owner, isPrivate } = await findCollection(actor, slug, "collection.write");
-  // Making a collection private is not counted: only a counted change can make it public again (S144).
+  // Making a collection private is not counted, because only a counted change can make the collection public again (S144).
   const isRemoval = !isPrivate && changes.isPrivate === true;
   if (!isRemoval) await countChange(actor);
   return db().$transaction(async (tx) => {
@@ -149,7 +138,6 @@ async function requireFreeTitle(tx: Db, { id, owner }: Collection, title: string
   throw conflict(`${owner.handle} already has a collection with this title. Choose another title.`, "title");
 }
 
-/** Moves a collection among those of its owner, and renumbers these, in one statement. */
 async function moveAmongCollections(tx: Db, { id, owner }: Collection, position: number): Promise<void> {
   await tx.$executeRaw`
     WITH others AS (
@@ -162,7 +150,6 @@ async function moveAmongCollections(tx: Db, { id, owner }: Collection, position:
     UPDATE collection c SET position = placed.place FROM placed WHERE c.id = placed.id AND c.position <> placed.place`;
 }
 
-/** Deletes a collection; the repositories in it stay. @throws ServiceError `not_found`, `forbidden`, `insufficient_scope` */
 export async function deleteCollection(actor: Actor, slug: string, from: RequestOrigin): Promise<Collection> {
   return db().$transaction(async (tx) => {
     const collection = await findCollectionToChange(tx, actor, slug);

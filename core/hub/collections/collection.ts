@@ -7,11 +7,9 @@ import { ownerColumns, type Repo } from "../repos/repo.ts";
 export const COLLECTION_TITLE_MAX_CHARACTERS = 60;
 export const COLLECTION_DESCRIPTION_MAX_CHARACTERS = 150;
 export const ITEM_NOTE_MAX_CHARACTERS = 500;
-/** The maximum number of items in one collection: all of them are read at once. */
 export const ITEMS_MAX = 500;
 export const COLLECTIONS_MAX_PER_OWNER = 1_000;
 
-/** The colors in which a collection can be drawn. */
 export const themes = ["orange", "blue", "green", "purple", "pink", "indigo"] as const;
 export type Theme = (typeof themes)[number];
 
@@ -19,12 +17,11 @@ export type Collection = {
   id: string;
   owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
   title: string;
-  /** The title as written in the URL; the collection is found by the id after it. */
+  /** The collection is found only by the id after this part of the URL. */
   slug: string;
   description: string | null;
   theme: Theme;
   isPrivate: boolean;
-  /** The position among the owner's collections. */
   position: number;
   createdById: string | null;
   createdByClientId: string | null;
@@ -34,14 +31,13 @@ export type Collection = {
 
 export type CollectionItem = {
   id: string;
-  /** The position among the items that the reader may see: a gap would reveal hidden ones. */
+  /** Counts only items that the reader may see, because a gap would reveal hidden items. */
   position: number;
   note: string | null;
   addedAt: Date;
   repo: Repo;
 };
 
-/** What core/access needs to know about a collection. */
 export function collectionResource({
   owner,
   isPrivate,
@@ -53,7 +49,6 @@ export function collectionResource({
 
 const SLUG_MAX_CHARACTERS = 60;
 
-/** A title in lower-case Latin letters, digits and hyphens; `collection` if that leaves nothing. */
 export function slugOf(title: string): string {
   const slug = title
     .normalize("NFKD")
@@ -65,7 +60,6 @@ export function slugOf(title: string): string {
   return slug || "collection";
 }
 
-/** The name of a collection for programs: `owner/slug-id`. */
 export function collectionName({ owner, slug, id }: Pick<Collection, "owner" | "slug" | "id">): string {
   return `${owner.handle}/${slug}-${id}`;
 }
@@ -73,7 +67,6 @@ export function collectionName({ owner, slug, id }: Pick<Collection, "owner" | "
 export const collectionPath = (collection: Pick<Collection, "owner" | "slug" | "id">): string =>
   `/collections/${collectionName(collection)}`;
 
-/** The id at the end of `slug-id`; undefined if it has none. */
 export function idInSlug(slug: string): string | undefined {
   const id = slug.slice(-24);
   return isId(id) && (slug.length === 24 || slug.at(-25) === "-") ? id : undefined;
@@ -94,15 +87,12 @@ export function parseTheme(value: unknown): Theme {
   return theme;
 }
 
-/** @returns null for an empty note */
 export function parseNote(value: unknown): string | null {
   return plainText("note", value ?? "", ITEM_NOTE_MAX_CHARACTERS).trim() || null;
 }
 
-/** More than any list here contains. */
 const POSITION_MAX = 100_000;
 
-/** A position in a list, from 0; positions past its end mean its end. */
 export function parsePosition(value: unknown): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
     throw invalidRequest("Enter a whole number, 0 or more.", "position");

@@ -83,7 +83,6 @@ describe("createCollection", () => {
     const own = await someCollection(bea, { owner: name, title: "By Bea" });
     await expect(someCollection(cy, { owner: name })).rejects.toMatchObject({ code: "forbidden" });
     await expect(someCollection(await signedInPerson("dan"), { owner: name })).rejects.toMatchObject({ code: "forbidden" });
-    // A contributor may change their own work, and nothing else.
     await updateCollection(bea.actor, own.id, { theme: "pink" }, from);
     const ofAda = await someCollection(ada, { owner: name, title: "By Ada" });
     await expect(updateCollection(bea.actor, ofAda.id, { theme: "pink" }, from)).rejects.toMatchObject({ code: "forbidden" });
@@ -212,7 +211,6 @@ describe("items", () => {
     expect(await readItemsOf(ada.actor, collection.id)).toMatchObject([{ position: 0, repo: { id: stays.id } }]);
     await deleteCollection(ada.actor, collection.id, from);
     expect(await db().collectionItem.count({ where: { collectionId: collection.id } })).toBe(0);
-    // There are no events about collections.
     expect((await eventsOf(stays)).map(({ scope, action }) => `${scope} ${action}`)).toEqual(["repo create"]);
   });
 });
@@ -304,7 +302,6 @@ test("S137 a list shows the most recently changed collections, even if all of th
   expect(await titles(anonymous, {})).toEqual([LISTED_MAX, `Many ${LISTED_MAX}`, `Many ${LISTED_MAX - 1}`]);
   expect(await titles(anonymous, { text: "many 17" })).toEqual([111, "Many 1799", "Many 1798"]);
   expect(await titles(anonymous, { text: "before" })).toEqual([0]);
-  // A filter by owner or repository also finds collections beyond the listed ones.
   expect(await titles(anonymous, { owners: [ada.username] })).toEqual([1, "Before"]);
   expect(await titles(eve.actor, { containing: [nameOf(repo)] })).toEqual([1, "Before"]);
   expect((await titles(ada.actor, { containing: [nameOf(repo)] }))[0]).toBe(2);
@@ -333,7 +330,6 @@ test("S137 thousands of private collections that contain a repository hide no pu
   expect(await holders(anonymous)).toEqual([1, "Open"]);
   expect(await holders(ada.actor)).toEqual([2, "Secret", "Open"]);
   expect((await holders(eve.actor))[0]).toBe(LISTED_MAX + 1);
-  // A collection that becomes private leaves the list, and returns when it is public again.
   for (const isPrivate of [true, false]) {
     await updateCollection(ada.actor, open.id, { isPrivate }, from);
     expect((await holders(anonymous))[0]).toBe(isPrivate ? 0 : 1);

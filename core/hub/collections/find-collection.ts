@@ -5,12 +5,7 @@ import { notFound } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { type Collection, collectionResource, idInSlug, type Theme } from "./collection.ts";
 
-/**
- * Finds a collection by its `slug-id`, for an actor who may do `action` to it. Only the id is compared, so that links survive a new title;
- * the caller gets the current name from `collectionName`.
- * @throws ServiceError `not_found`, whether it does not exist or the actor may not see it (S136); `forbidden`, `insufficient_scope` or
- * `unauthorized` if they may see it but not do this
- */
+/** @throws ServiceError `not_found` if the collection does not exist or the actor may not see it (S136) */
 export async function findCollection(
   actor: Actor,
   slug: string,
@@ -24,7 +19,6 @@ export async function findCollection(
   return collection;
 }
 
-/** Finds a collection that the actor may change, and locks its row until the transaction ends. @throws as `findCollection` */
 export async function findCollectionToChange(tx: Db, actor: Actor, slug: string): Promise<Collection> {
   const { id } = await findCollection(actor, slug, "collection.write", tx);
   const collection = await lockCollection(tx, id);
@@ -46,14 +40,11 @@ const COLUMNS = Prisma.sql`c.id, c.owner_id AS "ownerId", c.owner_kind AS "owner
 
 const ALL = Prisma.sql`collection c`;
 
-/** Collections with their owners. @param from all collections or some, as `c` */
 const sourceOf = (from: Prisma.Sql): Prisma.Sql => Prisma.sql`${from}
   LEFT JOIN "user" u ON c.owner_kind = 'user' AND u.id = c.owner_id
   LEFT JOIN organization o ON c.owner_kind = 'organization' AND o.id = c.owner_id`;
 
-/**
- * Reads collections with their owners' names, except collections of disabled users. It checks no permissions.
- */
+/** Omits collections of disabled users. Checks no permissions. */
 export async function readCollections(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, from = ALL }: { tx?: Db; tail?: Prisma.Sql; from?: Prisma.Sql } = {},
@@ -75,7 +66,7 @@ export async function countCollections(where: Prisma.Sql, from = ALL): Promise<n
   return row?.count ?? 0;
 }
 
-/** One collection by id, with its row locked until the transaction ends, which serializes changes to it and its items. */
+/** Locking the row serializes changes to the collection and its items. */
 export async function lockCollection(tx: Db, id: string): Promise<Collection | undefined> {
   const [collection] = await readCollections(Prisma.sql`c.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF c` });
   return collection;

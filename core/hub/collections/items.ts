@@ -12,11 +12,6 @@ import { findCollectionToChange } from "./find-collection.ts";
 
 type NewItem = { repo: RepoName; note?: string | null };
 
-/**
- * Adds a repository that the actor may read to the end of a collection.
- * @throws ServiceError `not_found` (the collection or the repository), `conflict` (already in it, or the collection is full),
- * `invalid_request`, `forbidden`, `insufficient_scope`, `rate_limited`
- */
 export async function addItem(actor: Actor, slug: string, { repo: name, note }: NewItem): Promise<Collection> {
   const text = parseNote(note);
   await countChange(actor);
@@ -44,14 +39,10 @@ export async function addItem(actor: Actor, slug: string, { repo: name, note }: 
 /** Absent properties stay unchanged. */
 type ItemChanges = {
   note?: string | null;
-  /** The new position among the items that the actor sees, from 0. */
+  /** Counts from 0, among the items that the actor may see. */
   position?: number;
 };
 
-/**
- * Changes the note or the position of an item.
- * @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `insufficient_scope`, `rate_limited`
- */
 export async function updateItem(actor: Actor, slug: string, itemId: string, changes: ItemChanges): Promise<CollectionItem> {
   const note = changes.note === undefined ? undefined : parseNote(changes.note);
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
@@ -67,10 +58,6 @@ export async function updateItem(actor: Actor, slug: string, itemId: string, cha
   });
 }
 
-/**
- * Moves an item directly after the visible item that precedes its new position. The other items, including those hidden from the actor,
- * keep their order.
- */
 async function moveItem(
   tx: Db,
   { collectionId, itemId }: { collectionId: string; itemId: string },
@@ -94,7 +81,6 @@ async function moveItem(
      WHERE i.id = o.id AND i.position <> o.place - 1`;
 }
 
-/** Removes an item from a collection; its repository stays. @throws ServiceError `not_found`, `forbidden`, `insufficient_scope` */
 export async function removeItem(actor: Actor, slug: string, itemId: string): Promise<CollectionItem> {
   return db().$transaction(async (tx) => {
     const { id: collectionId } = await findCollectionToChange(tx, actor, slug);
@@ -118,11 +104,7 @@ type Row = {
   total: number;
 };
 
-/**
- * The items of collections, in order, with only the repositories that the actor may see: hidden ones leave no gap and are not counted
- * (S136). It takes a few queries, however many collections there are.
- * @param most the maximum per collection
- */
+/** Hidden repositories leave no gap and are not counted (S136). */
 export async function readItems(
   actor: Actor,
   collectionIds: readonly string[],
@@ -155,7 +137,6 @@ export async function readItems(
   return found;
 }
 
-/** All items of one collection that the actor may see. */
 export async function readItemsOf(actor: Actor, collectionId: string, tx: Db = db()): Promise<CollectionItem[]> {
   return (await readItems(actor, [collectionId], { tx })).get(collectionId)?.items ?? [];
 }

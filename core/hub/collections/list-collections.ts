@@ -12,29 +12,20 @@ import { countCollections, readCollections } from "./find-collection.ts";
 import { type Items, readItems } from "./items.ts";
 
 type CollectionSearch = PageRequest & {
-  /** Handles: collections of any of these owners. */
   owners?: readonly string[];
-  /** Collections that contain any of these repositories. */
   containing?: readonly RepoName[];
-  /** A part of the title or the description. */
   text?: string;
 };
 
-/** A collection in a list, with its first items. */
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
-/** All items of the listed collections are counted, each with a permission check. A hundred collections may have 50,000 (S137). */
+/** Each listed collection counts its items with a permission check (S137). */
 const PAGE_MAX = 30;
-/**
- * A list without owners or repositories shows and counts at most this many public collections and as many private ones, the most
- * recently changed. There may be hundreds of thousands, and counting them for every list took Postgres most of a second (S137).
- */
 export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;
 const TEXT_MAX_CHARACTERS = 200;
 
-/** Collections that the actor may see: in the owner's order if there is one owner, otherwise most recently changed first. */
 export async function listCollections(actor: Actor, search: CollectionSearch = {}): Promise<Page<ListedCollection>> {
   const { page, pageSize, skip, take } = pageBounds({
     ...search,
@@ -73,7 +64,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   return { items: collections.map((one) => ({ ...one, ...(items.get(one.id) ?? none) })), page, pageSize, total };
 }
 
-/** The most recently changed collections. Each part reads one range of an index; one condition for all would read all collections. */
+/** One condition for all parts would read all collections instead of a range of an index (S137). */
 function latest(readable: ReadableOwners): Prisma.Sql {
   const part = (from: Prisma.Sql) => Prisma.sql`SELECT * FROM (
     SELECT c.* FROM ${from} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) latest`;
@@ -86,11 +77,7 @@ function latest(readable: ReadableOwners): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(parts, " UNION ALL ")}) c`;
 }
 
-/**
- * The collections that contain any of these repositories: public ones, and private ones of owners whose private collections the reader may
- * see. If there are very many, only those to which a repository was added last. An item of a private collection names the collection's
- * owner (`private_of`), so that strangers' private collections neither crowd out others nor cost time (S137).
- */
+/** Without `private_of`, strangers' private collections would cost time here (S137). */
 function collectionsContaining(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
   const most = Math.ceil(LISTED_MAX / Math.max(1, repoIds.length));
   const owners = privateOwnersOf(readable);
@@ -126,7 +113,6 @@ async function readableRepoIds(actor: Actor, names: readonly RepoName[]): Promis
 
 const CHOICES_MAX = 200;
 
-/** The collections that a person may change, most recently changed first: offered when they add a repository to one. */
 export async function listChangeableCollections(person: Person): Promise<Collection[]> {
   const [whole, made] = await Promise.all([
     organizationsOf(person, "collection.write"),

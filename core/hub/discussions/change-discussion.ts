@@ -13,11 +13,10 @@ export type ToChange = {
   actor: Actor;
   actorId: string | null;
   repo: Repo;
-  /** The discussion in its current state, with its row locked. */
   discussion: DiscussionRow;
 };
 
-/** Runs `change`, which checks the permission and records the event, in one transaction with the discussion's row locked. */
+/** `change` must check the permission and record the event. */
 export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, change: (to: ToChange) => Promise<T>): Promise<T> {
   return db().$transaction(async (tx) => {
     const repo = await findRepo(actor, name.repo, "repo.read", tx);
@@ -28,16 +27,11 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
 
 const what = "Discussion";
 
-/**
- * Requires the permission to comment or react here, which only moderators have in a locked discussion.
- * @throws ServiceError `unauthorized`, `insufficient_scope`, `forbidden`, `not_found`
- */
 export async function requireWriting({ tx, actor, repo, discussion }: ToChange): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });
 }
 
-/** Requires the permission to change a comment or a discussion of `authorId`. @throws ServiceError as `requireWriting` */
 export async function requireUpdating({ tx, actor, repo, discussion }: ToChange, authorId: string | null): Promise<void> {
   await requirePermission(actor, "discussion.update", { repo: repoResource(repo), authorId }, { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });
@@ -53,24 +47,18 @@ export async function requireUnlocked({ tx, actor, repo, discussion }: Omit<ToCh
 }
 
 const HOUR = 60 * 60;
-/** Far above what people write, and enough for a bot that answers webhooks. */
 const CONTRIBUTIONS = {
   open: { limit: 300, windowSeconds: HOUR },
-  /** Also counts changes of a discussion, with or without a comment: each is an event for its watchers. */
   comment: { limit: 1_000, windowSeconds: HOUR },
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;
 
-/**
- * The limit for the bytes of descriptions and comments, each of which is also in an event. No quota counts them, and they may be in a
- * stranger's repository.
- */
+/** No quota counts these bytes. */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
-/** The limit for all contributions but reactions. Each creates up to two events of 5 KB, kept for a month, which no quota counts. */
+/** No quota counts the events that contributions create. */
 const CONTRIBUTIONS_OF_DAY = { limit: 5_000, windowSeconds: 24 * HOUR };
 
-/** Counts what a caller adds to discussions in all repositories. @throws ServiceError `rate_limited` */
 export async function countContribution(actor: Actor, kind: keyof typeof CONTRIBUTIONS, text = ""): Promise<void> {
   const party = partyOf(actor);
   if (!party) return;

@@ -20,7 +20,6 @@ import { openPullRequest } from "./open-pull-request.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
 import { readTimeline } from "./read-timeline.ts";
 
-/** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened() {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
@@ -108,7 +107,6 @@ test("S137 a user changes discussions at most 5,000 times in 24 hours, and can s
   expect(await throttleCount(key)).toBe(2);
   await pool().query("update throttle set count = 5000 where key = $1", [key]);
   await expect(addComment(bea.actor, at, { comment: "two" })).rejects.toMatchObject({ code: "rate_limited" });
-  // The user's apps have limits of their own.
   await addComment(await appToken(bea.id, { scopes: ["write-discussions"] }), at, { comment: "two" });
   await deleteComment(bea.actor, at, comment.id, from);
 });

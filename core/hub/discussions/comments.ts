@@ -14,7 +14,6 @@ import { insertEvents } from "./insert-events.ts";
 import { readComment } from "./read-timeline.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` (locked), `rate_limited` */
 export async function addComment(actor: Actor, name: DiscussionName, input: { comment: unknown }): Promise<Comment> {
   const content = parseComment(input.comment);
   await countContribution(actor, "comment", content);
@@ -36,11 +35,6 @@ export async function insertComment({ tx, actor, actorId, repo, discussion }: To
   return readComment(tx, row, actor);
 }
 
-/**
- * Changes the text of one's own comment.
- * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` (somebody else's, locked),
- * `conflict` (hidden), `rate_limited`
- */
 export async function editComment(
   actor: Actor,
   name: DiscussionName,
@@ -67,10 +61,6 @@ export async function editComment(
   });
 }
 
-/**
- * Permanently hides a comment: one's own or, for a moderator, anybody's. The timeline still shows that there was one, but not its text.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
- */
 export async function hideComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<Comment> {
   return changeDiscussion(actor, name, async (to) => {
     const { tx, repo, discussion, actorId } = to;
@@ -89,11 +79,6 @@ export async function hideComment(actor: Actor, name: DiscussionName, commentId:
   });
 }
 
-/**
- * Deletes a comment: one's own or, for a moderator, anybody's. Unlike a hidden comment, it leaves no trace in the timeline. The event
- * contains the comment's id but not its text.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
- */
 export async function deleteComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<void> {
   await changeDiscussion(actor, name, async (to) => {
     const { tx, repo, discussion, actorId } = to;
@@ -108,7 +93,6 @@ export async function deleteComment(actor: Actor, name: DiscussionName, commentI
   });
 }
 
-/** The possible reactions to a comment, with their names. */
 export const reactions = {
   "👍": "thumbs up",
   "👎": "thumbs down",
@@ -123,12 +107,6 @@ export const reactions = {
 const canonical = (text: string): string => text.replaceAll("\u{fe0f}", "");
 const bySpelling = new Map(Object.keys(reactions).map((reaction) => [canonical(reaction), reaction]));
 
-/**
- * Adds or removes the actor's reaction to a comment. Repeating a call changes nothing. Reactions create no events: no payload has a field
- * for them.
- * @throws ServiceError `invalid_request` for an emoji that is not among `reactions`, `not_found`, `unauthorized`, `insufficient_scope`,
- * `forbidden` (locked), `conflict` (hidden), `rate_limited`
- */
 export async function reactToComment(
   actor: Actor,
   name: DiscussionName,
@@ -153,7 +131,6 @@ export async function reactToComment(
   });
 }
 
-/** A comment of a discussion. @throws ServiceError `not_found` */
 async function findComment(tx: Db, discussion: { id: string }, commentId: string): Promise<DiscussionEvent> {
   const where = { id: commentId, discussionId: discussion.id, type: "comment" };
   const row = isId(commentId) ? await tx.discussionEvent.findUnique({ where }) : null;
@@ -161,7 +138,6 @@ async function findComment(tx: Db, discussion: { id: string }, commentId: string
   return row;
 }
 
-/** Records in the audit log that somebody removed another user's comment; removing one's own is not recorded. */
 async function recordCommentModeration(
   { tx, actor, actorId, repo, discussion }: ToChange,
   type: "discussion.hide_comment" | "discussion.delete_comment",

@@ -6,7 +6,6 @@ export type Commit = { oid: string; subject: string };
 
 const SUBJECT_MAX_CHARACTERS = 200;
 
-/** Whether `sha` is the commit `of` or an ancestor of it. Holds a slot for walks meanwhile. @throws ServiceError `unavailable` */
 export async function isAncestor(path: string, sha: string, of: string): Promise<boolean> {
   try {
     await runWalk(path, ["merge-base", "--is-ancestor", "--end-of-options", sha, of]);
@@ -17,10 +16,7 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
   }
 }
 
-/**
- * The commits reachable from `sha` but from none of `without`, oldest first; if there are more than `limit`, the latest ones.
- * @throws RanOutOfTime, GitFailed, ServiceError `unavailable`
- */
+/** Oldest first. If there are more than `limit`, only the latest ones. */
 export async function listNewCommits(
   path: string,
   { sha, without, limit }: { sha: string; without: readonly (string | null)[]; limit: number },
@@ -36,11 +32,7 @@ export async function listNewCommits(
   });
 }
 
-/**
- * Finds which of the commits in `among` were added to a branch by a change. Git walks from the branch, not from the commits. So the time of
- * the walk depends on those who may push to the branch, not on strangers who open pull requests (S137).
- * @throws as `listNewCommits`
- */
+/** Git walks from the branch, so that strangers who open pull requests cannot make the walk long (S137). */
 export async function addedCommits(
   path: string,
   { oldSha, newSha }: RefChange,

@@ -15,12 +15,7 @@ import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/**
- * Deletes a discussion with everything in it, including a pull request's commits. These are deleted first: if that fails, the discussion
- * still exists, and the caller can try again.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (somebody is pushing to it)
- */
+/** Deletes the commits first, so that the caller can try again. @param actorNow resolves the actor again before the refs change (S114) */
 export async function deleteDiscussion(
   actor: Actor,
   name: DiscussionName,
@@ -48,7 +43,6 @@ export async function deleteDiscussion(
   });
 }
 
-/** Deletes a discussion with everything in it, and records that. Its number is not reused. */
 export async function deleteDiscussionRow(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
@@ -58,12 +52,7 @@ export async function deleteDiscussionRow(
   if (count > 0) await recordDiscussionEvent(tx, { repo, discussion, actorId }, { scope: "discussion", action: "delete" });
 }
 
-/**
- * Deletes the commits of a closed or merged pull request; its discussion stays.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, they are already
- * deleted, or somebody is pushing to it)
- */
+/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function deletePullRequestRef(
   actor: Actor,
   name: DiscussionName,
@@ -82,14 +71,10 @@ export async function deletePullRequestRef(
   if (!isDeleted) throw conflict("The commits of this pull request are already deleted.");
 }
 
-/**
- * @param ask checks the permission again just before the ref is deleted
- * @returns whether the ref existed
- */
 async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: PermissionCheck): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
-  // If somebody pushes to it meanwhile, the next attempt deletes the pushed commits too.
+  // If somebody pushes meanwhile, the next attempt also deletes the pushed commits.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;

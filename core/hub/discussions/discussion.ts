@@ -7,7 +7,6 @@ export type { DiscussionRow };
 export const discussionStatuses = ["draft", "open", "closed", "merged"] as const;
 export type DiscussionStatus = (typeof discussionStatuses)[number];
 
-/** A discussion or a pull request, without its timeline. */
 export type Discussion = {
   id: string;
   num: number;
@@ -18,7 +17,7 @@ export type Discussion = {
   isLocked: boolean;
   authorId: string | null;
   author: Author;
-  /** For a pull request: its base branch, as `refs/heads/…`. */
+  /** A full ref name. Null unless this is a pull request. */
   baseRef: string | null;
   mergeCommitSha: string | null;
   commentCount: number;
@@ -26,7 +25,6 @@ export type Discussion = {
   updatedAt: Date;
 };
 
-/** An author as others see them. `isGhost`: the account was deleted. */
 export type Author = { name: string; fullName: string; isGhost: boolean };
 
 export const ghost: Author = { name: "ghost", fullName: "Deleted account", isGhost: true };
@@ -35,7 +33,7 @@ type EventBase = { id: string; authorId: string | null; author: Author; createdA
 
 export type Comment = EventBase & {
   type: "comment";
-  /** Markdown. Empty if the comment is hidden, for every reader. */
+  /** Markdown. Empty for every reader if the comment is hidden. */
   content: string;
   isHidden: boolean;
   editCount: number;
@@ -45,7 +43,6 @@ export type Comment = EventBase & {
 
 export type ReactionCount = { reaction: string; count: number; isOwn: boolean };
 
-/** An entry of a discussion's timeline. */
 export type TimelineEvent =
   | Comment
   | (EventBase & { type: "status-change"; status: DiscussionStatus })
@@ -54,10 +51,8 @@ export type TimelineEvent =
   | (EventBase & { type: "pinning-change"; isPinned: boolean })
   | (EventBase & { type: "locking-change"; isLocked: boolean });
 
-/** The ref with the commits of a pull request. */
 export const pullRequestRef = (num: number): string => `refs/pr/${num}`;
 
-/** The number in `refs/pr/<num>`; undefined for any other ref. */
 export function numOfPullRequestRef(ref: string): number | undefined {
   const [, digits] = /^refs\/pr\/([1-9]\d{0,8})$/.exec(ref) ?? [];
   return digits === undefined ? undefined : Number(digits);
@@ -66,22 +61,16 @@ export function numOfPullRequestRef(ref: string): number | undefined {
 export const TITLE_MAX_CHARACTERS = 200;
 const COMMENT_MAX_BYTES = 64 * 1024;
 
-/** @throws ServiceError `invalid_request` with the field `title` */
 export function parseTitle(value: unknown): string {
   return displayText("title", value, { maxCharacters: TITLE_MAX_CHARACTERS });
 }
 
-/**
- * Markdown, unchanged except that line breaks become uniform, and that white space at both ends is removed.
- * @throws ServiceError `invalid_request` with the field
- */
 export function parseComment(value: unknown, field = "comment"): string {
   const text = parseDescription(value, field);
   if (text === "") throw invalidRequest("Enter some text.", field);
   return text;
 }
 
-/** Parses optional Markdown, which may be empty. @throws ServiceError `invalid_request` with the field */
 export function parseDescription(value: unknown, field = "description"): string {
   const text = plainText(field, value ?? "", COMMENT_MAX_BYTES)
     .replace(/\r\n?/g, "\n")

@@ -18,7 +18,6 @@ import { openPullRequest } from "./open-pull-request.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
 import { readTimeline } from "./read-timeline.ts";
 
-/** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened(input: { title?: string; description?: string } = {}) {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
@@ -82,7 +81,6 @@ describe("a discussion", () => {
     await expect(setLocked(ada.actor, at, false, from)).rejects.toMatchObject(full);
     await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject(full);
     expect(await db().discussionEvent.count({ where: { discussionId: id } })).toBe(10_003);
-    // Deleting makes room.
     await db().discussionEvent.deleteMany({ where: { discussionId: id, content: "x" } });
     await deleteComment(ada.actor, at, last.id, from);
     await setLocked(ada.actor, at, false, from);
@@ -207,7 +205,6 @@ describe("a discussion", () => {
     for (const comment of [...odd, "", " \n "]) {
       await expect(addComment(bea.actor, at, { comment })).rejects.toMatchObject({ code: "invalid_request", field: "comment" });
     }
-    // 64 KiB of bytes, not of characters.
     await expect(addComment(bea.actor, at, { comment: "ü".repeat(32 * 1024 + 1) })).rejects.toMatchObject({ field: "comment" });
     await expect(addComment(bea.actor, at, { comment: "ü".repeat(32 * 1024) })).resolves.toBeDefined();
     expect(
@@ -262,7 +259,6 @@ describe("S135 rights in discussions:", () => {
       setPinned(cy.actor, at, true),
       setLocked(bea.actor, at, true, from),
       deleteDiscussion(bea.actor, at, from),
-      // Nobody may edit others' comments, not even the repository's owner.
       editComment(ada.actor, at, beas?.id ?? "", { content: "Mine" }),
     ];
     expect(await outcomes(refused)).toEqual(Array(refused.length).fill("forbidden"));

@@ -7,12 +7,11 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { type Author, type Discussion, type DiscussionRow, type DiscussionStatus, ghost } from "./discussion.ts";
 
-/** Identifies a discussion in requests. */
 export type DiscussionName = { repo: RepoName; num: number };
 
 const NUM_MAX = 2 ** 31 - 1;
 
-/** @throws ServiceError `not_found` if it does not exist, and for everything in a repository that the actor may not see (S136) */
+/** @throws ServiceError `not_found` also if the actor may not see the repository (S136) */
 export async function findDiscussion(
   actor: Actor,
   { repo: name, num }: DiscussionName,
@@ -23,7 +22,7 @@ export async function findDiscussion(
   return { repo, discussion: toDiscussion(row, await readAuthors([row.authorId])) };
 }
 
-/** Locks a discussion's row until the transaction ends, and returns it. It checks no permissions. @throws ServiceError `not_found` */
+/** Locks the row until the transaction ends. Checks no permissions. */
 export async function lockDiscussion(tx: Db, repo: Pick<Repo, "id">, num: number): Promise<DiscussionRow> {
   const where = { repoId: repo.id, num };
   if (isNum(num)) await tx.$queryRaw`SELECT id FROM discussion WHERE repo_id = ${repo.id} AND num = ${num} FOR UPDATE`;
@@ -43,21 +42,17 @@ export type DiscussionFilter = {
   kind?: "all" | "discussion" | "pull_request";
   /** `open` includes drafts, `closed` includes merged ones. */
   status?: "all" | "open" | "closed";
-  /** A person's handle. */
   author?: string;
-  /** Text in the title. */
   search?: string;
 };
 
 type DiscussionList = Page<Discussion> & {
   repo: Repo;
-  /** The number of discussions for each status, with the other filters applied. */
   counts: { open: number; closed: number };
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** The discussions and pull requests of a repository: pinned ones first, then the latest. @throws ServiceError `not_found` */
 export async function listDiscussions(
   actor: Actor,
   name: RepoName,
@@ -101,15 +96,13 @@ async function idOf(handle: string): Promise<string> {
   return row?.userId ?? "";
 }
 
-/** How many discussions and pull requests of a repository are open, including drafts. It checks no permissions. */
+/** Checks no permissions. */
 export async function countOpenDiscussions({ id }: Pick<Repo, "id">, tx: Db = db()): Promise<number> {
   return tx.discussion.count({ where: { repoId: id, status: { in: ["open", "draft"] } } });
 }
 
-/** Returns the author for an id, or the ghost for a deleted account and for null. */
 export type Authors = (id: string | null) => Author;
 
-/** The people behind these ids, in one query. */
 export async function readAuthors(ids: readonly (string | null)[], tx: Db = db()): Promise<Authors> {
   const wanted = [...new Set(ids.filter((id): id is string => id !== null))];
   const users =

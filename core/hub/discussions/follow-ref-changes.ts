@@ -8,26 +8,16 @@ import { insertEvents } from "./insert-events.ts";
 import { setStatus } from "./properties.ts";
 import { type ChangeToFollow, isBranch, openAt, type RefEffects, unchangedSince } from "./read-ref-effects.ts";
 
-/**
- * The most pull requests that one transaction updates because of branches, and the most that it updates because of their own refs. The
- * transaction has the repository locked, and must end within 15 seconds (core/db.ts). Updating 200 took longer on a busy machine, in every
- * attempt. A push changes the refs of at most this many (refuse-commands.ts).
- */
+/** The transaction has the repository locked, and must end within 15 seconds even on a busy machine. */
 const PULL_REQUESTS_FOLLOWED = 50;
 
-/** The changes that are not applied yet. `isMore`: there are more pull requests than one transaction updates. */
+/** `isMore`: there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
-/** `party`: against whom the commits count that pull requests show. `at`: a moment before git changed the refs. */
+/** `party`: whose limit counts the shown commits. `at`: a moment before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
-/**
- * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository. A pull request shows
- * its new commits, is closed if its own ref or its base is gone, and is marked as merged if its base now contains its commits, no matter
- * how they got there.
- * @returns the changes that are not applied because git did not answer in time, because somebody is pushing to a pull request, or because
- *   there are too many pull requests
- */
+/** Call this with the repository locked. @returns the changes that are not applied, for example because git did not answer in time */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
@@ -41,7 +31,6 @@ export async function followRefChanges(
   return { late: [...ofBases.late, ...ofHeads], isMore: ofBases.isMore };
 }
 
-/** Records when the heads of pull requests changed: for all in `changed`, even if some are applied later. */
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;
@@ -75,24 +64,17 @@ async function followHeads(
   return late;
 }
 
-/**
- * The limit for commits that one party's pushes show in a day. A push without new objects may show a hundred, and their subjects are text
- * that no quota counts (S137).
- */
+/** A push without new objects may show a hundred commits, whose subjects no quota counts (S137). */
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
 const commitsShown = (party: string) => throttleKey("commits-shown", party);
 
-/**
- * Refuses a change of pull requests by a party that has reached this limit: a change without a trace would deceive those who review them.
- * @throws ServiceError `rate_limited`
- */
+/** A change that leaves no trace would deceive the reviewers. */
 export async function requireShowable(changes: readonly RefChange[], party: string): Promise<void> {
   if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
   const { giveBack } = await consumeThrottle(commitsShown(party), COMMITS_SHOWN);
   await giveBack();
 }
 
-/** The push that reaches the limit is shown in full; other pushes at the same moment may not be shown. */
 const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>
   isWithinThrottle(tx, key, { ...COMMITS_SHOWN, limit: COMMITS_SHOWN.limit + commits }, commits);
 
@@ -126,18 +108,18 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // The rest is updated later: the pull requests that were updated now are no longer open by then.
+  // The later attempt does not find the pull requests updated now, because they are no longer open.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }
 
-/** Refs with a change that is not recorded yet: git's answers may already include it. */
+/** Git's answers may already include changes that are not recorded yet. */
 async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
-/** Locks pull requests, always in the same order. `isFull`: there may be more pull requests than one transaction updates. */
+/** Always locks in the order of numbers. `isFull`: there may be more pull requests than one transaction updates. */
 async function lockPullRequests(
   tx: Db,
   repoId: string,
@@ -153,7 +135,7 @@ async function lockPullRequests(
   if (found.length === 0) return { rows: [], isFull: false };
   const ids = found.map(({ id }) => id);
   await tx.$queryRaw`SELECT id FROM discussion WHERE id = ANY (${ids}) ORDER BY num FOR UPDATE`;
-  // Read again: one of them may have been closed while this waited.
+  // Another transaction may have closed one of them while this one waited for the locks.
   const rows = await tx.discussion.findMany({ where: { ...where, id: { in: ids } }, orderBy: { num: "asc" } });
   return { rows, isFull: found.length === PULL_REQUESTS_FOLLOWED };
 }

@@ -11,15 +11,10 @@ type NewTimelineEvent = { authorId: string | null } & (
     }
 );
 
-/** Each view of a discussion, which anybody may request, adds up the lengths of all its events (S137): 10,000 take 12 ms. */
+/** Each view of a discussion, which anybody may request, adds up the lengths of all events (S137). */
 const EVENTS_IN_DISCUSSION = 10_000;
 
-/**
- * Adds events to a discussion whose row the caller has locked. Each gets its own time, a millisecond after the previous one, because they
- * are read in that order. In a discussion that is nearly full, only as many of a push's latest commits are shown as there is room for. So
- * nobody can make a push or a merge fail by filling a pull request.
- * @throws ServiceError `conflict` when it is full
- */
+/** Omits commits that no longer fit, so that nobody can block a push or a merge by filling a pull request. */
 export async function insertEvents(
   tx: Db,
   discussionId: string,
@@ -47,14 +42,13 @@ export async function insertEvents(
   });
 }
 
-/** For use before a step that cannot be undone. @throws ServiceError `conflict` when the discussion is full */
+/** Call this before a step that cannot be undone. */
 export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
   if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
 }
 
 const full = () => conflict("This discussion has the maximum of 10,000 entries. Continue in a new one, or delete comments.");
 
-/** Events that are added even to a full discussion. Each can happen only once there, because undoing it is refused. */
 const isAllowedWhenFull = (event: NewTimelineEvent): boolean =>
   event.type !== "comment" &&
   (event.data.status === "closed" || event.data.status === "merged" || event.data.locked === true || event.data.pinned === false);

@@ -24,10 +24,7 @@ import { openPullRequest } from "./open-pull-request.ts";
 import { pullRequestRange } from "./read-pull-request.ts";
 import { readTimeline } from "./read-timeline.ts";
 
-/**
- * S137: the author of a pull request determines how long git takes for its history. Here it takes forever: the object of a commit on the
- * way is a pipe that nobody writes to.
- */
+/** S137: the author of a pull request determines how long git walks. Here git waits forever for a pipe. */
 let ada: TestPerson;
 let repo: Repo;
 let base: string;
@@ -52,7 +49,7 @@ async function block(sha: string): Promise<() => Promise<void>> {
   await rename(path, `${path}.aside`);
   execFileSync("mkfifo", [path]);
   unblockAndLose = async () => {
-    // The reader gets an empty object. Git then looks for it again, and would wait forever if the pipe were still there.
+    // Git looks for the empty object again, and would wait forever if the pipe were still there.
     const pipe = await open(path, "r+");
     await rm(path);
     await pipe.close();
@@ -70,7 +67,6 @@ async function subjects(): Promise<string[]> {
   return (await readTimeline(ada.actor, discussion)).items.flatMap((item) => (item.type === "commit" ? [item.subject] : []));
 }
 
-/** The git processes that are walking now. */
 const walking = new Set<ChildProcess>();
 const watchWalks = () =>
   watchProcesses((child) => {
@@ -80,12 +76,7 @@ const watchWalks = () =>
 const isWalking = () => [...walking].some(({ killed }) => !killed);
 const { setTimeout: realTimeout } = globalThis;
 
-/**
- * Runs `work` with a clock that advances only while git walks, and faster than real time: so a limit is reached however busy the machine
- * is, and work that waits for nothing takes no time.
- * @param meanwhile runs once git walks, before its clock advances
- * @returns how many milliseconds git had
- */
+/** Runs `work` with a clock that advances only while git walks. @returns how many milliseconds git had */
 async function timed(work: () => Promise<unknown>, meanwhile?: () => Promise<unknown>): Promise<number> {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
   const stopWatching = watchWalks();
@@ -117,7 +108,6 @@ const setRefLate = (of: Repo, person: TestPerson, ref: string, sha: string) => t
 const name = () => ({ type: repo.type, owner: repo.owner.handle, name: repo.name });
 const waiting = () => db().$queryRaw<LateChanges[]>`SELECT * FROM late_ref_change WHERE repo_id = ${repo.id} ORDER BY due_at`;
 
-/** Does the worker's work on the waiting rows, whenever they are due. */
 async function attempt(): Promise<void> {
   for (const { id } of await waiting()) {
     const [row] = await db().$queryRaw<LateChanges[]>`
@@ -135,7 +125,6 @@ describe("a question that git does not answer in time", () => {
     expect(await pushes()).toBe(before + 1);
     expect(await subjects()).toEqual(["One"]);
     await unblock();
-    // By then the base has all commits of the pull request.
     await setRef(repo, ada, "refs/heads/main", tip);
     expect(await status()).toBe("merged");
     await attempt();
@@ -151,7 +140,6 @@ describe("a question that git does not answer in time", () => {
     const before = await pushes();
     const onto = join(await openRepository(repo), "refs/heads/onto");
     await rename(onto, `${onto}.aside`);
-    // Git waits forever for the content of this ref.
     execFileSync("mkfifo", [onto]);
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     expect(await pushes()).toBe(before + 1);
@@ -169,7 +157,6 @@ describe("a question that git does not answer in time", () => {
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
     expect(await status()).toBe("open");
     await unblock();
-    // A pull request that is opened after the change is not affected by it.
     const after = (await openPullRequest(ada.actor, repo, { title: "After", head: { sha: head } })).row.num;
     await attempt();
     const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));
@@ -182,7 +169,6 @@ describe("a question that git does not answer in time", () => {
   test("is retried a few times, with longer pauses, and then abandoned", async () => {
     await setRefLate(repo, ada, "refs/heads/main", tip);
     const pauses: number[] = [];
-    // One question has a second at first, then three.
     for (const limitMs of [1_000, 3_000]) {
       expect(await timed(attempt)).toBe(limitMs);
       pauses.push(((await waiting())[0]?.due_at.getTime() ?? 0) - Date.now());
@@ -339,7 +325,6 @@ describe("S137 strangers", () => {
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
     await unblock();
-    // The process that makes this change has not recorded it yet.
     const change = { ref: `refs/pr/${own}`, oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: bea.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(Date.now() + 60_000) } });

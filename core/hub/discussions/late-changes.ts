@@ -8,22 +8,15 @@ import { isLockedByOthers, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type RefEffects, readRefEffects } from "./read-ref-effects.ts";
 
-/**
- * If git takes too long to say how a change of refs affects pull requests, the worker asks again in the background. Git may never answer.
- * So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are done are
- * deleted.
- */
+/** The author of a pull request can make git's answer take forever, so attempts are limited (S137). */
 export const lateChangesTable: LeasedTable = {
   name: "late_ref_change",
   isOpen: "true",
-  // People take turns: many attempts may be due at once, and each takes its time.
   share: { party: "coalesce(actor_id, repo_id)", isShort: "true", isLeftOver: "false" },
 };
 
-/** NOTIFY channel; nothing is announced on it, since nobody waits. */
 export const LATE_CHANGES_CHANNEL = "late_ref_change";
 
-/** A claimed row. */
 export type LateChanges = {
   id: string;
   repo_id: string;
@@ -36,15 +29,13 @@ export type LateChanges = {
   attempts: number;
 };
 
-/** How long after each attempt the next one is made: the machine may be less busy by then, or the repository repacked. */
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
-/** The limit for one question at the first attempt. It triples with each attempt, so that cheap questions do not wait for expensive ones. */
+/** Triples with each attempt, so that cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** The time between the rows of one person, so that other people's rows get their turn. */
+/** Lets other people's rows get their turn. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const OWNER_DISABLED_SECONDS = 3_600;
-/** The delay when the attempt does not count: others held the repository's lock, or more pull requests remain to be updated. */
 const CONTINUE_SECONDS = 10;
 
 /** Call this in the transaction that records the changes. */
@@ -64,11 +55,10 @@ export async function followLater(
     log().warn({ repo: repoId, actorId }, "pull requests are not updated: too many changes of refs are already waiting");
 }
 
-/** The work of one row (worker/loop.ts). */
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // The repository's owner is disabled: nobody can see it now, but the owner may be enabled again.
+    // The owner is disabled, and may be enabled again.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: OWNER_DISABLED_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
     const effects = await readRefEffects(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
@@ -100,7 +90,7 @@ async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean
   return found.length > 0;
 }
 
-/** Changes that git was not asked about come first: otherwise one slow question would keep all others from being asked. */
+/** Changes that git was not asked about come first, so that one slow question cannot block the others. */
 const inOrder = (changes: readonly ChangeToFollow[], { asked }: RefEffects): ChangeToFollow[] =>
   changes.toSorted((one, other) => Number(asked.has(one.ref)) - Number(asked.has(other.ref)));
 

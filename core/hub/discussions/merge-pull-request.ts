@@ -25,25 +25,16 @@ import { mergeTree } from "./merge-tree.ts";
 import { type MergedCommits, setStatus } from "./properties.ts";
 
 type MergeInput = {
-  /** Added to the pull request once it is merged. */
   comment?: unknown;
-  /** The head commit that the user has reviewed: no other is merged. */
+  /** The head commit that the user has reviewed. No other is merged. */
   headSha?: string | undefined;
-  /** Moves the base to the head commit instead of creating a merge commit. Refused if the base has commits that the pull request lacks. */
+  /** Moves the base to the head commit instead of creating a merge commit. */
   isFastForward?: boolean | undefined;
 };
 
 const ATTEMPTS = 4;
 
-/**
- * Merges a pull request into its base. This is one change of content, and `followRefChanges` marks the pull request as merged in the
- * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise
- * everything is tried again, a few times.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @returns the commit that the base is at now
- * @throws ServiceError `invalid_request` (the comment), `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`,
- * `storage_full`, `unavailable`; `conflict` with the reason
- */
+/** @param actorNow resolves the actor again just before the refs change (S114) @returns the new commit of the base */
 export async function mergePullRequest(
   actor: Actor,
   name: DiscussionName,
@@ -99,7 +90,6 @@ export async function mergePullRequest(
     } finally {
       await quarantine.discard();
     }
-    // Written objects stay until git collects them, and count until then. If counting fails here, maintenance does it.
     await recountRepository(repo.id).catch((err: unknown) =>
       log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
     );
@@ -109,11 +99,7 @@ export async function mergePullRequest(
 
 const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 
-/**
- * Reserves storage: git writes in full each file that both sides changed. A small merge may exceed the quota, because one that deletes files
- * can free storage.
- * @throws ServiceError `storage_full`
- */
+/** A small merge may exceed the quota, because deleting files can free storage. */
 async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
   const { bytes } = await countObjects(path);
   return (bytes < FREE_BYTES ? holdOrOverdraw : holdStorage)(owner, bytes, "this merge");
@@ -127,7 +113,7 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** Adds the comment. If somebody closed the pull request or pushed to it at this very moment, this still records that it is merged. */
+/** Somebody may have closed the pull request at this very moment. */
 async function finish(
   actor: Actor,
   name: DiscussionName,
@@ -145,10 +131,6 @@ async function finish(
 
 const FILES_NAMED = 10;
 
-/**
- * Writes the merge commit of a pull request and its base into a quarantine.
- * @throws ServiceError `conflict`, which names the files; `unavailable` as `mergeTree`
- */
 async function mergeCommit(
   path: string,
   quarantine: Quarantine,

@@ -19,7 +19,6 @@ import { mergePullRequest } from "./merge-pull-request.ts";
 import { tryMerge } from "./merge-tree.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 
-/** Two commits that change each of these files at different ends. @returns the repository's path */
 async function bothChange(files: number, lines: number, repo?: Repo): Promise<string> {
   const path = await openRepository(repo ?? (await someRepo(await signedInPerson("ada"), { type: "model" })));
   const text = Array.from({ length: lines }, () => randomBytes(48).toString("base64"));

@@ -7,41 +7,22 @@ import { PATH_MAX_BYTES } from "../git/read/tree-entries.ts";
 import { runWalkGit, walker } from "../git/read/walk.ts";
 import { GitFailed, type GitOptions, quarantined, RanOutOfTime, runGit } from "../git/run-git.ts";
 
-/** The outcome of merging two commits. */
-type Merged =
-  | { outcome: "clean"; tree: string }
-  | { outcome: "conflicts"; files: string[] }
-  /** They have no history in common. */
-  | { outcome: "unrelated" };
+type Merged = { outcome: "clean"; tree: string } | { outcome: "conflicts"; files: string[] } | { outcome: "unrelated" };
 
 const FILES_MAX = 1_000;
 
 const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
-/**
- * A merge writes a whole new version of each file that both sides changed. After a small push of long files, a few merges could fill the
- * disk, and a few previews the disk for temporary files (S137).
- */
+/** A merge writes whole files, so a few merges of long files could fill the disk (S137). */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
-/**
- * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours, so a merge holds a slot for
- * walks (S137).
- * @param objects the folder in which git writes
- * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that, if no slot was free in time, or if git takes too long
- * or writes too much
- */
+/** Small trees can keep git busy for hours, so a merge holds a slot for walks (S137). @param objects the folder in which git writes */
 export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {
   const walk = async () => ({ value: await mergeInto(objects, path, ours, theirs, LIMITS), isWhole: true });
   return merges({ directory: path, of: [ours, theirs], walk });
 }
 
-/**
- * Merges for a preview, without keeping the objects. The result for two commits never changes, so it is cached.
- * @param limits override the usual ones, for tests
- * @throws ServiceError as `mergeTree`
- */
 export function tryMerge(path: string, ours: string, theirs: string, limits = LIMITS): Promise<Merged> {
   const walk = async () => {
     const scratch = await makeTemporaryFolder("merge");
@@ -55,7 +36,6 @@ export function tryMerge(path: string, ours: string, theirs: string, limits = LI
   return tries({ directory: path, of: [ours, theirs], walk });
 }
 
-/** @throws RanOutOfTime also when it writes too much */
 async function mergeInto(objects: string, path: string, ours: string, theirs: string, limits: typeof LIMITS): Promise<Merged> {
   const full = new AbortController();
   const look = async () => {
@@ -102,7 +82,6 @@ async function requireMergeTree(path: string): Promise<void> {
   throw new ServiceError("unavailable", "Merging requires git 2.38 or later on the server. Ask the operator to update it.");
 }
 
-/** Whether this git has `merge-tree --write-tree`. */
 export function isNewEnough(version: string): boolean {
   const [, major = 0, minor = 0] = /(?<!\d)(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
   return major > 2 || (major === 2 && minor >= 38);

@@ -10,11 +10,6 @@ import { type DiscussionRow, type DiscussionStatus, parseDescription, parseTitle
 import { insertEvents } from "./insert-events.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/**
- * Opens a discussion.
- * @throws ServiceError `invalid_request` (title, description), `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`,
- * `rate_limited`; `conflict` if discussions are disabled
- */
 export async function openDiscussion(
   actor: Actor,
   repo: Repo,
@@ -35,13 +30,12 @@ export async function openDiscussion(
   });
 }
 
-/** Checks again, now that the repository's row is locked, that the author may open a discussion there. Returns `opened`. */
+/** Call this after the repository's row was locked. */
 export async function recheckPermission<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
   await requirePermission(actor, "discussion.write", repoResource(opened.repo), { what: "Repository", tx });
   return opened;
 }
 
-/** Requires that discussions may be opened here, and by this actor. @throws ServiceError as `openDiscussion` */
 export async function requireDiscussions(actor: Actor, repo: Repo): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository" });
   if (repo.platformId) throw conflict("This repository is hosted on another platform. Discuss it there.");
@@ -50,18 +44,13 @@ export async function requireDiscussions(actor: Actor, repo: Repo): Promise<void
 
 type NewDiscussion = {
   title: string;
-  /** Markdown; empty for none. */
   description: string;
   status: DiscussionStatus;
-  /** For a pull request. */
   baseRef: string | null;
   authorId: string | null;
 };
 
-/**
- * Inserts a discussion with its first comment, under the next number of its repository. Incrementing that number locks the repository's
- * row, so that each number is used once and in order, and a failed transaction leaves no gap.
- */
+/** The increment locks the repository's row, so that each number is used once and in order. */
 export async function insertDiscussion(
   tx: Db,
   repoId: string,

@@ -16,26 +16,14 @@ import { insertDiscussion, recheckPermission, requireDiscussions } from "./open-
 
 type NewPullRequest = {
   title: unknown;
-  /** Markdown. */
   description?: unknown;
-  /** Its base branch, without `refs/heads/`; by default the repository's default branch. */
   base?: string;
-  /**
-   * What it proposes: a commit, which `store` puts into the repository unless it is there already, or the tip of a branch. Without it
-   * the pull request is a draft that starts at its base, and its author pushes to it.
-   */
+  /** `store` puts a new commit into the repository. Without `head`, the pull request is a draft that starts at its base. */
   head?: { sha: string; store?: () => Promise<void> } | { branch: string };
-  /** Large files of its commits that are in its author's store of proposals. */
   largeFiles?: { storeId: string | undefined; pointers: readonly ProposedPointer[] };
 };
 
-/**
- * Opens a pull request: inserts its row, then creates `refs/pr/<num>` through `changeRefs`, so that there is one `discussion` and one
- * `repo.content` event. The row comes first: a process killed in between leaves a pull request without commits, to which its author can
- * push, and never a ref that belongs to nobody.
- * @throws ServiceError `invalid_request`, `not_found` (Revision: base or head), `unauthorized`, `insufficient_scope`, `forbidden`
- * (read-only), `conflict` (disabled, nothing to propose, too many refs), `rate_limited`, `unavailable`
- */
+/** Inserts the row before the ref, because the author can still push to a pull request without commits. */
 export async function openPullRequest(
   actor: Actor,
   repo: Repo,
@@ -61,8 +49,7 @@ export async function openPullRequest(
     return recheckPermission(actor, opened, tx);
   });
   const headSha = proposedSha ?? baseSha;
-  // The large files of the pull request were checked against `repo` as the caller read it. With its `lfsRemovedAt`, `changeRefs` refuses
-  // if large files were deleted since.
+  // With the caller's `lfsRemovedAt`, `changeRefs` refuses if large files were deleted since the caller's check.
   const { lfsRemovedAt } = repo;
   if (headSha) await createRef(actor, { ...opened, repo: { ...opened.repo, lfsRemovedAt } }, path, headSha);
   return { ...opened, headSha };
@@ -79,7 +66,7 @@ async function createRef(
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
     if (!made) throw conflict(`${change.ref} already exists. Try again.`);
   } catch (error) {
-    // If the ref exists but could not be recorded in time, it will be recorded later: its pull request stays.
+    // The ref may exist although the recording failed. Then the pull request must stay.
     if ((await resolveRef(path, change.ref)) !== newSha)
       await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;

@@ -21,11 +21,6 @@ import { insertEvents } from "./insert-events.ts";
 import { readTimelineEvent } from "./read-timeline.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/**
- * Closes or reopens a discussion or a pull request, or marks a draft as ready, with an optional comment.
- * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (already in that
- * status, merged, full, or without its base branch or commits), `rate_limited`
- */
 export async function changeStatus(
   actor: Actor,
   name: DiscussionName,
@@ -35,7 +30,7 @@ export async function changeStatus(
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment", comment);
-  // Thrown below: if the pull request is already merged or open, that is the reason given instead.
+  // Thrown last, because the other reasons take precedence.
   const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
@@ -51,7 +46,7 @@ export async function changeStatus(
   });
 }
 
-/** Why git's refs prevent reopening a pull request. Asks git before the row is locked. */
+/** Asks git before the row is locked. */
 async function missingRefReason(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;
@@ -66,13 +61,9 @@ async function missingRefReason(actor: Actor, name: DiscussionName): Promise<str
   return undefined;
 }
 
-/** The pull request's last commit and its base before the merge; once merged, its diff is read from these two. */
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
-/**
- * Changes the status of a discussion whose row the caller locked, shows it in the timeline and records it.
- * @returns its new row and the timeline event
- */
+/** The caller has locked the discussion's row. */
 export async function setStatus(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
@@ -87,10 +78,6 @@ export async function setStatus(
   return { row: changed, event: shown as NonNullable<typeof shown> };
 }
 
-/**
- * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (same title, or full),
- * `rate_limited`
- */
 export async function changeTitle(actor: Actor, name: DiscussionName, input: { title: unknown }): Promise<TimelineEvent> {
   const title = parseTitle(input.title);
   await countContribution(actor, "comment");
@@ -106,10 +93,6 @@ export async function changeTitle(actor: Actor, name: DiscussionName, input: { t
   });
 }
 
-/**
- * Pins a discussion above all others, or unpins it.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (full), `rate_limited`
- */
 export async function setPinned(actor: Actor, name: DiscussionName, isPinned: boolean): Promise<void> {
   await countContribution(actor, "comment");
   await changeDiscussion(actor, name, async (to) => {
@@ -122,10 +105,6 @@ export async function setPinned(actor: Actor, name: DiscussionName, isPinned: bo
   });
 }
 
-/**
- * Locks a discussion for all but moderators, or unlocks it.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (full), `rate_limited`
- */
 export async function setLocked(actor: Actor, name: DiscussionName, isLocked: boolean, from: RequestOrigin): Promise<void> {
   await countContribution(actor, "comment");
   await changeDiscussion(actor, name, async (to) => {

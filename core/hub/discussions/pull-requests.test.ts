@@ -31,7 +31,6 @@ const read = async (repo: Repo, revision: string) =>
 const headOf = async (repo: Repo, ref = "refs/heads/main") => resolveRef(await openRepository(repo), ref);
 const typesOf = async (repo: Repo) => (await eventsOf(repo)).map(({ scope, action }) => `${scope} ${action}`);
 
-/** Ada's repository, and Bea's pull request with one commit that is not on main. */
 async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
@@ -109,7 +108,6 @@ describe("mergePullRequest", () => {
     const [base, before, counted] = [await headOf(repo), await typesOf(repo), await objects()];
     const state = await readPullRequestState(repo, row);
     expect(state).toMatchObject({ merge: "conflicts", filesWithConflicts: ["a.txt"], ahead: 1, behind: 1, baseSha: base });
-    // Reading writes nothing.
     expect(await objects()).toBe(counted);
     await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({
       code: "conflict",
@@ -282,7 +280,7 @@ test("in an organization a reader proposes and a writer merges", async () => {
   await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
 });
 
-/** Runs `work`, and `meanwhile` when git has resolved a ref and before `work` hears of it. */
+/** Runs `meanwhile` after git has resolved a ref and before `work` gets the result. */
 async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
   let changing: Promise<unknown> | undefined;
   const stopWatching = watchProcesses((child) => {
@@ -309,7 +307,7 @@ test("S135 a member who is removed while they merge, or delete a pull request or
   const refs = async () => [await headOf(repo), await headOf(repo, "refs/pr/1")];
   const refused = { code: "forbidden" };
   await expect(whileRefIsRead(() => mergePullRequest(cy.actor, at), remove)).rejects.toMatchObject(refused);
-  // S114: the same for a token that has ended.
+  // S114: a token that has ended.
   const over = () => Promise.reject(new ServiceError("unauthorized", "The token has ended."));
   await expect(mergePullRequest(ada.actor, at, {}, over)).rejects.toMatchObject({ code: "unauthorized" });
   await changeStatus(ada.actor, at, { status: "closed" });

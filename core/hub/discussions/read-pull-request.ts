@@ -8,29 +8,20 @@ import { type Discussion, pullRequestRef } from "./discussion.ts";
 import { tryMerge } from "./merge-tree.ts";
 import type { MergedCommits } from "./properties.ts";
 
-/** How the commits of a pull request relate to its base branch. */
 export type PullRequestState = {
-  /** Null when they were deleted or never pushed. */
   headSha: string | null;
-  /** Null when the branch is gone or has no commit yet. */
   baseSha: string | null;
-  /** How many commits only the pull request has, and how many only its base has. */
+  /** Commits that only the pull request has. `behind`: commits that only the base has. */
   ahead: number;
   behind: number;
-  /**
-   * `clean`: it can be merged. `nothing`: its base already contains all of it. `conflicts`: see `filesWithConflicts`. `unrelated`: no common
-   * history. `gone`: its commits or its base are gone.
-   */
+  /** `nothing`: the base already contains all commits. `gone`: the commits or the base are gone. */
   merge: "clean" | "nothing" | "conflicts" | "unrelated" | "gone";
   filesWithConflicts: string[];
 };
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/**
- * Reads the state from git, for an open pull request or a draft. It checks no permissions. Only those who may read the content may see
- * whether there are conflicts, which tells whether a file has the lines that the author of a pull request guessed.
- */
+/** Only readers of the content may see conflicts, which reveal whether a file has the lines that an author guessed. */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,
@@ -40,8 +31,7 @@ export async function readPullRequestState(
   const [headSha, baseSha] = await Promise.all([resolveRef(path, pullRequestRef(num)), resolveRef(path, baseRef)]);
   if (!headSha) return { ...none, baseSha };
   if (!baseSha) {
-    // The pull request may propose the first commit of an empty repository; if its branch existed and is gone, the pull request
-    // is closed already.
+    // A pull request may propose the first commit of an empty repository.
     return { ...none, headSha, merge: baseRef === `refs/heads/${repo.defaultBranch}` ? "clean" : "gone" };
   }
   const [ahead, behind] = await countApart(path, headSha, baseSha);
@@ -63,13 +53,9 @@ async function countApart(path: string, headSha: string, baseSha: string): Promi
   return countOnce({ directory: path, of: [headSha, baseSha], walk });
 }
 
-/** The commits between which a pull request's changes lie; `baseSha` is null if it proposes the repository's first commit. */
 type PullRequestRange = MergedCommits;
 
-/**
- * What a pull request proposes, or proposed when it was merged: the commits of its head since the merge base.
- * @returns undefined when its commits were deleted or never pushed
- */
+/** @returns undefined when the commits were deleted or never pushed */
 export async function pullRequestRange(
   repo: Repo,
   { id, num, status, baseRef }: Pick<Discussion, "id" | "num" | "status" | "baseRef">,
@@ -93,7 +79,7 @@ async function mergedRange(discussionId: string): Promise<PullRequestRange | und
   return headSha ? { headSha, baseSha: baseSha ?? null } : undefined;
 }
 
-/** The patch of a pull request; null when its commits are gone or it is too large. The caller has checked `repo.read_content`. */
+/** The caller has checked `repo.read_content`. @returns null when the commits are gone or the patch is too large */
 export async function readPullRequestPatch(repo: Repo, discussion: Discussion): Promise<string | null> {
   const range = await pullRequestRange(repo, discussion);
   if (!range) return null;

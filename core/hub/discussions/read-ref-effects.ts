@@ -11,32 +11,27 @@ import type { Repo } from "../repos/repo.ts";
 import { addedCommits, type Commit, listNewCommits } from "./commits.ts";
 import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 
-/** A push shows at most this many commits: its latest. */
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
-/** A change of a ref, with the data that is needed until git has answered. */
 export type ChangeToFollow = RefChange & {
-  /** For the head of a pull request: the commit that its base was at. */
+  /** For the head of a pull request: the commit of the base. */
   baseSha?: string | null;
 };
 
-/** The effects of ref changes on pull requests, as far as git has answered in time. */
 export type RefEffects = {
-  /** The commits added to a pull request, by its ref. */
+  /** By the pull request's ref. */
   commits: Map<string, Commit[]>;
-  /** The commit that a pull request's base was at, by the pull request's ref. */
+  /** The commit of the base, by the pull request's ref. */
   bases: Map<string, string | null>;
-  /** By the ref of a branch: the pull requests that this change merged into it, in order of their numbers, with their head commits. */
+  /** By the branch's ref: the head commits of merged pull requests, by number and in order of numbers. */
   merged: Map<string, Map<number, string>>;
-  /** The refs that git was asked about, whether it answered or not. The others had no turn before the deadline. */
+  /** Includes refs for which git did not answer. */
   asked: Set<string>;
 };
 
 /**
- * Asks git how changes of refs affect pull requests, before anything is locked. The pushed commits decide how long that takes, so each
- * question is a walk with a slot and a deadline (S137).
- * @param at a moment before git changed the refs
- * @param walkMs a limit for each question, besides the deadline for all of them
+ * The pushed commits decide how long git takes, so call this before anything is locked (S137). @param at a moment before git changed the
+ * refs
  */
 export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
@@ -64,7 +59,6 @@ export async function readRefEffects(
       if (came) effects.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
     } else {
       const baseSha = change.baseSha === undefined ? baseShas?.get(ref) : change.baseSha;
-      // Git did not answer in time, or there is no such pull request.
       if (baseSha === undefined) continue;
       effects.bases.set(ref, baseSha);
       const commits = await ask(ref, (until) => commitsOf(path, change, baseSha, until));
@@ -74,14 +68,10 @@ export async function readRefEffects(
   return effects;
 }
 
-/** Pull requests that were open at this time: a change does not affect those opened after it. */
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/**
- * Pull requests whose head has not changed since this time. Otherwise a pull request to which somebody has pushed the base's new commits
- * since would look merged.
- */
+/** A pull request that has received the base's new commits since would look merged. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
@@ -89,7 +79,6 @@ export const isBranch = (ref: string): boolean => ref.startsWith("refs/heads/");
 
 const earlier = (one: Deadline, other: Deadline): Deadline => ({ at: Math.min(one.at, other.at), ms: other.ms });
 
-/** The commits that the bases of these pull requests are at now, by the pull requests' refs. */
 async function baseShasOf(path: string, repoId: string, changed: readonly RefChange[]): Promise<Map<string, string | null>> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return new Map();
@@ -101,7 +90,6 @@ async function baseShasOf(path: string, repoId: string, changed: readonly RefCha
   return new Map(rows.map(({ num, baseRef }) => [pullRequestRef(num), shas.get(baseRef) ?? null]));
 }
 
-/** The head commits of the open pull requests for these branches, by branch and by number, in order. */
 async function openHeads(
   path: string,
   repoId: string,
@@ -132,7 +120,7 @@ async function commitsOf(
   try {
     return await listNewCommits(path, wanted, deadline);
   } catch (error) {
-    // The push has happened, so it is recorded without its commits: a list that fails now will fail again.
+    // The push has happened, so it is recorded without its commits.
     if (!(error instanceof GitFailed)) throw error;
     log().warn({ err: error }, "cannot list the commits of a pull request");
     return [];

@@ -8,13 +8,9 @@ import { type Authors, readAuthors } from "./find-discussion.ts";
 
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
-/** A comment counts as one more event per this many bytes: a page of 64 KiB comments took 6 MB to render (S137). */
+/** A long comment counts as several events, because rendering a page of long comments is expensive (S137). */
 const BYTES_PER_EVENT = 2_560;
 
-/**
- * A discussion's timeline, oldest first; long comments count as several in pages and `total`. The caller has checked that the actor may see
- * it.
- */
 export async function readTimeline(
   actor: Actor,
   discussion: { id: string },
@@ -23,7 +19,6 @@ export async function readTimeline(
   const { page } = pageBounds(request);
   const pageSize = Math.min(request.pageSize ?? EVENTS_ON_A_PAGE, EVENTS_MAX);
   const [from, to] = [(page - 1) * pageSize, page * pageSize];
-  // Postgres knows the length of a comment without reading it.
   const [found] = await db().$queryRaw<{ total: number; ids: string[] }[]>`
     SELECT coalesce(max(at) + 1, 0)::int AS total, coalesce(array_agg(id) FILTER (WHERE at >= ${from} AND at < ${to}), '{}') AS ids FROM (
       SELECT id, sum(size) OVER (ORDER BY created_at, id) - size AS at FROM (

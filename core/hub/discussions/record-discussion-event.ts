@@ -12,7 +12,7 @@ type DiscussionChange =
   | { scope: "discussion"; action: "update" | "delete" }
   | { scope: "discussion.comment"; action: "create" | "update" | "delete"; comment: RecordedComment };
 
-/** Records a change of a discussion in its current state, in the transaction of the change. */
+/** Call this in the transaction of the change. */
 export async function recordDiscussionEvent(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
@@ -33,20 +33,18 @@ export async function recordDiscussionEvent(
 
 type CommentEventPayload = Extract<EventPayload, { event: { scope: "discussion.comment" } }>;
 
-/** Replaces the id of a deleted account: every id is 24 hex digits. */
+/** Stands for a deleted account. */
 const NOBODY = "0".repeat(24);
 
-/** The absolute URL of a discussion's page. */
 export function discussionWebUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoPath(type, fullName)}/discussions/${num}`;
 }
 
-/** The URL of a discussion in the API; with `/comment` appended, it accepts a comment (docs/specification/webhooks.md#payload). */
+/** With `/comment` appended, the URL accepts a comment (docs/specification/webhooks.md#payload). */
 export function discussionApiUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoApiPath(type, fullName)}/discussions/${num}`;
 }
 
-/** `discussion` of a webhook payload (docs/specification/webhooks.md#payload). */
 function discussionPayload(repo: Repo, row: DiscussionRow): CommentEventPayload["discussion"] {
   return {
     id: row.id,
@@ -63,7 +61,6 @@ function discussionPayload(repo: Repo, row: DiscussionRow): CommentEventPayload[
   };
 }
 
-/** `comment` of a webhook payload; without its content when it is hidden. */
 function commentPayload(
   repo: Repo,
   { num }: Pick<DiscussionRow, "num">,

@@ -9,24 +9,19 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/** The states of a request to read a gated repository. */
 export const accessRequestStatuses = ["pending", "accepted", "rejected"] as const;
 export type AccessRequestStatus = (typeof accessRequestStatuses)[number];
 
 export const MESSAGE_MAX_CHARACTERS = 1_000;
 export const REASON_MAX_CHARACTERS = 200;
 
-/** An access request as those who decide see it. */
 export type AccessRequest = {
   user: {
     id: string;
     username: string;
     fullName: string;
     avatarId: string | null;
-    /**
-     * A user shares it by asking. Null for a user who was given access without asking, and after a rejection: the address may have changed
-     * since, and the request cannot be withdrawn.
-     */
+    /** Null after a rejection, and for a user who was given access without asking. */
     email: string | null;
   };
   status: AccessRequestStatus;
@@ -36,7 +31,6 @@ export type AccessRequest = {
   decidedAt: Date | null;
 };
 
-/** @throws ServiceError `invalid_request` */
 export function parseAccessRequestStatus(value: unknown): AccessRequestStatus {
   if (!accessRequestStatuses.includes(value as AccessRequestStatus)) {
     throw invalidRequest("Choose pending, accepted or rejected.", "status");
@@ -44,16 +38,10 @@ export function parseAccessRequestStatus(value: unknown): AccessRequestStatus {
   return value as AccessRequestStatus;
 }
 
-/** Without a gate there is nothing to request or to decide. */
 export function requireGate({ gated }: { gated: string }): void {
   if (gated === "none") throw invalidRequest("This repository is not gated: everyone who can see it can read it.");
 }
 
-/**
- * The access requests of a repository with this status, oldest first; for those who decide. It includes users who were given access without
- * asking.
- * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`
- */
 export async function listAccessRequests(
   actor: Actor,
   wanted: RepoName,
@@ -89,11 +77,6 @@ export async function listAccessRequests(
   return { items, page, pageSize, total };
 }
 
-/**
- * The gated repositories of an organization that have pending access requests, with the number of requests, the longest waiting first, at
- * most ten. For those who manage the organization.
- * @throws ServiceError `forbidden`
- */
 export async function listReposWithRequests(actor: Actor, orgId: string): Promise<{ repo: Repo; waiting: number }[]> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const rows = await db().$queryRaw<{ id: string; waiting: number }[]>`
@@ -108,7 +91,7 @@ export async function listReposWithRequests(actor: Actor, orgId: string): Promis
 
 const REPOS_MAX = 10;
 
-/** How many access requests a repository has per status. It checks no permissions. */
+/** Checks no permissions. */
 export async function countAccessRequests({ id }: Pick<Repo, "id">): Promise<Record<AccessRequestStatus, number>> {
   const groups = await db().accessRequest.groupBy({ by: ["status"], where: { repoId: id }, _count: true });
   const count = (status: AccessRequestStatus) => groups.find((group) => group.status === status)?._count ?? 0;
@@ -118,7 +101,6 @@ export async function countAccessRequests({ id }: Pick<Repo, "id">): Promise<Rec
   >;
 }
 
-/** An access request as the user who made it sees it. */
 export type OwnAccessRequest = {
   repoId: string;
   /** Null when the user may no longer see the repository. */
@@ -128,7 +110,6 @@ export type OwnAccessRequest = {
   askedAt: Date;
 };
 
-/** A user's request for one repository, if there is one. */
 export async function findOwnAccessRequest(
   { userId }: Person,
   { id: repoId }: Pick<Repo, "id">,
@@ -142,7 +123,6 @@ export async function findOwnAccessRequest(
     : undefined;
 }
 
-/** All requests of a user, latest first. */
 export async function listOwnAccessRequests(person: Person, request: PageRequest = {}): Promise<Page<OwnAccessRequest>> {
   const { page, pageSize, skip, take } = pageBounds(request);
   const where = { userId: person.userId };

@@ -17,29 +17,16 @@ import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-reque
 import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
-/**
- * The limit for emails to one owner about the requests of one user: nobody must fill a mailbox by requesting, withdrawing and requesting
- * again.
- */
+/** Nobody may fill a mailbox by requesting and withdrawing again and again. */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
-/**
- * The maximum number of a user's requests, answered ones included, which are kept as long as the repository (S137). Users whom an owner
- * added unasked do not count: an owner could otherwise use up another user's requests.
- */
+/** Access that an owner granted unasked does not count, so that owners cannot use up a user's requests (S137). */
 const REQUESTS_MAX = 1_000;
 const tooManyRequests = () =>
   conflict(
     `You have requested access to ${REQUESTS_MAX.toLocaleString("en")} repositories, which is the maximum. Withdraw a request first.`,
   );
 
-/**
- * Requests access to a gated repository. Those who decide see the user's username and email address. The gate `auto` accepts at once; with
- * `manual` the managers get an email (`emailManagers`). Asking twice changes nothing.
- * @returns the current state of the request
- * @throws ServiceError `not_found`, `unauthorized`; `conflict` for users who may read it anyway, or who have too many requests; `forbidden`
- * after a rejection; `invalid_request`, `rate_limited`
- */
 export async function askForAccess(
   actor: Actor,
   wanted: RepoName,
@@ -83,11 +70,7 @@ export async function askForAccess(
   return asked.finally(() => (isNew ? undefined : Promise.all(counted.map(({ giveBack }) => giveBack()))));
 }
 
-/**
- * Withdraws one's own request, or the access that was granted because of it. A rejected request stays: otherwise, a user could withdraw it
- * and request access again and again.
- * @throws ServiceError `not_found` if the actor has made no request, `conflict` for a rejected one
- */
+/** A rejected request stays, because otherwise the user could ask again. */
 export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
   const userId = actorId(actor);
   if (!userId || !isId(repoId)) throw notFound("Request");
@@ -105,12 +88,8 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   });
 }
 
-/** How many managers get an email: those who joined first. */
 const EMAILS_MAX = 20;
 
-/**
- * Emails a new request to the owner, or in an organization to the administrators and the repository's creator, not to all who may decide.
- */
 async function emailManagers(
   tx: Db,
   repo: Repo,
@@ -140,7 +119,6 @@ type Asked = {
   message: string | null;
 };
 
-/** The email to a manager of a repository. */
 function accessRequestEmail({ recipientName, asker, repo, message }: Asked): EmailContent {
   return composeEmail(`${asker.username} requests access to ${repo.fullName}`, recipientName, [
     `${asker.username} (${asker.email}) requests access to the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,

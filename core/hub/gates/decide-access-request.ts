@@ -18,12 +18,6 @@ import { parseAccessRequestStatus, REASON_MAX_CHARACTERS, requireGate } from "./
 
 const actionOf = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
 
-/**
- * Answers an access request, or changes the answer: an accepted user gets access at once, and loses it at once when the acceptance is
- * revoked. The user gets an email when the request is accepted or rejected.
- * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (the request already has this status),
- *   `forbidden`, `invalid_request`, `rate_limited`
- */
 export async function decideAccessRequest(
   actor: Actor,
   wanted: RepoName,
@@ -50,11 +44,6 @@ export async function decideAccessRequest(
   await (to === "pending" ? decide() : countAnswer(actor, user, decide));
 }
 
-/**
- * Gives a user access to a gated repository, whether they have asked or not.
- * @throws ServiceError `not_found` (the repository or the user), `invalid_request` (no gate, or they have access already), `forbidden`,
- * `rate_limited`
- */
 export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, from: RequestOrigin): Promise<void> {
   const found = await findRepo(actor, wanted, "repo.manage");
   const user = await findAsker(whom);
@@ -76,10 +65,8 @@ export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, f
   await countAnswer(actor, user, grant, { isUnasked: true });
 }
 
-/** The user whom a decision is about: by username or by id. */
 type Asker = { user?: string | undefined; userId?: string | undefined };
 
-/** @throws ServiceError `not_found` */
 async function findAsker({ user, userId }: Asker): Promise<{ id: string; username: string; email: string }> {
   const owner = user === undefined ? undefined : await findOwner(user);
   const id = owner?.kind === "user" ? owner.id : userId;
@@ -91,21 +78,12 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/**
- * The limit for emails to one user about the decisions of another: otherwise anybody could fill a mailbox by means of their own repository.
- */
+/** Without a limit, a user could fill a mailbox by means of their own repository. */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
-/**
- * Limits the emails about access that one account grants unasked: they contain names that the sender chose, and the recipients have not
- * requested them.
- */
+/** These emails contain names that the sender chose, and the recipients have not requested them. */
 export const GRANTS: ThrottleLimit = { limit: 200, windowSeconds: 24 * 60 * 60 };
 
-/**
- * Counts the email about a decision before the decision is made, and gives the count back if the decision fails.
- * @throws ServiceError `rate_limited`
- */
 async function countAnswer<T>(
   actor: Actor,
   user: { id: string },
@@ -139,7 +117,6 @@ type Answered = {
   reason?: string | null;
 };
 
-/** To a user who asked for access to a gated repository, or was given it without asking. */
 function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): EmailContent {
   const { fullName, type } = repo;
   const address = link(repoPath(type, fullName));
@@ -154,11 +131,7 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
   return composeEmail(`You have access to ${fullName}`, recipientName, [`${opening} the ${type} ${fullName}.`, address]);
 }
 
-/**
- * Serializes requests and decisions about access to a repository, and reads the repository's row under the lock: while this caller waited,
- * the gate or the right to decide may have been removed (S135).
- * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
- */
+/** Reads the row under the lock, because the gate or the right to decide may have been removed meanwhile (S135). */
 export async function changeGate<T>(
   actor: Actor,
   { id }: Pick<Repo, "id">,
@@ -176,7 +149,6 @@ export async function changeGate<T>(
 
 type AccessChange = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
 
-/** Records who gave or denied access to whom, for the administrators of the repository's organization. */
 export async function recordAccessAudit(
   tx: Db,
   actor: Actor,

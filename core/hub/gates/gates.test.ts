@@ -97,7 +97,6 @@ describe("a manual gate", () => {
       expect((await emailsTo(email)).filter((message) => message.subject === subject)).toHaveLength(1);
     }
     expect(await emailsTo(reader.email)).toEqual([]);
-    // Members may read it as members; there is nothing to ask for.
     await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
   });
 
@@ -287,7 +286,6 @@ it("S137 a user has at most 1,000 requests; a new one is possible once one is wi
   const one = await db().accessRequest.findFirstOrThrow({ where: { userId: person.id } });
   await withdrawAccessRequest(person.actor, one.repoId, from);
   expect(await ask(person, repo)).toBe("pending");
-  // Owners add users unasked. Otherwise one owner could use up another user's requests.
   await db().accessRequest.updateMany({ where: { userId: person.id }, data: { hasAsked: false } });
   expect(await ask(person, await gatedRepo())).toBe("pending");
 });
@@ -303,7 +301,6 @@ it("S56 changing a decision back and forth cannot fill a mailbox", async () => {
   expect((await emailsTo(victim.email)).length).toBe(20);
   expect(before).toBe(1);
   expect(new Set(codes)).toContain("rate_limited");
-  // The limit applies only to this pair of users.
   await ask(grace, repo);
   await decide(repo, "accepted");
 });
@@ -317,7 +314,6 @@ it("S56 one account can grant unrequested access only to a limited number of peo
   await grant(grace);
   await expect(grant(grace)).rejects.toMatchObject({ code: "rate_limited" });
   await expect(grant(ada)).rejects.toMatchObject({ code: "rate_limited" });
-  // Access that a user requested is not limited.
   await ask(ada, repo);
   await decideAccessRequest(sender.actor, nameOf(repo), { user: ada.username, status: "accepted" }, from);
 });
@@ -331,6 +327,5 @@ it("S56 asking, withdrawing and asking again cannot fill an owner's mailbox", as
   }
   await expect(ask(eager, await gatedRepo())).rejects.toMatchObject({ code: "rate_limited" });
   expect((await emailsTo(ada.email)).length - before).toBe(20);
-  // The limit applies only to this requester and this owner.
   await ask(eager, await updateRepoSettings(grace.actor, nameOf(await someRepo(grace)), { gated: "manual" }, from));
 });

@@ -2,13 +2,9 @@ import { tmpdir } from "node:os";
 import { SettingsError } from "../../env.ts";
 import { runGit } from "./run-git.ts";
 
-/** The first version that merges without a work tree (`merge-tree --write-tree`). */
+/** Older versions cannot merge without a work tree. */
 const GIT_MIN_VERSION = "2.38";
 
-/**
- * The version of this machine's git.
- * @throws SettingsError, with a message for the operator, when there is none or it is too old
- */
 export async function checkGit(): Promise<string> {
   const output = await runGit(tmpdir(), ["version"]).catch((cause: unknown) => {
     throw new SettingsError(`git cannot be run: ${(cause as Error).message}. Install git ${GIT_MIN_VERSION} or later.`, {

@@ -4,10 +4,6 @@ import { countRefs } from "./refs/loose-refs.ts";
 import { openRepository } from "./repository.ts";
 import { type GitOptions, RanOutOfTime, runGit, UNDER_LOCK } from "./run-git.ts";
 
-/**
- * Measures a repository's objects on disk with git's own command, which reads folders but no objects.
- * @param quarantine counts the objects in this quarantine instead
- */
 export async function countObjects(
   path: string,
   quarantine?: string,
@@ -19,10 +15,7 @@ export async function countObjects(
   return { loose: count("count"), packs: count("packs"), bytes: (count("size") + count("size-pack")) * 1024 };
 }
 
-/**
- * The bytes of a repository's objects and refs, for use under the row's lock. Returns `otherwise` when a busy disk does not
- * answer in time; maintenance counts again.
- */
+/** Call this under the row's lock. @returns `otherwise` when a busy disk does not answer in time */
 export async function countBytes(path: string, otherwise: number): Promise<number> {
   try {
     const [objects, refs] = await Promise.all([countObjects(path, undefined, UNDER_LOCK), countRefs(path)]);
@@ -33,11 +26,7 @@ export async function countBytes(path: string, otherwise: number): Promise<numbe
   }
 }
 
-/**
- * Measures a repository's size on disk and writes it to its row, on which the owner's usage is based (decision 076). For changes that
- * failed after their objects had arrived: git keeps such objects until garbage collection. It counts under the row's lock, so that the
- * later of two counts is written last.
- */
+/** Git keeps the objects of failed changes, which count towards the owner's usage (decision 076). */
 export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
   if (!tx) return db().$transaction((own) => recountRepository(repoId, own));
   const repo = await lockRepo(tx, repoId);

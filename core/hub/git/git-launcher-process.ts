@@ -3,15 +3,12 @@ import { connect, type Socket } from "node:net";
 import type { LauncherReport, LauncherRequest } from "./launched-git.ts";
 import { childrenOf, lowerPriority, type Niceness, readProcess } from "./linux-process.ts";
 
-/** The program that `GitLauncher` runs (git-launcher.ts explains the reasons). It starts git, passes on signals, and reports git's exit. */
-
 type Launch = Extract<LauncherRequest, { command: string }>;
 
 const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
 const send = (report: LauncherReport) => process.connected && process.send?.(report);
 
-/** The commands being started, each with the last signal requested meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
 
 process.on("message", (request: LauncherRequest) => {
@@ -29,9 +26,8 @@ async function start(request: Launch): Promise<void> {
   if (signal) running.get(id)?.kill(signal);
 }
 
-// A signal to stop the service is for the web process, which finishes its requests and then ends this process.
+// The web process finishes its requests after these signals, and then ends this process.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
-// The web process is gone: nobody reads git's output.
 process.once("disconnect", () => {
   for (const child of running.values()) child.kill("SIGKILL");
   process.exit();
@@ -59,33 +55,25 @@ async function launch({ id, command, args, cwd, env, niceness, isLong, hasChanne
   }
 }
 
-/**
- * Sets a stream to blocking mode. Node does that for a child's first three streams only, and the shell of a hook cannot read from a
- * non-blocking socket (EAGAIN).
- */
+/** A hook's shell cannot read from a non-blocking socket. Node sets only a child's first three streams to blocking mode. */
 function makeBlocking(stream: Socket): void {
   (stream as unknown as { _handle: { setBlocking(isBlocking: boolean): void } })._handle.setBlocking(true);
 }
 
-/** Writes the line that names a connection's stream. Nothing is read here, because all arriving bytes are git's input. */
+/** Nothing is read here, because all arriving bytes are git's input. */
 function writeHeader(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());
   });
 }
 
-/** The processor time that git may use before its priority is lowered: small clones and most pages need less. */
 const YOUNG_MS = 50;
 const CHECK_MS = 20;
-/** A process that does nothing, for example between two requests, is checked less and less often. This is the longest interval. */
 const CHECK_MAX_MS = 320;
-/** The unit of times in /proc: USER_HZ is 100. */
+/** USER_HZ is 100. */
 const TICK_MS = 10;
 
-/**
- * Starts git at normal priority, and lowers the priority of git and its children once they have used `youngMs` of processor time. So short
- * work does not wait for long work (S137).
- */
+/** The priority of git and its children is lowered later, so that short work does not wait for long work (S137). */
 function lowerPriorityLater(pid: number, niceness: Niceness, youngMs: number): () => void {
   let before = 0;
   const check = (afterMs: number) => {

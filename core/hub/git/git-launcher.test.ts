@@ -20,7 +20,6 @@ let stop: () => void;
 let path: string;
 const before = process.env.TMPDIR;
 beforeAll(async () => {
-  // A directory for this file, so that only the launchers of these tests are there.
   process.env.TMPDIR = await mkdtemp(join(tmpdir(), "launcher-"));
   stop = await startGitLauncher();
   path = await mkdtemp(join(tmpdir(), "launched-"));
@@ -123,7 +122,6 @@ test("a deadline ends git", async () => {
   const failure = new Promise<Error>((resolve) => child.once("error", resolve));
   child.stderr.resume();
   const output = text(child.stdout);
-  // As AbortSignal.timeout does, once git has started, however long that takes on a busy machine.
   deadline.abort(new DOMException("too late", "TimeoutError"));
   expect(await closed(child)).toBe("SIGTERM");
   expect(await failure).toMatchObject({ name: "TimeoutError" });
@@ -145,7 +143,6 @@ test("a request aborted before git has started ends at once, and git is not star
   const launcher = parentOf(child.pid);
   const made = join(tmpdir(), "made-for-nobody");
   process.kill(launcher, "SIGSTOP");
-  // This many may be starting at once; further ones wait.
   const versions = Promise.all(Array.from({ length: 64 }, () => runGit(path, ["version"])));
   try {
     const leaving = new AbortController();
@@ -169,7 +166,6 @@ test("a connection that nobody waits for is closed", async () => {
   expect(more).toEqual([]);
   const socket = connect(join(tmpdir(), folder, "streams"));
   socket.write("00000000-0000-0000-0000-000000000000 1\n");
-  // It is closed sooner than a connection that sends nothing.
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 
@@ -179,7 +175,6 @@ test("a hook can ask on its fourth stream, wait for the answer, and notice when 
   expect(parentOf(child.pid)).not.toBe(process.pid);
   const channel = (child.stdio as unknown as Duplex[])[3] as Duplex;
   expect(String(await once(channel, "data"))).toBe("question\n");
-  // The shell is waiting.
   await delay(50);
   channel.end("yes\n");
   child.stderr.resume();

@@ -22,35 +22,24 @@ const DIRECTORY_PREFIX = "keyhook-git-";
 const SOCKET = "streams";
 const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
-/** How many connections may wait for a busy process: the most that Linux allows by default. Node's own default is 511. */
+/** The most that Linux allows by default. */
 const BACKLOG = 4_096;
-/**
- * How many starts the launcher is asked for at once. Each makes three or four connections: together far fewer than may wait for this
- * process.
- */
+/** Each start makes up to four connections, which must fit into BACKLOG. */
 const STARTING_MAX = 64;
 
-/** The launcher has ended: git has to be started directly. */
 export class LauncherEnded extends Error {
   override name = "LauncherEnded";
   override message = "the launcher of git ended";
 }
 
-/**
- * Starts git from a small process beside this one. To start a process, Node copies its own page tables, and nothing else runs meanwhile.
- * That takes 20 to 50 ms in a web process of 500 to 1,200 MB, and 1 ms in a small one. Each page of a repository starts git at least once,
- * so this took most of the web process's time (docs/decisions/080).
- *
- * Git's streams are Unix sockets between git and this process: the launcher connects them, gives them to git and keeps nothing.
- */
+/** Starting git from a large process would block that process for long (docs/decisions/080). */
 export class GitLauncher {
   readonly #directory: string;
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #launches = new Map<string, LaunchedGit>();
-  /** The starts that the launcher was asked for and has not answered. */
   readonly #starting = new Set<string>();
-  /** The next starts, in order. They wait here, so that those aborted meanwhile never start. */
+  /** These starts wait here, so that a start which is aborted meanwhile never happens. */
   readonly #waiting = new Map<string, GitCommand>();
   #heardAt = Date.now();
 
@@ -67,7 +56,6 @@ export class GitLauncher {
   }
 
   private constructor(onEnd: (error: Error) => void) {
-    // Only this user can access it.
     this.#directory = mkdtempSync(join(tmpdir(), DIRECTORY_PREFIX));
     const socketPath = join(this.#directory, SOCKET);
     this.#server = createServer((socket) => this.#accept(socket)).listen({ path: socketPath, backlog: BACKLOG });
@@ -119,7 +107,6 @@ export class GitLauncher {
     }
   }
 
-  /** Ends the launcher and the processes that it has started. */
   stop(): void {
     this.#process.removeAllListeners("exit");
     if (this.#process.connected) this.#process.disconnect();
@@ -127,7 +114,7 @@ export class GitLauncher {
   }
 
   #ask(request: LauncherRequest): void {
-    // If it cannot be sent, the launcher is ending, and every launch learns of that.
+    // If sending fails, the launcher is ending, and the exit handler informs every launch.
     if (this.#process.connected) this.#process.send(request, () => undefined);
   }
 
@@ -137,11 +124,9 @@ export class GitLauncher {
     for (const launched of [...this.#launches.values()]) launched.launcherEnded(error);
   }
 
-  /** Reads the first line of a connection, which names the process and the stream. */
   #accept(socket: Socket): void {
     let header = Buffer.alloc(0);
     const timer = setTimeout(() => socket.destroy(), LAUNCH_MAX_MS);
-    // Git may end before it has read everything; the writer learns of that from git's exit status.
     socket.on("error", () => undefined);
     const read = () => {
       const chunk: Buffer | null = socket.read();
@@ -161,10 +146,9 @@ export class GitLauncher {
   }
 }
 
-// One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookGitLauncher?: GitLauncher | undefined };
 
-/** From now on this process starts git through a launcher, and directly only while there is none. @returns a function that stops it */
 export async function startGitLauncher(): Promise<() => void> {
   let isStopped = false;
   const restartLater = (error: unknown) => {
@@ -194,7 +178,6 @@ export async function startGitLauncher(): Promise<() => void> {
 /** Younger directories stay, because a socket that is being created refuses connections for a moment. */
 const CREATING_MS = 60_000;
 
-/** Removes the directories of killed processes: nobody listens on their sockets. */
 async function removeLeftDirectories(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(DIRECTORY_PREFIX)) continue;

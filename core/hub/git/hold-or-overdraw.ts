@@ -3,15 +3,11 @@ import { isServiceError } from "../../errors.ts";
 import { type Hold, holdStorage } from "../../storage/hold-storage.ts";
 import type { StorageOwner } from "../../storage/limits.ts";
 
-/** A commit without new content and a merge may add this much beyond the quota, enough for a few folders. */
+/** A commit without new content, or a merge, may exceed the quota by this much. */
 export const FREE_BYTES = 64 * 1024;
-/** What all of them, and commits that only delete, may add beyond an owner's quota in a day: each deletion writes its folder anew (S137). */
+/** Each free deletion writes a folder anew, so free changes are limited too (S137). */
 const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
-/**
- * Reserves storage for a change that may free some. If there is none left, the bytes count towards the owner's overdraft.
- * @throws ServiceError `storage_full`
- */
 export async function holdOrOverdraw(owner: StorageOwner, bytes: number, what: string): Promise<Hold | undefined> {
   return holdStorage(owner, bytes, what).catch(async (error: unknown) => {
     if (!isServiceError(error) || error.code !== "storage_full") throw error;

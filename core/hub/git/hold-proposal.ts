@@ -10,7 +10,6 @@ const GB = 1_000_000_000;
 const WINDOW_SECONDS = 30 * 24 * 3_600;
 const KIB = 1024;
 
-/** The storage for an author's proposals to one owner: no push by the author may be larger. */
 export const authorShare = async (owner: StorageOwner): Promise<number> =>
   shareOf((await quotaOf(owner)) ?? Number.POSITIVE_INFINITY) / 4;
 
@@ -22,12 +21,7 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
     `Pull requests from others can use only a small part of the storage of ${handle}, and that part has no space for ${what}. Ask for permission to push, or try again later.`,
   );
 
-/**
- * Reserves storage for a contribution of an actor who may only propose changes. A proposal uses the owner's storage, so a stranger could
- * fill it and block the owner's own pushes. Therefore proposals get only a small share in 30 days: per repository, per author and per owner
- * (decision 076).
- * @throws ServiceError `storage_full`, without the owner's numbers
- */
+/** A proposal uses the owner's storage, so a stranger could block the owner's own pushes (decision 076). */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {
   const quota = (await quotaOf(owner)) ?? Number.POSITIVE_INFINITY;
   const share = shareOf(quota);
@@ -56,10 +50,7 @@ async function giveBack(keys: readonly string[], amount: number): Promise<void> 
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/**
- * Adds a proposal in one statement, so that parallel proposals take each other into account. A refused one is not added, and uses up
- * nobody's share.
- */
+/** One statement, so that parallel proposals see each other. */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

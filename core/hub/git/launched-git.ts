@@ -4,7 +4,6 @@ import type { Socket } from "node:net";
 import { ServiceError } from "../../errors.ts";
 import type { Niceness } from "./linux-process.ts";
 
-/** The part of a child process that we use. */
 export type GitProcess = Pick<
   ChildProcessWithoutNullStreams,
   "stdin" | "stdout" | "stderr" | "stdio" | "pid" | "exitCode" | "signalCode" | "kill" | "once" | "off" | "emit"
@@ -16,13 +15,12 @@ export type GitCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   niceness?: Niceness | undefined;
-  /** Whether its priority is lowered at once, instead of after it has used some processor time. */
+  /** Lowers the priority at once. */
   isLong?: boolean | undefined;
-  /** A fourth, bidirectional stream for a hook; it closes when this process ends. */
+  /** A fourth, bidirectional stream for a hook. */
   hasChannel?: boolean | undefined;
 };
 
-/** Messages to the launcher's process (LauncherRequest) and from it (LauncherReport). */
 export type LauncherRequest = { id: string } & (GitCommand | { kill: NodeJS.Signals });
 export type LauncherReport = { id: string } & (
   | { pid: number }
@@ -30,13 +28,11 @@ export type LauncherReport = { id: string } & (
   | { failure: string }
 );
 
-/** How long the launcher may take to start git. */
 export const LAUNCH_MAX_MS = 10_000;
 
 const startTimedOut = () =>
   new ServiceError("unavailable", "Git did not start in time. Try again in a moment.", { retryAfterSeconds: 5 });
 
-/** A git process that the launcher starts, with the events and properties of Node's own child processes. */
 export class LaunchedGit extends EventEmitter {
   readonly stdio: (Socket | undefined)[];
   pid: number | undefined;
@@ -64,7 +60,6 @@ export class LaunchedGit extends EventEmitter {
     this.on("error", () => undefined);
   }
 
-  /** Rejects when git does not start. */
   get started(): Promise<void> {
     return this.#start.promise;
   }
@@ -85,7 +80,7 @@ export class LaunchedGit extends EventEmitter {
 
   attach(number: number, stream: Socket): void {
     this.stdio[number] = stream;
-    // Git never writes to stdin: only the end of the stream arrives.
+    // Git never writes to stdin, so only the end of the stream arrives.
     if (number === 0) stream.resume();
     stream.once("close", () => this.#closeIfDone());
     this.#startIfReady();
@@ -99,9 +94,7 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /**
-   * The launcher is gone, so nobody reports git's exit. Git is killed first, because callers rely on git changing no ref after its exit.
-   */
+  /** Kills git first, because callers rely on git changing no ref after git's exit. */
   launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();
@@ -114,7 +107,7 @@ export class LaunchedGit extends EventEmitter {
     this.#hasStarted = true;
     clearTimeout(this.#timer);
     this.#start.resolve();
-    // Git may have ended, or been aborted, before its last stream arrived. The caller of `launch` has its listeners by then.
+    // Git may have ended already, so this waits until the caller of `launch` has added listeners.
     setImmediate(() => {
       if (this.#signal?.aborted) this.#abort();
       if (this.#isOver) this.#announceExit();
@@ -123,7 +116,7 @@ export class LaunchedGit extends EventEmitter {
 
   readonly #abort = () => {
     const reason = this.#signal?.reason;
-    // A deadline that passes before git has started is not an internal error: git was late.
+    // A deadline that passes before git has started is not an internal error.
     if (!this.#hasStarted) return this.#refuse(reason?.name === "TimeoutError" ? startTimedOut() : reason);
     this.kill();
     this.emit("error", reason);

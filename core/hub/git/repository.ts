@@ -5,17 +5,12 @@ import { conflict, ServiceError } from "../../errors.ts";
 import type { Repo } from "../repos/repo.ts";
 import { runGit } from "./run-git.ts";
 
-/** The path of a repository's git data: by its id, so that neither its name nor a move affects paths (S137). */
+/** Contains only the id, so that no user's name becomes part of a path (S137). */
 export function repositoryPath(repoId: string): string {
-  // The last digits of an id are random, so folders fill evenly.
   return join(env().DATA_DIR, "repositories", repoId.slice(-2), `${repoId}.git`);
 }
 
-/**
- * The bare repository of a repo, created if it does not exist: if a process is killed after creating the row and before the folder, nothing
- * needs to be repaired.
- * @throws ServiceError `conflict` for one that another platform hosts; `unavailable` if it has content that is not on this machine's disk
- */
+/** A process may be killed between creating the row and the folder. */
 export async function openRepository({
   id,
   defaultBranch,
@@ -36,7 +31,7 @@ export async function openRepository({
   const made = await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw sizeBytes > 0 ? missing(error) : error;
   });
-  // The shared file system is not mounted here. An empty repository would accept pushes that no other node has (decision 104).
+  // Without the shared file system, an empty repository would accept pushes that no other node has (decision 104).
   if (made !== undefined && sizeBytes > 0) {
     await rmdir(path);
     throw missing(new Error(`${path} does not exist: is the file system of the repositories mounted?`));

@@ -10,7 +10,7 @@ import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
 import { lowerPriority, lowerPriorityOfFamily, type Niceness } from "./linux-process.ts";
 
-/** A git command that failed; `stderr` has git's own message, for logs and code, not for users. */
+/** `stderr` has git's own message, not for users. */
 export class GitFailed extends Error {
   override name = "GitFailed";
   readonly status: number | null;
@@ -23,13 +23,11 @@ export class GitFailed extends Error {
   }
 }
 
-/** The environment in which git reads both the objects of a quarantine and those of the repository. */
 export const quarantined = (path: string, quarantine: string) => ({
   GIT_OBJECT_DIRECTORY: quarantine,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
 });
 
-/** Git wrote more than its caller accepts. */
 export class TooMuchOutput extends GitFailed {
   override name = "TooMuchOutput";
 
@@ -38,7 +36,6 @@ export class TooMuchOutput extends GitFailed {
   }
 }
 
-/** Git reached a limit of time or memory. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
     super("unavailable", "This would take git too much time or memory. Try again later, or clone the repository.", {
@@ -49,27 +46,22 @@ export class RanOutOfTime extends ServiceError {
 }
 
 export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeconds" | "niceness"> & {
-  /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
-  /** `name=value`, as for `spawnGit`. */
   config?: readonly string[];
-  /** A larger output ends the command and is a failure. */
   maxBytes?: number;
-  /** The time after which the command is ended and fails. */
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** Exit statuses accepted besides 0. */
   acceptedStatuses?: readonly number[];
 };
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-/** Options for the few commands that must run while a row is locked. They usually take milliseconds. */
+/** For the few commands that must run while a row is locked. */
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
-// Configuration of the machine or of a home folder is ignored, and nothing in a repository is executed.
+// Nothing in a repository or in the machine's configuration is executed.
 const fixed = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: devNull,
@@ -88,38 +80,30 @@ const settings = [
 
 export type SpawnOptions = {
   env?: Record<string, string>;
-  /** `name=value`; overrides the fixed settings. */
+  /** `name=value`. Overrides the fixed settings. */
   config?: readonly string[];
   signal?: AbortSignal;
-  /** Limits time and memory, for commands that read untrusted data. */
+  /** Required for commands that read untrusted data. */
   isLimited?: boolean;
-  /** The limit of the address space, if `isLimited`. */
   memoryMiB?: number;
-  /** The limit of processor time for each process, if `isLimited`. */
   cpuSeconds?: number;
-  /** Git's niceness. A launcher sets it, by default 5, once git has used some processor time. */
   niceness?: Niceness;
-  /** Whether git is expected to take long: then the launcher lowers its priority at once. */
   isLong?: boolean;
-  /** A fourth stream (launched-git.ts). */
   hasChannel?: boolean;
-  /** The time after which git with such a stream, and all that it has started, gets the lowest priority. */
+  /** Afterwards, git with a channel and all its children get the lowest priority. */
   oldAfterMs?: number;
 };
 
-/** The parts of packs that git maps must fit into the address space that limited-git allows. */
+/** Mapped parts of packs must fit into the limited address space. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
-/** Any command may read pushed data, which can take long. Short commands then go first (S137). */
+/** Any command may read pushed data, and short commands must go first (S137). */
 const NICENESS = 5;
 const CPU_SECONDS = 600;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
-/**
- * Starts git on a bare repository. The service starts git only by this function. Arguments never pass through a shell.
- * @throws ServiceError `unavailable` when this process has too many files open
- */
+/** The service must start git only by this function. Arguments never pass through a shell. */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {
   const { env = {}, config = [], signal, isLimited, niceness, isLong, hasChannel } = options;
   const { memoryMiB = MEMORY_MIB, cpuSeconds = CPU_SECONDS, oldAfterMs } = options;
@@ -128,8 +112,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const git = {
     ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
-    // Relative: with an absolute path, the kernel looks up each of its folders for every file, which a shared file system answers
-    // over the network.
+    // A relative path, because a shared file system would look up each folder of an absolute path over the network.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
   const child = await launch(git, signal);
@@ -140,7 +123,6 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   return child;
 }
 
-/** Starts git by the launcher if this process has one, and otherwise directly. */
 async function launch(git: GitCommand, signal: AbortSignal | undefined): Promise<GitProcess> {
   try {
     return (
@@ -159,7 +141,7 @@ async function spawnHere(
   const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
   const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;
   if (niceness && child.pid !== undefined) lowerPriority(child.pid, niceness);
-  // Without a listener an error would end this process. A caller that listens too late learns of the error when git closes.
+  // Without a listener, an error would end this process.
   child.on("error", () => undefined);
   const hasStreams = Boolean(child.stdout);
   try {
@@ -173,23 +155,21 @@ async function spawnHere(
   return child;
 }
 
-/** Whether git, or the loader before it, reported that it reached its memory limit. */
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** Without a status, limited git was ended from outside: it had used up its processor time, or the machine's memory. */
+/** Without a status, the processor time or the machine's memory was used up. */
 function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
   const failure = new GitFailed(args, status, stderr);
   return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;
 }
 
-/** Runs a git command to its end and returns its output. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
   const { env, config, isLimited, memoryMiB, cpuSeconds, niceness } = options;
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
   const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, cpuSeconds, niceness, signal: ended });
-  // Cleared when git ends: a signal of AbortSignal.timeout would keep each command in memory until its time is up.
+  // A signal of AbortSignal.timeout would stay in memory until the timeout.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -207,7 +187,6 @@ export async function runGit(directory: string, args: readonly string[], options
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
-    // Pushed content can take git very long, which is not an internal error.
     child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
@@ -218,11 +197,7 @@ export async function runGit(directory: string, args: readonly string[], options
   return Buffer.concat(chunks);
 }
 
-/**
- * The lines that a git command writes, in portions: for output that grows with the pushed data. As one text, it could fill memory and block
- * the event loop. The command ends when its reader stops reading.
- * @throws GitFailed; RanOutOfTime
- */
+/** The whole output could fill memory and block the event loop. The command ends when the reader stops. */
 export async function* gitLines(
   directory: string,
   args: readonly string[],
@@ -248,7 +223,7 @@ export async function* gitLines(
       size += text.length;
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
-      // The unfinished line is not searched again, because a pushed line may have any length.
+      // A pushed line may have any length, so the unfinished line is not searched again.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

@@ -26,10 +26,9 @@ beforeAll(async () => {
   await runGit(path, ["-c", "core.compression=0", "fast-import", "--quiet"], { input: [...small, ...pointers].join("") });
 });
 
-/** CPU time of this thread, which does not depend on how busy the machine is. */
+/** The CPU time of this thread does not depend on how busy the machine is. */
 const cpuMs = () => process.threadCpuUsage().user / 1_000;
 
-/** Measures the longest time for which the event loop was blocked. @returns a function that ends the measurement and returns it */
 function longestPiece(): () => number {
   let [longest, last, isOver] = [0, cpuMs(), false];
   const look = () => {

@@ -4,27 +4,18 @@ import { findLfsObjects } from "./objects/find-lfs-object.ts";
 import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "./parse-lfs-pointer.ts";
 import { POINTERS_MAX } from "./proposals/proposed-files.ts";
 
-/** Smaller objects cannot be pointers: `version`, `oid` and `size` are longer. */
+/** `version`, `oid` and `size` alone are longer. */
 const POINTER_MIN_BYTES = 100;
-/** The number of objects for one run of git, which prints some 2 MB for them. */
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
-/** The priority is that of the push (receive-pack.ts). The hook has examined each object within 20 seconds of processor time. */
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
-/** The search ends after this many missing pointers, or after more proposed ones than a user may have. */
+/** The search also ends after more proposed pointers than a user may have. */
 export const MISSING_MAX = 1_000;
 
-/** A pointer in git. */
 type Pointer = LfsObjectId & { blob: string };
 
-/**
- * The pointers in a push, still in quarantine, whose content is not in the repository.
- * @param quarantine the folder in which git keeps the pushed objects
- * @param storeId for a pull request, its author's store of proposals
- * @returns `missing`: those whose content was not uploaded, so that a checkout would lack it, or has another size; `proposed`: those whose
- *   content is in the store
- */
+/** @param storeId the author's store of proposals, for a pull request */
 export async function findMissingPointers(
   path: string,
   quarantine: string,
@@ -44,14 +35,13 @@ export async function findMissingPointers(
   return { missing, proposed };
 }
 
-/** The pointers among the objects of a folder, in portions. @param limits of each git command */
 export async function* findPointers(path: string, quarantine: string, limits: Limits = LIMITS): AsyncGenerator<Pointer[]> {
   for await (const blobs of listSmallBlobs(path, quarantine, limits)) yield await readPointers(path, quarantine, blobs, limits);
 }
 
 type Limits = Pick<GitOptions, "timeoutMs" | "isLimited" | "niceness" | "cpuSeconds">;
 
-/** In batches: a push may contain a million objects (check-arrival.ts), whose names must neither fill memory nor block others (S137). */
+/** In batches, because a push may contain a million objects, whose names must not fill memory (S137). */
 async function* listSmallBlobs(path: string, quarantine: string, limits: Limits): AsyncGenerator<string[]> {
   let blobs: string[] = [];
   const output = gitLines(
@@ -78,7 +68,7 @@ async function readPointers(path: string, quarantine: string, blobs: readonly st
     env: { GIT_OBJECT_DIRECTORY: quarantine },
   });
   const found: Pointer[] = [];
-  // Each is `<name> blob <size>`, a line feed, its bytes, and a line feed.
+  // Each is `<name> blob <size>`, a line feed, the bytes, and a line feed.
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf(0x0a, at);
     const [blob = "", , size] = output.toString("latin1", at, end).split(" ");

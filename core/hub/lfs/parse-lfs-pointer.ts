@@ -1,16 +1,13 @@
 import { isLfsOid, type LfsObjectId } from "./lfs-object.ts";
 
-/** Larger files cannot be pointers (Git LFS specification) and need not be read. */
+/** See the specification of Git LFS. */
 export const LFS_POINTER_MAX_BYTES = 1023;
 
-// The first is current; old repositories contain the others.
+// Old repositories contain the older versions.
 const VERSIONS = new Set(["https://git-lfs.github.com/spec/v1", "http://git-media.io/v/2", "https://hawser.github.com/spec/v1"]);
 const LINE = /^([a-z0-9.-]+) (.*)$/;
 
-/**
- * The object to which a pointer refers; undefined for other files. As strict as git-lfs, so that both recognize the same pointers:
- * `version` first, then keys in order, lines separated by one line feed; the last line feed may be missing.
- */
+/** As strict as git-lfs, so that both recognize the same pointers. */
 export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | undefined {
   if (content.length > LFS_POINTER_MAX_BYTES) return undefined;
   const text = typeof content === "string" ? content : Buffer.from(content).toString("latin1");
@@ -29,7 +26,6 @@ export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | und
   return { oid, size: Number(size) };
 }
 
-/** The pointer to an object, as a file in git. */
 export function lfsPointerTo({ oid, size }: LfsObjectId): string {
   return `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
 }

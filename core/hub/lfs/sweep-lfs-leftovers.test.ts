@@ -35,7 +35,7 @@ const leftovers = () => db().lfsLeftover.count();
 test("an upload that deadlocks with the deletion of its repository fails with not_found", async () => {
   const [repo, other] = [await someRepo(ada), await someRepo(ada)];
   await storedIn(repo, other);
-  // As when an account is deleted: the deletion of each repository locks its owner's usage, and an upload has locked the next repository.
+  // Deleting an account locks the owner's usage for each repository, and an upload has locked the next repository.
   const deleteRepo = ({ id }: { id: string }) => `delete from repo where id = '${id}'`;
   const upload = deadlock<unknown>(deleteRepo(other), () => storedIn(repo), deleteRepo(repo));
   await expect(upload).rejects.toMatchObject({ code: "not_found" });
@@ -65,7 +65,7 @@ describe("the sweep", () => {
     const object = { oid: createHash("sha256").update(content).digest("hex"), size: content.length };
     await storeLfsObject(gone.id, object, [content] as never);
     await db().repo.delete({ where: { id: gone.id } });
-    // The notes are made old instead of sweeping as of tomorrow, because then the uploads of today would count as abandoned.
+    // A sweep as of tomorrow would also count the uploads of today as abandoned.
     await db().lfsLeftover.updateMany({ data: { createdAt: new Date(0) } });
     const uploads = Array.from({ length: 10 }, () => storeLfsObject(other.id, object, [content] as never));
     await Promise.all([...uploads, sweep(new Date()), sweep(new Date())]);

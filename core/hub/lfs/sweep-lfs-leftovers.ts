@@ -7,15 +7,10 @@ import { sweepProposals } from "./proposals/drop-files.ts";
 import { removeAbandonedUploads } from "./storage/local-storage.ts";
 import { storageOf } from "./storage/storages.ts";
 
-/** How long unreferenced content is kept: longer than an upload may take, and long enough to restore an older database. */
+/** Longer than an upload may take, and long enough to restore an older database. */
 export const LFS_LEFTOVER_HOURS = 48;
 const BATCH = 200;
 
-/**
- * Deletes content from storage to which nothing refers, such as objects of deleted repositories and unfinished uploads.
- * @param stopping ends it between two deletions
- * @returns the number of deletions
- */
 export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date()): Promise<number> {
   const before = new Date(now.getTime() - LFS_LEFTOVER_HOURS * 3_600_000);
   await attempt("xorbs that no file refers to", () => forgetUnnamedXorbs(now));
@@ -25,7 +20,6 @@ export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date())
   return (abandoned ?? 0) + (await removeLeftovers(before, stopping));
 }
 
-/** A step that fails is tried again by the next sweep, and does not stop the other steps. */
 async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | undefined> {
   return step().catch((err: unknown) => {
     log().warn({ err }, `a sweep of large files cannot remove ${what}`);
@@ -44,7 +38,7 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
     });
     for (const { location } of leftovers) {
       if (stopping.aborted || (await areDeletionsHeld())) return removed;
-      // The next sweep tries again; other leftovers must not wait for this one.
+      // Other leftovers must not wait for this one.
       const isRemoved = await removeLeftover(location, before).catch((err: unknown) => {
         log().warn({ err, location }, "a leftover of large files cannot be removed");
         return false;
@@ -56,10 +50,9 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
   }
 }
 
-/** How long an unreferenced xorb is kept: longer than the three weeks for which clients remember, and resume, uploads. */
+/** Longer than the three weeks for which clients remember, and resume, uploads. */
 export const UNNAMED_XORB_DAYS = 30;
 
-/** Deletes the rows of unreferenced xorbs, whose content in storage becomes a leftover. */
 async function forgetUnnamedXorbs(now: Date): Promise<void> {
   const before = new Date(now.getTime() - UNNAMED_XORB_DAYS * 86_400_000);
   for (let count = BATCH; count === BATCH; ) {
@@ -69,14 +62,13 @@ async function forgetUnnamedXorbs(now: Date): Promise<void> {
       take: BATCH,
     });
     count = unnamed.length;
-    // The statement checks again, since a file may refer to one by now.
+    // The statement checks again, because a file may refer to one of the xorbs by now.
     if (count > 0) await db().xetXorb.deleteMany({ where: { isNamed: false, OR: unnamed } });
   }
 }
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Removes the rows that describe the files of deleted repositories, a thousand at a time. The content of their xorbs becomes a leftover. */
 async function forgetDeletedRepos(stopping: AbortSignal): Promise<void> {
   for (const { repoId } of await db().xetRemoval.findMany({ orderBy: { createdAt: "asc" } })) {
     await attempt(`the files of the deleted repository ${repoId}`, () => forgetDeletedRepo(repoId, stopping));
@@ -95,11 +87,11 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
   await db().xetRemoval.delete({ where: { repoId } });
 }
 
-/** Removes content under the lock, so that no repository gets it at this moment (record-lfs-object.ts). */
+/** Under the lock, so that no repository gets the content at this moment. */
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    // Locks the row too: a deletion that records the same leftover again does not take the location's lock.
+    // Locks the row too, because a deletion that records the same leftover again does not take the location's lock.
     const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
       SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
         WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;

@@ -7,7 +7,7 @@ import { withoutFrontMatter } from "../repos/front-matter.ts";
 import type { MarkdownContext } from "./resolve-addresses.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
 
-/** Markdown to render, or code to highlight. For both there are short texts that keep a parser busy for hours. */
+/** Short texts can keep a parser busy for hours. */
 export type RenderRequest = { text: string; context: MarkdownContext } | { code: string; language: string };
 
 const lowlight = createLowlight(common);
@@ -19,24 +19,17 @@ answerInSubprocess((request: RenderRequest): string => {
   return toHtml(tree);
 });
 
-/** A page contains the rendered HTML twice: in the document, and in the data for hydration. */
+/** A page contains the HTML twice: in the document, and in the data for hydration. */
 const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
 
-/**
- * Serializes a sanitized tree as the HTML standard specifies. React would create an object for each element of the page, and another for the
- * browser's scripts: half a second of the event loop for a README of 48,000 nodes.
- * @throws Error if it is too large for a page
- */
+/** React would create an object for each element, which blocks the event loop. @throws Error if the HTML is too large for a page */
 function toHtml(tree: Root): string {
   const html = serialize(toParse5(tree) as DefaultTreeAdapterTypes.ParentNode);
   if (html.length > HTML_MAX_CHARACTERS) throw new Error("too large");
   return html;
 }
 
-/**
- * Adapts a sanitized tree to the page: the keyboard reaches every scrolling region, and a checkbox is drawn, with words for screen
- * readers, instead of being a control.
- */
+/** The keyboard must reach every scrolling region. */
 function adaptForPage(parent: Root | Element): void {
   parent.children = (parent.children as ElementContent[]).map((child) => {
     if (child.type !== "element") return child;

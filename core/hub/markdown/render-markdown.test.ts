@@ -92,7 +92,6 @@ describe("Markdown", () => {
       for (const [name, value] of Object.entries(properties)) {
         expect(harmless, `${tagName} ${name}`).toContain(name);
         if (name === "href") expect(value).toMatch(/^(#|https?:\/\/|\/datasets\/ada\/tides(\/blob\/feature%2Fx\/|$))/);
-        // Elements that we add ourselves: scrolling regions, and the checkboxes of a task list.
         if (name === "tabIndex") expect(value).toBe(0);
         if (name === "role") expect(value).toBe("group");
         if (name === "ariaLabel") expect(value).toBe("Table");
@@ -160,7 +159,7 @@ describe("Markdown", () => {
       const outcomes = await Promise.all(texts.map((text) => renderMarkdown(text)));
       expect(outcomes.filter((html) => html === undefined).length).toBeGreaterThanOrEqual(4);
     });
-    // Each of them may take three seconds of its own; the event loop has only passed them on.
+    // Each text may take three seconds of its own. The event loop has only passed them on.
     expect(mainMs).toBeLessThan(1_500);
     expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
   });
@@ -195,7 +194,6 @@ describe("Markdown", () => {
     };
     const from = (ip: string, text: string, base: string, folder: string) =>
       requestContext.run({ requestId: "test", ip, whenClosed }, () => renderMarkdown(text, { ...place, base, folder }));
-    // Twenty texts in one repository, so that no result serves two of them; and one text in twenty folders.
     let finished = 0;
     const others = Array.from({ length: 20 }, (_, at) =>
       Promise.all([
@@ -205,7 +203,6 @@ describe("Markdown", () => {
     );
     expect(await from("192.0.2.2", "# mine", "/ada/tides", "docs")).toContain("mine</h2>");
     expect(finished).toBeLessThan(5);
-    // The stranger's client disconnects, so the texts that still wait are dropped.
     gone.abort();
     await Promise.all(others);
   });
@@ -223,7 +220,7 @@ describe("Markdown", () => {
 
   it("S137 is rendered even if a copy in a folder with a very long name cannot be", { timeout: 60_000 }, async () => {
     const long = { ...place, base: "/datasets/mallory/x", folder: "ü".repeat(1_950) };
-    // Two hundred long addresses make the page too large; four thousand also take too long.
+    // Two hundred long addresses make the page too large. Four thousand also take too long.
     for (const links of [200, 4_000]) {
       const text = Array.from({ length: links }, (_, at) => `[a](${at}.md)`).join(" ");
       expect(await renderMarkdown(text, long), `${links}`).toBeUndefined();

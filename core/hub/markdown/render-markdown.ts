@@ -5,17 +5,12 @@ import type { MarkdownContext } from "./resolve-addresses.ts";
 
 const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
-/** HTML that is safe on our pages for texts by anybody: sanitized (to-safe-tree.ts), or highlighted code. */
 export type SafeHtml = string & { readonly brand: unique symbol };
 
-/**
- * A text that ran out of time is remembered by its content alone, so that it is not tried again in another place. "Too large" may
- * depend on the place (long URLs), and is remembered by content and place: otherwise a copy in a folder with a long name would
- * hide the original.
- */
+/** A copy in a folder with a long name can be too large although the original is not. "Slow" and "too much" depend only on the content. */
 type Verdict = "slow" | "too large" | "too much";
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: ReturnType<typeof newMarkdown> };
 keeper.keyhookMarkdown ??= newMarkdown();
 const markdown = keeper.keyhookMarkdown;
@@ -28,7 +23,6 @@ function newMarkdown() {
       memoryMaxMb: 256,
     });
   return {
-    // A README of 40,000 characters takes 0.2 s. A text that takes longer is stopped, and tried again in the pool of slow ones.
     quick: pool({ name: "markdown", subprocesses: 4, cpuMaxMs: 200, niceness: 5 }),
     slow: pool({ name: "slow_markdown", subprocesses: 2, cpuMaxMs: 3_000, niceness: 19 }),
     html: new Remembered<SafeHtml>({ entries: 5_000, characters: 16 * 1024 * 1024 }),
@@ -36,10 +30,7 @@ function newMarkdown() {
   };
 }
 
-/**
- * Renders Markdown as HTML that is safe on our pages, whoever wrote it; without its front matter.
- * @returns undefined if it is too long or too deep, or takes too long: then show the source text
- */
+/** @returns undefined if the text is too long or too deep, or takes too long */
 export async function renderMarkdown(text: string, context: MarkdownContext = {}): Promise<SafeHtml | undefined> {
   if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
   const { base = "", revision = "", folder = "", idPrefix = "" } = context;
@@ -49,20 +40,16 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
   );
 }
 
-/**
- * Highlights code, as HTML with classes.
- * @param language one of the common ones of `lowlight`
- * @returns undefined if it takes too long or is too large: then show it without colors
- */
+/** @param language one of the common ones of `lowlight` @returns undefined if the result is too large or takes too long */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
   return render({ code, language }, { content: key, key, within: "" });
 }
 
 type Keys = {
-  /** The key of the text, which determines how long rendering takes. */
+  /** The content determines how long rendering takes. */
   content: string;
-  /** The key of everything that determines the result. */
+  /** Everything that determines the result. */
   key: string;
   within: string;
 };

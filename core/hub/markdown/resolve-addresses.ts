@@ -1,28 +1,24 @@
 import type { Element, ElementContent, Root } from "hast";
 
-/** The place where a text is shown, which is the base of its relative URLs. */
 export type MarkdownContext = {
-  /** The path of the repository's page, such as `/datasets/ada/tides`; none for a text outside a repository. */
+  /** Such as `/datasets/ada/tides`. Absent for a text outside a repository. */
   base?: string;
-  /** The branch, tag or commit that is shown. */
   revision?: string;
-  /** The folder of the file in the repository, without a slash at either end. */
+  /** Without a slash at either end. */
   folder?: string;
-  /** Prefix of the ids of its headings; different for each text on one page. Lower-case letters, digits and `-`. */
+  /** Different for each text on one page. Lower-case letters, digits and `-`. */
   idPrefix?: string;
 };
 
 export const DEFAULT_ID_PREFIX = "md-";
 
-/** Stands for the repository while a URL is parsed as a browser parses it: with `\`, `..`, `//host` and spaces. */
+/** While a URL is parsed as a browser parses it, this stands for the repository. */
 const HERE = "http://repository.invalid";
-/** How much parsing the URLs of one text may cost: the characters of the folder, once for each URL. */
 const READ_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Resolves relative URLs to the repository, at the shown revision, and replaces images of other sites with links: a page that loads them
- * would tell those sites who reads it (S24). Ids in the text have a prefix, and so do links to them.
- * @throws Error before a folder with a very long name makes it slow: the time must depend on the text alone (render-markdown.ts)
+ * A page that loads images of other sites would tell those sites who reads it (S24).
+ * @throws Error before a long folder name makes this slow, because the time must depend on the text alone
  */
 export function resolveAddresses(tree: Root, context: MarkdownContext): void {
   const folder = folderOf(context);
@@ -68,7 +64,6 @@ function resolveLink({ properties }: Element, folder: string, context: MarkdownC
   properties.rel = ["nofollow", "noopener", "ugc"];
 }
 
-/** Headings of other Markdown files have the prefix too. */
 function anchorOf({ hash, pathname }: URL): string {
   return hash && /\.(md|markdown)$/i.test(pathname) ? `#${DEFAULT_ID_PREFIX}${hash.slice(1)}` : hash;
 }

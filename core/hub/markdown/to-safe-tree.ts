@@ -13,15 +13,11 @@ import { DEFAULT_ID_PREFIX, type MarkdownContext, resolveAddresses } from "./res
 
 const DEPTH_MAX = 100;
 const NODES_MAX = 50_000;
-/** The maximum size of the result: a short text can repeat one long URL a thousand times. */
+/** A short text can repeat one long URL a thousand times. */
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 const HIGHLIGHTED_MAX_CHARACTERS = 50_000;
 
-/**
- * Parses Markdown (GFM, with raw HTML) into a tree that is safe to show. The steps after the sanitizer only resolve URLs, give headings
- * ids, lower their level and highlight code. A hostile text can take very long: render-markdown.ts limits the time.
- * @throws Error if the tree is too large or too deep
- */
+/** The steps after the sanitizer must add nothing unsafe. @throws Error if the tree is too large or too deep */
 export function toSafeTree(text: string, context: MarkdownContext): Root {
   const { idPrefix = DEFAULT_ID_PREFIX } = context;
   const processor = unified()
@@ -41,7 +37,7 @@ export function toSafeTree(text: string, context: MarkdownContext): Root {
   return processor.runSync(processor.parse(text)) as Root;
 }
 
-/** Lowers headings by one level, because the page around the text already has an `h1`. */
+/** The page around the text already has an `h1`. */
 function lowerHeadings(tree: Root): void {
   for (const element of elementsOf(tree)) {
     const level = /^h([1-5])$/.exec(element.tagName)?.[1];
@@ -49,7 +45,6 @@ function lowerHeadings(tree: Root): void {
   }
 }
 
-/** Leaves code beyond a total length without colors: nobody reads so much, and highlighting costs more than everything else. */
 function leaveLongCodePlain(tree: Root): void {
   let left = HIGHLIGHTED_MAX_CHARACTERS;
   for (const element of elementsOf(tree)) {
@@ -70,7 +65,7 @@ function requireBounded(tree: Root): void {
   }
 }
 
-/** Removes the positions in the source text. Nothing uses them, and they would be most of the result's size. */
+/** Nothing uses the positions, and they would be most of the result's size. */
 function dropPositions(tree: Root): void {
   for (const { node } of nodesOf(tree)) {
     delete node.position;
@@ -82,7 +77,7 @@ function* elementsOf(tree: Root): Generator<Element> {
   for (const { node } of nodesOf(tree)) if (node.type === "element") yield node;
 }
 
-/** Every node and its depth, without recursion: trees may be deeper than the stack. */
+/** Does not recurse, because trees may be deeper than the stack. */
 function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   const waiting: { node: Nodes; depth: number }[] = [{ node: tree, depth: 0 }];
   for (let one = waiting.pop(); one; one = waiting.pop()) {
@@ -92,7 +87,7 @@ function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   }
 }
 
-/** The allowlist for text that anybody wrote: no styles, forms, frames or scripts, and only classes that we style. */
+/** The allowlist for text that anybody wrote. */
 function schemaOf(idPrefix: string): Schema {
   const aligned = ["align"];
   return {
@@ -154,7 +149,7 @@ function schemaOf(idPrefix: string): Schema {
       details: ["open"],
       section: ["dataFootnotes"],
     },
-    // Without its parent, such an element could close one of the page's elements: an `li` would close the list item that contains the comment.
+    // Without its parent, such an element could close an element of the page.
     ancestors: {
       ...Object.fromEntries(["thead", "tbody", "tfoot", "tr", "th", "td"].map((name) => [name, ["table"]])),
       li: ["ul", "ol"],
@@ -163,7 +158,7 @@ function schemaOf(idPrefix: string): Schema {
     },
     required: { input: { disabled: true, type: "checkbox" } },
     protocols: { href: ["http", "https", "mailto"], src: ["http", "https"] },
-    // So that no id replaces one of ours, or a property of `document` (DOM clobbering).
+    // Without a prefix, an id could replace one of ours, or a property of `document`.
     clobber: ["id", "name", "ariaDescribedBy", "ariaLabelledBy"],
     clobberPrefix: idPrefix,
     strip: ["script", "style", "template", "noscript", "iframe", "object", "title", "textarea", "select", "svg", "math"],

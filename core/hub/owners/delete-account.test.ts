@@ -29,7 +29,6 @@ describe("S112 deleteAccount", () => {
     const app = { name: "Tide", scopes: ["openid"], redirectUris: [], ownerUserId: ada.id, boundOrgId: organization.id };
     await db().oAuthApp.create({ data: { id: newId(), clientId: newId(), ...app } });
     await deleteAccount(ada.actor, ada.id, from);
-    // The organization's administrators can read what became of an app that acted for them.
     expect(await auditTrail({ orgId: organization.id })).toContain("oauth_app.delete");
     expect(await rows(ada.id)).toBe(0);
     expect(await db().collection.count({ where: { ownerId: ada.id } })).toBe(0);

@@ -11,12 +11,7 @@ import { readRepos } from "../repos/read-repos.ts";
 import { removeContributions } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/**
- * Deletes a user with everything they own here: collections, webhooks, and repositories, with an event for each. What they wrote in others'
- * repositories stays, without their name; so do their commits there. Most of a large account is deleted in portions, before the account
- * itself: if that is interrupted, the account still exists, and the next attempt continues.
- * @throws ServiceError as `deleteUser`: before anything is deleted, unless the reason arises meanwhile
- */
+/** Most of a large account is deleted in portions before the account, so that the next attempt can continue after an interruption. */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   const by = actorId(actor) === userId ? null : actorId(actor);
   await requireDeletable(actor, userId);
@@ -35,7 +30,7 @@ const ofUser = (userId: string) => Prisma.sql`user_id = ${userId}`;
 const isStoreOf = (userId: string) => Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NOT NULL`;
 const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 
-/** The tables in which an account can have very many rows, besides repositories. `change`: for rows that stay. */
+/** An account can have very many rows in these tables. `change`: for rows that stay. */
 const PORTIONS: readonly Portion[] = [
   // A row of the first three may have thousands of files, hundreds of items, or a log of megabytes.
   { table: "repo", where: isStoreOf, most: 20 },
@@ -47,10 +42,7 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/**
- * Deletes portions, each in its own short transaction, until at most one portion of each table is left.
- * @returns the numbers for the audit log
- */
+/** Each portion has a short transaction of its own. @returns the numbers for the audit log */
 async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
   const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
@@ -76,7 +68,7 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
   return removed;
 }
 
-/** Deleted authors are null; responses say `ghost` (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
+/** Responses say `ghost` for null (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
 async function forget(tx: Db, userId: string): Promise<void> {
   await tx.commentReaction.deleteMany({ where: { userId } });
   await tx.accessRequest.deleteMany({ where: { userId } });
@@ -84,12 +76,6 @@ async function forget(tx: Db, userId: string): Promise<void> {
   await tx.discussion.updateMany({ where: { authorId: userId }, data: { authorId: null } });
 }
 
-/**
- * Deletes an organization with everything it owns here: collections, webhooks, and repositories, with an event for each. The data on disk
- * is removed a little later, as for every deleted repository. Most of a large organization is deleted in portions, before the organization
- * itself, as with `deleteAccount`.
- * @throws ServiceError as `removeOrganization`: before anything is deleted, unless the reason arises meanwhile
- */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });
   const before = await removePortions(orgId, actorId(actor));
@@ -99,14 +85,9 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
   });
 }
 
-/** Repositories deleted at a time: few statements, and none that takes long. */
 const REPOS_AT_A_TIME = 500;
 
-/**
- * Deletes what an owner has in the hub: collections, webhooks, jobs, the usage of models and storage, and repositories, with an event for
- * each. The caller has locked the owner's row, so that nothing is added meanwhile.
- * @param actorId for the events; null if the actor is the deleted owner
- */
+/** The caller has locked the owner's row, so that nothing is added meanwhile. @param actorId null if the actor is the deleted owner */
 async function removeOwned(
   tx: Db,
   ownerId: string,
@@ -116,10 +97,8 @@ async function removeOwned(
   const collections = await tx.collection.deleteMany({ where: { ownerId } });
   const webhooks = await removeWebhooksOf(tx, ownerId);
   await tx.scheduledJob.deleteMany({ where: { ownerId } });
-  // A worker that runs such a job finds its claim gone.
   await tx.jobRun.deleteMany({ where: { ownerId } });
-  // There is no foreign key, since an owner is either a user or an organization. People can still read what they used at an
-  // organization's expense.
+  // These tables have no foreign key, because an owner is either a user or an organization.
   await tx.inferenceMeter.deleteMany({ where: { ownerId } });
   await tx.inferenceAllowance.deleteMany({ where: { subject: ownerId } });
   await tx.inferenceUsage.deleteMany({ where: { userId: ownerId } });
@@ -128,7 +107,6 @@ async function removeOwned(
   return { repos, collections: collections.count, webhooks };
 }
 
-/** Includes the repositories of a disabled account, which others cannot see. */
 async function removeOwnedRepos(tx: Db, ownerId: string, actorId: string | null): Promise<number> {
   await tx.repo.deleteMany({ where: { ownerId, proposedToId: { not: null } } });
   let removed = 0;
@@ -146,10 +124,9 @@ const nextRepos = (tx: Db, ownerId: string): Promise<Repo[]> =>
     tail: Prisma.sql`ORDER BY r.id LIMIT ${REPOS_AT_A_TIME} FOR UPDATE OF r`,
   });
 
-/** What is deleted together with an organization. */
 export type OwnedCounts = { repos: number; collections: number; apps: number; webhooks: number; members: number };
 
-/** Counts what an organization owns, including hidden items. The caller has checked that the actor may delete it. */
+/** The caller has checked that the actor may delete the organization. */
 export async function countOwned(orgId: string): Promise<OwnedCounts> {
   const [repos, collections, apps, webhooks, members] = await Promise.all([
     db().repo.count({ where: { ownerId: orgId } }),

@@ -4,7 +4,7 @@ import { organizationsOf } from "../../access/organizations-of.ts";
 import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { db } from "../../db.ts";
 
-/** How many repositories of each type a user or an organization has, counting only those that the actor may see (S136). */
+/** Counts only repositories that the actor may see (S136). */
 export async function countOwnedRepos(actor: Actor, ownerId: string): Promise<Record<RepoType, number>> {
   const readable = readableWhere("r", await readableOwners(actor, "repo.read"));
   const rows = await db().$queryRaw<{ type: RepoType; count: number }[]>`
@@ -16,9 +16,6 @@ type SharedOrganization = { id: string; name: string; fullName: string };
 
 const ORGANIZATIONS_MAX = 100;
 
-/**
- * The organizations of a user, by name, as far as the actor may see their members (`organization.list_members`).
- */
 export async function listSharedOrganizations(actor: Actor, userId: string): Promise<SharedOrganization[]> {
   if (actor.kind !== "person" && actor.kind !== "token") return [];
   const own = await organizationsOf(actor, "organization.list_members");

@@ -18,26 +18,17 @@ import {
 } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
-/**
- * Two indexes contain the time of the last change. If it changes, PostgreSQL writes all indexes of the table, for each of many pushes a
- * second.
- */
+/** Two indexes contain this time, and each new value makes PostgreSQL write all indexes of the table. */
 const UPDATED_AT_RESOLUTION_MS = 1_000;
 
-/** The repositories of one platform while its events are applied one after another, in one transaction. */
 export type Mirror = {
   platform: Platform;
   owners: Map<string, NamedOwner>;
   repos: Mirrored[];
-  /** Changed in `repos`, but not in the database: written after all events. */
   changed: Set<Mirrored>;
 };
 
-/**
- * Applies an event to its repository, and returns that repository. Changes of content and settings are collected, and written once for all
- * events of a request; changes that may conflict with other repositories are written at once.
- * @throws ServiceError `not_found` for a repository that the platform has not announced, `conflict`, `invalid_request`
- */
+/** Writes only changes that may conflict with other repositories. The caller writes all others together. */
 export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
   const repo = find(mirror, data.repo);
@@ -77,7 +68,6 @@ function find({ repos }: Mirror, { id, externalId, type, name }: RepoReference):
   return repos.find((repo) => repo.type === type && repo.fullName.toLowerCase() === name?.toLowerCase());
 }
 
-/** A new repository is described as in a synchronization, with `externalId` as its id. */
 function parseCreated({ repo }: EventData<"repo create">): DescribedRepo {
   const url = typeof repo.url === "object" && repo.url !== null ? (repo.url as { web?: unknown }).web : repo.url;
   const parsed = describedRepoSchema.safeParse({ ...repo, id: repo.externalId, url });
@@ -85,7 +75,6 @@ function parseCreated({ repo }: EventData<"repo create">): DescribedRepo {
   return parsed.data;
 }
 
-/** A known repository stays unchanged. */
 async function create(tx: Sql, mirror: Mirror, described: DescribedRepo): Promise<Mirrored> {
   const { platform, owners, repos } = mirror;
   const known = repos.find(({ externalId }) => externalId === described.id);
@@ -125,7 +114,6 @@ async function move(tx: Sql, mirror: Mirror, repo: Mirrored, to: string): Promis
 
 const taken = (name: string, field: string) => conflict(`${field}: ${name} is already the name of another repository.`, field);
 
-/** Writes the collected changes of content and settings, in one statement. */
 export async function writeChanges(tx: Sql, changed: readonly Mirrored[]): Promise<void> {
   if (changed.length === 0) return;
   const rows = changed.map(({ id, isPrivate, description, defaultBranch, headSha, updatedAt }) => ({

@@ -12,14 +12,14 @@ const URL_MAX_CHARACTERS = 2_000;
 
 const url = z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS);
 
-/** Git writes forty zeros for a ref that does not exist; a payload has null. */
+/** Git writes forty zeros for a ref that does not exist. */
 const sha = z
   .string()
   .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits, or null")
   .nullable()
   .transform((text) => (text === null || /^0+$/.test(text) ? null : text));
 
-/** Identifies the repository: by its id here, by the platform's id, or by type and name. Other properties but `headSha` are ignored. */
+/** All other properties except `headSha` are ignored. */
 const repo = z
   .object({
     id: z
@@ -38,7 +38,6 @@ const repo = z
 
 export type RepoReference = z.infer<typeof repo>;
 
-/** Who made the change: by the handle of a user here, or by the platform's id. */
 const person = z
   .object({ name: z.string().min(1).max(100).optional(), id: externalIdSchema.optional() })
   .refine(({ name, id }) => name ?? id, "send name or id");
@@ -73,7 +72,7 @@ const comment = z.object({
 
 const updatedRef = z.object({ ref: z.string().max(500).startsWith("refs/", "must be a full name"), oldSha: sha, newSha: sha });
 
-/** The settings that are stored here; others are passed on unchanged. */
+/** Only these settings are stored. Others are passed on unchanged. */
 const updatedConfig = z
   .object({
     private: z.boolean().optional(),
@@ -105,7 +104,7 @@ export type EventComment = z.infer<typeof comment>;
 
 export const eventKinds = Object.keys(schemas) as EventKind[];
 
-/** The kind at the end of a CloudEvents `type`, as in `com.example.repo.content.update`. */
+/** The end of a CloudEvents `type`, as in `com.example.repo.content.update`. */
 export function kindOfType(type: string): EventKind | undefined {
   return eventKinds.find((kind) => {
     const ending = kind.replace(" ", ".");
@@ -118,7 +117,7 @@ export const eventOf = (kind: EventKind): { scope: EventScope; action: EventActi
   return { scope, action };
 };
 
-/** Made once: Zod compiles each new schema when it is first used. */
+/** Zod compiles each new schema when it is first used. */
 const limited = new Map(
   eventKinds.map((kind) => [
     kind,

@@ -8,17 +8,15 @@ import type { Platform } from "./platform.ts";
 
 type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } }>;
 
-/** What a payload is built from, besides the sent data. */
 export type PayloadContext = {
   platform: Platform;
-  /** The repository after the event; for a move or a deletion, before it. */
+  /** Before the event, for a move or a deletion. */
   repo: Mirrored;
-  /** The new name after a move. */
   movedTo?: { name: string; owner: { id: string } };
   owners: Map<string, NamedOwner>;
 };
 
-/** The payload that a repository hosted here would have for the same event (docs/specification/webhooks.md#payload). */
+/** Equals the payload of a repository hosted here (docs/specification/webhooks.md#payload). */
 export function eventPayload(data: EventData, context: PayloadContext): EventPayload {
   const { repo: known } = context;
   const event = eventOf(data.kind);
@@ -77,7 +75,7 @@ function personId({ name, id }: EventPerson, { owners, platform }: PayloadContex
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/** Derives an id of 24 hex digits (docs/specification/README.md#conventions) from the platform's id, always the same one. */
+/** Always the same 24 hex digits (docs/specification/README.md#conventions). */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

@@ -16,12 +16,7 @@ import {
   TOKEN_OVERLAP_HOURS,
 } from "./platform.ts";
 
-/**
- * Registers a platform, which reports on repositories that it hosts. The token is shown only once; its hash and last four characters are
- * stored (S55).
- * @throws ServiceError `invalid_request`, `conflict` (another platform has this name or source, or too many), `forbidden`,
- * `reauthentication_required`
- */
+/** Only the hash and the last four characters of the token are stored (S55). */
 export async function createPlatform(
   actor: Actor,
   input: { name: string; source: string },
@@ -39,11 +34,7 @@ export async function createPlatform(
   return { id, name, source, token };
 }
 
-/**
- * Requires a new name, and a source that overlaps with no other one, also of a revoked platform: an event of one could be mistaken for a
- * duplicate of the other's.
- * @throws ServiceError `conflict`, also if there are too many platforms
- */
+/** Sources of revoked platforms count too: an event of one platform could be mistaken for a duplicate of the other's. */
 async function requireFree(tx: Db, name: string, source: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('platforms', 0))`;
   const others = await tx.platform.findMany({ select: { name: true, source: true, revokedAt: true } });
@@ -60,11 +51,7 @@ async function requireFree(tx: Db, name: string, source: string): Promise<void> 
   }
 }
 
-/**
- * Gives a platform a new token, which is shown only once. The previous one works for another day, so that no event is lost meanwhile; an
- * even older one ends now.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
+/** The previous token works for another day, so that no event is lost. An even older token ends now. */
 export async function rotatePlatformToken(
   actor: Actor,
   { id, name }: Pick<Platform, "id" | "name">,
@@ -84,11 +71,7 @@ export async function rotatePlatformToken(
   return { token, previousExpiresAt };
 }
 
-/**
- * Ends a platform's tokens at once, and deletes the repositories that it reported, because nobody would keep their visibility up to date.
- * Its events stay.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
+/** Nobody would keep the visibility of the platform's repositories up to date, so they are deleted. */
 export async function revokePlatform(
   actor: Actor,
   { id, name }: Pick<Platform, "id" | "name">,
@@ -111,12 +94,10 @@ export type ListedPlatform = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Until when the previous token works; null if there is none. */
   previousExpiresAt: Date | null;
   repoCount: number;
 };
 
-/** All platforms that are not revoked, by name, with the number of their repositories. @throws ServiceError `forbidden` */
 export async function listPlatforms(actor: Actor): Promise<ListedPlatform[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   return db().$queryRaw<ListedPlatform[]>`

@@ -11,33 +11,23 @@ import { parseRepoName, type Repo } from "../repos/repo.ts";
 import { DESCRIPTION_MAX_CHARACTERS } from "../repos/repo-settings.ts";
 import type { Platform } from "./platform.ts";
 
-/** A repository that a platform hosts, as known here. */
 export type Mirrored = Repo & { platformId: string; externalId: string };
 
-/** A user or an organization here. */
 export type NamedOwner = Repo["owner"];
 
-/** How many requests of one platform may wait in this process; a sender that waits for each response has only one. */
 export const WAITING_MAX = 100;
 
-/**
- * Runs the requests of one platform one after another in this process, in the order in which they came. `lockPlatform` does the same
- * for all processes, but holds a database connection while it waits.
- * @throws ServiceError `unavailable` if too many are waiting
- */
+/** `lockPlatform` does the same for all processes, but holds a database connection while it waits. */
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** The hashes of a platform's valid tokens, by its id. */
+/** The hashes of valid tokens, by the platform's id. */
 export type Locked = Map<string, string[]>;
 
 const tokensOf = (rows: { id: string; tokens: string[] }[]): Locked => new Map(rows.map(({ id, tokens }) => [id, tokens]));
 const TOKENS = Prisma.sql`CASE WHEN previous_expires_at > now() THEN ARRAY[token_hash, previous_token_hash] ELSE ARRAY[token_hash] END AS tokens`;
 
-/**
- * Serializes the requests of a platform across all processes.
- * @throws ServiceError `unauthorized` if it was revoked meanwhile
- */
+/** @throws ServiceError `unauthorized` if the platform was revoked meanwhile */
 export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promise<Locked> {
   const live = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
     SELECT id, ${TOKENS} FROM platform WHERE id = ${id} AND revoked_at IS NULL FOR NO KEY UPDATE`;
@@ -46,8 +36,8 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * `lockPlatform` for many platforms. It skips those that another process has locked, and revoked ones. From then on the transaction waits
- * at most 200 ms for any other lock, because all of its platforms wait with it.
+ * Skips platforms that are revoked or locked. From then on the transaction waits at most 200 ms for any other lock, because all platforms
+ * wait with it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
@@ -56,11 +46,10 @@ export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promis
   return tokensOf(free);
 }
 
-/** The repositories of platforms that match. */
 export const readMirrored = (tx: Sql, where: Prisma.Sql): Promise<Mirrored[]> =>
   readRepos(Prisma.sql`r.platform_id IS NOT NULL AND ${where}`, { tx }) as Promise<Mirrored[]>;
 
-/** The owners with these handles, locked until the transaction ends; without disabled users. */
+/** Locks the owners until the transaction ends. Omits disabled users. */
 export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Map<string, NamedOwner>> {
   const wanted = [...new Set(handles)].filter((handle) => !handle.includes("\0") && handle.isWellFormed());
   if (wanted.length === 0) return new Map();
@@ -75,10 +64,8 @@ export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Ma
   return new Map(rows.map(({ at, ...owner }) => [at, owner]));
 }
 
-/** The unique key of a repository: owner, type and name. */
 export const repoKey = (ownerId: string, type: RepoType, canonical: string): string => `${ownerId}/${type}/${canonical}`;
 
-/** Records the names that repositories have left, and removes the names that they have taken from the former names of others. */
 export async function rememberNames(
   tx: Sql,
   left: Mirrored[],
@@ -102,7 +89,7 @@ export async function rememberNames(
 const EXTERNAL_ID_MAX_CHARACTERS = 200;
 const URL_MAX_CHARACTERS = 2_000;
 
-/** The platform's id of something; a number counts as its digits. */
+/** A number counts as its digits. */
 export const externalIdSchema = z
   .union([z.string(), z.int()])
   .transform(String)
@@ -113,20 +100,17 @@ export const fullNameSchema = z
   .max(300)
   .regex(/^[^/]+\/[^/]+$/, "use owner/name");
 
-/** A repository as its platform describes it. */
 export const describedRepoSchema = z.object({
   type: z.enum(repoTypes).default("model"),
-  /** `owner/name`; the owner is a user or an organization here. */
   name: fullNameSchema,
-  /** The platform's id, which does not change when the repository is renamed. */
+  /** Does not change when the repository is renamed. */
   id: externalIdSchema,
   private: z.boolean(),
-  /** The URL of its page. */
   url: z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS),
   description: z.string().max(DESCRIPTION_MAX_CHARACTERS).nullish(),
   tags: z.array(z.string().min(1).max(100)).max(100).optional(),
   defaultBranch: z.string().refine(isRefName, "is not the name of a branch").optional(),
-  /** The commit of the default branch; null if there is none. */
+  /** Null if there is no commit. */
   headSha: z
     .string()
     .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits")
@@ -135,7 +119,7 @@ export const describedRepoSchema = z.object({
 
 export type DescribedRepo = z.infer<typeof describedRepoSchema>;
 
-/** Inserts new repositories as their platform describes them, without those whose name or id is taken. @returns how many it inserted */
+/** Omits repositories whose name or id is taken. @returns how many were inserted */
 export function insertRepos(
   tx: Sql,
   platform: Platform,
@@ -166,13 +150,11 @@ export function insertRepos(
     ON CONFLICT DO NOTHING`;
 }
 
-/** Splits and parses a full name. @throws ServiceError `invalid_request` for an invalid repository name */
 export function splitName(fullName: string): { handle: string; spelled: string; canonical: string } {
   const [handle = "", name = ""] = fullName.split("/");
   return { handle: handle.toLowerCase(), ...parseRepoName(name) };
 }
 
-/** The first problem that a schema found, as an error that names the field. */
 export function refusalOf({ issues: [issue] }: z.ZodError, prefix = ""): ServiceError {
   const field = [prefix, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
   return invalidRequest(`${field || "The body"}: ${issue?.message ?? "not understood"}.`, field);
@@ -181,9 +163,8 @@ export function refusalOf({ issues: [issue] }: z.ZodError, prefix = ""): Service
 const DEPTH_MAX = 20;
 
 /**
- * Finds in a received JSON value what PostgreSQL cannot store or programs cannot handle: NUL, half a surrogate pair, deep nesting (S51). It
- * does not recurse, since the sender chooses the depth.
- * @returns a sentence with the path, such as `discussion.title`; undefined if there is no problem
+ * PostgreSQL cannot store NUL or half a surrogate pair (S51). Does not recurse, because the sender chooses the depth.
+ * @returns a sentence with the path, such as `discussion.title`
  */
 export function unstorable(value: unknown): string | undefined {
   const open: { value: unknown; path: string; depth: number }[] = [{ value, path: "", depth: 0 }];

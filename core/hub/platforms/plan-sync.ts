@@ -10,18 +10,15 @@ import {
   unstorable,
 } from "./mirror.ts";
 
-/** One repository of a call: the platform's data about it, and the outcome. */
 export type Entry = {
-  /** The platform's id; null if it could not be read. */
+  /** Null if the id could not be read. */
   externalId: string | null;
   described?: DescribedRepo & { handle: string; spelled: string; canonical: string };
   owner?: NamedOwner;
-  /** Its previous state. */
   before?: Mirrored;
   refusal?: ServiceError;
 };
 
-/** Parses each sent repository separately. */
 export function readEntries(sent: readonly unknown[]): Entry[] {
   const seen = new Set<string>();
   return sent.map((value) => {
@@ -47,7 +44,6 @@ function idOf(value: unknown): string | null {
   return typeof id === "string" || typeof id === "number" ? String(id) : null;
 }
 
-/** Adds the owner and the previous state of each. */
 export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>, known: Map<string, Mirrored>): void {
   for (const entry of entries) {
     if (!entry.described) continue;
@@ -61,13 +57,11 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
   }
 }
 
-/** A repository that has one of the wanted names now. */
 export type Occupant = { repoId: string; key: string };
 
 /**
- * Refuses each repository whose new name belongs to another one that keeps it. Repositories may exchange names, also in a ring: a
- * name counts as free if its holder gives it up. A refused repository keeps its old name; the repository that was to get that
- * name is then refused too, and so on.
+ * Repositories may exchange names, also in a ring. A refused repository keeps its old name, so another repository that wants that name is
+ * refused too.
  * @param leaving ids of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {

@@ -8,15 +8,12 @@ import { batched } from "../../postgres/batched.ts";
 
 export const PLATFORM_NAME_MAX_CHARACTERS = 60;
 export const PLATFORM_SOURCE_MAX_CHARACTERS = 200;
-/** Not counting revoked ones; the list has one page. */
 export const PLATFORMS_MAX = 100;
-/** How long a replaced token works besides the new one. */
 export const TOKEN_OVERLAP_HOURS = 24;
 
-/** An authenticated platform. */
 export type Platform = { id: string; name: string; source: string };
 
-/** A platform whose token was valid a moment ago. Nothing that it sends may be used before the token is checked again. */
+/** The token must be checked again before anything that the platform sends is used. */
 export type PresentedPlatform = Platform & { tokenHash: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;
@@ -25,7 +22,7 @@ export function parsePlatformName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PLATFORM_NAME_MAX_CHARACTERS });
 }
 
-/** Parses the prefix of the `source` of a platform's events: an absolute URI. @throws ServiceError `invalid_request` */
+/** The `source` of a platform's events begins with this absolute URI. */
 export function parseSource(value: unknown): string {
   const source = plainText("source", value, PLATFORM_SOURCE_MAX_CHARACTERS).trim();
   const isUri = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(source) && URL.canParse(source) && !/[?#]/.test(source);
@@ -33,19 +30,15 @@ export function parseSource(value: unknown): string {
   return source;
 }
 
-/**
- * Whether a platform may send events of `source`: it must be the platform's prefix or continue it. The prefix must end where a part of the
- * URL ends, so that `https://git.example` does not allow `https://git.example.org`.
- */
+/** `https://git.example` must not allow `https://git.example.org`. */
 export function isSourceOf(prefix: string, source: string): boolean {
   if (!source.startsWith(prefix)) return false;
   return source.length === prefix.length || /[/:]$/.test(prefix) || "/:?#".includes(source.charAt(prefix.length));
 }
 
-// As with other tokens: one write a minute at most.
+// Limits the writes to one a minute.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
-/** Finds a platform by its token; undefined if the token is unknown or replaced, or the platform revoked. */
 export async function findPlatform(token: string): Promise<Platform | undefined> {
   if (!token.startsWith(platformTokenPrefix())) return undefined;
   const found = await findByHash(hashToken(token));
@@ -55,18 +48,12 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
   return { id, name, source };
 }
 
-/**
- * How long a token is cached. A revoked one is still refused at once, because each use checks it again; the first refusal removes
- * it from the cache.
- */
+/** Each use checks a cached token again, so a revoked token is refused at once. */
 const PRESENTED_MS = 30_000;
 const PRESENTED_MAX = 1_000;
 const presented = new Map<string, { platform: PresentedPlatform; until: number }>();
 
-/**
- * Finds a platform by its token, from a cache, for operations that check the token again: `takeEvents` does so in the statement that
- * locks the platform. Otherwise each event of a busy platform would cost one more statement.
- */
+/** The caller must check the token again. */
 export async function findPresented(token: string): Promise<PresentedPlatform | undefined> {
   const tokenHash = hashToken(token);
   const known = presented.get(tokenHash);
@@ -81,12 +68,10 @@ export async function findPresented(token: string): Promise<PresentedPlatform | 
   return platform;
 }
 
-/** @throws ServiceError `unauthorized` unless the platform's token is still valid */
 export async function requireValidToken({ tokenHash }: PresentedPlatform): Promise<void> {
   if (!(await findByHash(tokenHash))) throw refusedToken(tokenHash);
 }
 
-/** The error for a token that is no longer valid. */
 export function refusedToken(tokenHash: string): ServiceError {
   presented.delete(tokenHash);
   return new ServiceError("unauthorized", "Invalid credentials in Authorization header");
@@ -95,7 +80,6 @@ export function refusedToken(tokenHash: string): ServiceError {
 type Row = Platform & { hash: string; isUsedLongAgo: boolean };
 
 const TOKENS_PER_LOOKUP = 100;
-/** Requests that arrive while these run share the next lookup. */
 const LOOKUPS_AT_ONCE = 2;
 
 const findByHash = batched<string, Row | undefined>(
@@ -124,7 +108,6 @@ async function noteUsed(id: string): Promise<void> {
   );
 }
 
-/** Finds a platform that is not revoked, by id or name, for operators. @throws ServiceError `not_found` */
 export async function findLivePlatform(idOrName: string): Promise<Platform> {
   const isStorable = idOrName.isWellFormed() && !idOrName.includes("\0");
   const platform =

@@ -4,10 +4,7 @@ import { type EventData, eventKinds, eventOf, kindOfType, parseEventData } from 
 import { refusalOf, unstorable } from "./mirror.ts";
 import { isSourceOf, type Platform } from "./platform.ts";
 
-/**
- * The attributes of CloudEvents 1.0 that are used; others, such as extensions, are ignored. They are parsed here because the published
- * library generates an `id` for an event without one, so that a repetition of the event would be recorded as a second event.
- */
+/** See CloudEvents 1.0. The published library generates an `id` for an event without one, so a repetition would be a second event. */
 const attributes = z.object({
   specversion: z.literal("1.0", "must be 1.0"),
   id: z.string().min(1).max(255),
@@ -26,10 +23,6 @@ const attributes = z.object({
 
 export type CloudEvent = { id: string; source: string; data: EventData };
 
-/**
- * Parses one event of a platform.
- * @throws ServiceError `invalid_request` with the field; `forbidden` for a source of another platform
- */
 export function readCloudEvent(value: unknown, platform: Platform): CloudEvent {
   const problem = unstorable(value);
   if (problem) throw invalidRequest(problem);
@@ -52,7 +45,7 @@ export function readCloudEvent(value: unknown, platform: Platform): CloudEvent {
   return { id, source, data: content.data };
 }
 
-/** A payload may repeat the event of `type`, and must not contradict it. */
+/** A payload may repeat the event of `type`, but not contradict it. */
 function requireSameEvent(data: unknown, kind: EventData["kind"]): void {
   const { event } = data as { event?: unknown };
   if (event === undefined) return;

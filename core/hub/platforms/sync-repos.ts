@@ -15,22 +15,16 @@ export const SYNC_MAX_REPOS = 1_000;
 
 type SyncInput = {
   repos: readonly unknown[];
-  /** The list is complete: absent repositories are deleted. */
+  /** Absent repositories are deleted. */
   isComplete?: boolean;
-  /** Records the changes as events too. Without it, the platform sends its own events. */
+  /** Without this option, the platform sends its own events. */
   isRecorded?: boolean;
 };
 
 export type SyncStatus = "created" | "updated" | "moved" | "unchanged" | "deleted" | "failed";
 export type SyncResult = { id: string | null; status: SyncStatus; refusal?: ServiceError };
 
-/**
- * Brings the stored repositories of a platform in line with what the platform sends. Sending the same again changes nothing, and a refused
- * repository does not stop the others. It takes a few statements, however many repositories there are.
- * @returns the outcome of each, in the order of the call, then the deleted ones
- * @throws ServiceError `payload_too_large`, `unavailable`; `unauthorized` if the platform was revoked; `conflict` if it would delete too
- * many, or if somebody took a name meanwhile
- */
+/** @returns the outcomes in the order of the call, then those of the deleted repositories */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {
     throw new ServiceError("payload_too_large", `Send at most ${SYNC_MAX_REPOS} repositories at a time.`);
@@ -84,10 +78,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   return results;
 }
 
-/**
- * Repositories that the platform no longer names.
- * @throws ServiceError `conflict` if there are more than one transaction should delete (S137)
- */
+/** @throws ServiceError `conflict` if there are more than one transaction should delete (S137) */
 async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirrored[]> {
   const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
   if (count > SYNC_MAX_REPOS) {
@@ -111,7 +102,7 @@ async function readOccupants(tx: Db, entries: Entry[]): Promise<Occupant[]> {
 const isMoved = ({ before, described, owner }: Entry): boolean =>
   before !== undefined && (before.owner.id !== owner?.id || before.name !== described?.spelled);
 
-/** First all moved repositories release their names, then each gets its new one, so that two can exchange names. */
+/** All moved repositories first release their names, so that two can exchange names. */
 async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = moved.map(({ before }) => before?.id ?? "");
@@ -145,7 +136,6 @@ async function createAll(tx: Db, platform: Platform, fresh: Entry[]): Promise<vo
   );
 }
 
-/** The properties that differ from what the platform sent; absent ones stay unchanged. */
 function changesOf({ before, described }: Entry): Partial<Mirrored> {
   if (!before || !described) return {};
   const sent: Partial<Mirrored> = {
@@ -187,7 +177,6 @@ function outcomeOf(entry: Entry): { status: SyncStatus; refusal?: ServiceError }
   return { status: isChanged(entry) ? "updated" : "unchanged" };
 }
 
-/** The events that repositories hosted here would have for the same changes. */
 function eventsOf(accepted: Entry[], after: Map<string, Mirrored>, gone: Mirrored[]): NewEvent[] {
   const payloads: EventPayload[] = gone.map((repo) => ({
     event: { scope: "repo", action: "delete" },
@@ -219,7 +208,6 @@ function eventsOf(accepted: Entry[], after: Map<string, Mirrored>, gone: Mirrore
   return payloads.map((payload) => ({ payload, actorId: null }));
 }
 
-/** One entry for each call that changed something. */
 async function recordAudit(tx: Db, { id, name }: Platform, results: SyncResult[], from: RequestOrigin): Promise<void> {
   const counts = Object.fromEntries(
     (["created", "updated", "moved", "deleted"] as const).map((status) => [

@@ -27,7 +27,6 @@ const pushed = ({ source }: PresentedPlatform, externalId = "7") => ({
 
 const take = async (platform: PresentedPlatform, event = pushed(platform)) => (await takeEvents(platform, [event]))[0]?.status;
 
-/** How many transactions recorded the events of these platforms. */
 async function transactionsOf(platforms: PresentedPlatform[]): Promise<number[]> {
   const rows = await db().$queryRaw<{ n: number }[]>`
     SELECT count(DISTINCT xmin::text)::int AS n FROM event WHERE source = ANY(${platforms.map(({ source }) => source)})`;
@@ -73,7 +72,6 @@ test("a shared transaction that one request delays, or makes fail, is repeated f
     expect(await Promise.all(taken)).toEqual(["recorded", "recorded"]);
     await other.query("commit");
     await failed;
-    // Its repository is as before.
     expect(await db().repo.count({ where: { platformId: first.id, headSha: null } })).toBe(1);
   } finally {
     other.release();
@@ -97,7 +95,6 @@ test("S112 a token that is revoked or expired after it was presented is refused 
   await Promise.all([
     expect(take(valid)).resolves.toBe("recorded"),
     expect(take(revoked)).rejects.toMatchObject(refusal),
-    // The same platform, in the same turn, with its old and its new token.
     expect(take(replaced)).rejects.toMatchObject(refusal),
     expect(take(renewed)).resolves.toBe("recorded"),
     expect(take(replaced, nothingValid)).rejects.toMatchObject(refusal),

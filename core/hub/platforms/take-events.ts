@@ -15,7 +15,7 @@ import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
 
-/** The outcome of one event. `duplicate`: it was recorded before, and counts once. */
+/** `duplicate`: the event was recorded before. */
 export type Taken = { source: string | null; id: string | null } & (
   | { status: "recorded"; eventId: string }
   | { status: "duplicate" }
@@ -23,10 +23,7 @@ export type Taken = { source: string | null; id: string | null } & (
 );
 
 /**
- * Records the events of a platform, in order: each once, by `source` and `id`, and applied to its repository in the same transaction
- * (S122). A refused event does not stop the others, and may be sent again when it is corrected. The number of statements does not grow with
- * the number of pushes: requests that come together share a transaction, whichever platforms they are from.
- * @throws ServiceError `payload_too_large`, `unavailable`; `unauthorized` if the platform's token is no longer valid
+ * The transaction that records an event also applies the event to the repository (S122). Requests that come together share a transaction.
  */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
@@ -56,18 +53,15 @@ type Request = {
   reject: (error: unknown) => void;
 };
 
-/** Requests that wait for the next transaction of their platform, by its id. */
 const waiting = new Map<string, Request[]>();
 
 function takeNext(platform: Platform): void {
   inOrder(platform, () => takeTurn({ platform, requests: dequeue(platform) })).catch((error: unknown) => {
-    // Too many synchronizations are waiting.
     for (const { reject } of waiting.get(platform.id) ?? []) reject(error);
     waiting.delete(platform.id);
   });
 }
 
-/** Takes the earliest waiting requests: as many as have, together, no more events than one request may have. */
 function dequeue(platform: Platform): Request[] {
   const all = waiting.get(platform.id) ?? [];
   let events = 0;
@@ -84,7 +78,6 @@ function dequeue(platform: Platform): Request[] {
   return all;
 }
 
-/** The requests of a platform whose turn it is. */
 type Turn = { platform: Platform; requests: readonly Request[] };
 
 /** A turn with more events gets its own transaction, so that other platforms need not wait for it. */
@@ -93,10 +86,7 @@ const SHARED_PLATFORMS_MAX = 32;
 /** While one transaction waits for the disk, the other one reads. */
 const SHARED_AT_ONCE = 2;
 
-/**
- * Records the turns of platforms that arrive together, or during other transactions, in one transaction. Returns false for a turn that
- * needs its own transaction: another process has locked the platform, or the transaction failed or would have to wait.
- */
+/** @returns false for a turn that needs its own transaction */
 const takeShared = batched<Turn, boolean>(
   async (turns) => {
     try {
@@ -122,7 +112,7 @@ async function takeTurn(turn: Turn): Promise<void> {
 
 const countOf = ({ requests }: Turn): number => requests.reduce((sum, { read }) => sum + read.length, 0);
 
-/** If the transaction of a platform fails, each request is tried alone, so that none fails because of another. */
+/** No request may fail because of another, so each is tried alone after a failure. */
 async function takeAlone({ platform, requests }: Turn): Promise<void> {
   try {
     await takeTurns([{ platform, requests }], lockPlatform);
@@ -132,12 +122,11 @@ async function takeAlone({ platform, requests }: Turn): Promise<void> {
   }
 }
 
-/** Each request gets its own results. @returns the turns whose platforms could be locked */
 async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms): Promise<readonly Turn[]> {
   const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
-    // Sent together, executed in this order: the reads see everything that was committed before the lock was acquired.
+    // The reads must follow the lock, to see everything that was committed before.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
     const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);
@@ -158,7 +147,6 @@ const eventsOf = (turns: readonly Turn[]): Sent[] =>
 
 type Known = { seen: Set<string>; mirrors: Map<string, Mirror> };
 
-/** @returns a function that writes what the events change */
 async function takeAll(tx: Sql, sent: readonly Sent[], { seen, mirrors }: Known): Promise<() => Promise<Taken[]>> {
   const results: (Taken | { event: CloudEvent; at: number })[] = [];
   const recorded: NewEvent[] = [];
@@ -205,7 +193,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 
 type OfPlatform = { platform: Platform; event: CloudEvent };
 
-/** Looks up each event separately: a cached plan may be older than most events, and must not read all of them. */
+/** A cached plan for all events together could read the whole table. */
 async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id
@@ -214,7 +202,7 @@ async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<str
   return new Set(rows.map(keyOf));
 }
 
-/** The repositories that the events name, by the platforms' ids. Joins, since ORs would read all repositories of a platform. */
+/** Joins, because ORs would read all repositories of a platform. */
 async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<string, Mirror>> {
   const references = events.map(({ platform, event: { data } }) => {
     const { id, externalId, name } = data.repo as { id?: string; externalId?: string; name?: unknown };
@@ -252,7 +240,6 @@ async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<
   );
 }
 
-/** The handles in an event: owners of repositories, and authors. */
 function handlesIn(data: EventData): string[] {
   const { name } = data.repo as { name?: unknown };
   return [

@@ -16,17 +16,12 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** Enough for the pipelines of one repository, and few enough to show them in one list and to compare each token with all. */
+/** Few enough to compare each token with all. */
 export const PUBLISHERS_MAX = 20;
 /** Each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
-/**
- * Trusts CI jobs to write a repository, or to read as a user (docs/specification/organizations-and-tokens.md#trusted-publishers). If the
- * user entered the issuer, its keys are fetched first, so that a mistake shows here and not in a job.
- * @throws ServiceError `invalid_request` with the preset's field, `conflict` (already trusted, too many), `not_found`, `forbidden`,
- * `reauthentication_required`, `rate_limited`
- */
+/** A mistake in the issuer should show here and not in a job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export async function addPublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -65,10 +60,7 @@ function isSame(one: Trusted, other: Trusted): boolean {
   return text(one) === text(other);
 }
 
-/**
- * Removes a publisher. Its tokens end at once. For a publisher of another subject the response is the same as for an unknown one.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
+/** The response for a publisher of another subject is the same as for an unknown one. */
 export async function removePublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -84,16 +76,14 @@ export async function removePublisher(
   });
 }
 
-/** What a publisher is trusted with: to write one repository, or to read as one user. */
 export type PublisherSubject = { repo: RepoName } | { userId: string };
 
 type ChangedSubject = { repo: Repo } | { userId: string };
 
-/** The columns that name the subject of a publisher. */
 const subjectColumns = (subject: ChangedSubject): { repoId: string } | { userId: string } =>
   "repo" in subject ? { repoId: subject.repo.id } : { userId: subject.userId };
 
-/** @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `reauthentication_required` (S113) */
+/** @throws ServiceError also `reauthentication_required` (S113) */
 async function requireChangeableSubject(actor: Actor, subject: PublisherSubject): Promise<void> {
   if ("userId" in subject) await requirePermission(actor, "user.manage_publishers", subject, { what: "User" });
   else await findRepo(actor, subject.repo, "repo.manage_publishers");
@@ -124,7 +114,7 @@ async function changeSubject<T>(
   });
 }
 
-/** Records that a publisher was added or removed: for the administrators of the repository's organization too (S116). */
+/** The administrators of the repository's organization see these entries too (S116). */
 async function recordPublisherAudit(
   tx: Db,
   actor: Actor,
@@ -152,13 +142,11 @@ type Described = Pick<TrustedPublisher, "id" | "preset" | "issuer" | "claims">;
 
 type NewPublisher = {
   preset: string;
-  /** The values of the preset's fields, by name. */
   values: Readonly<Record<string, unknown>>;
 };
 
 const ISSUER_MAX_CHARACTERS = 500;
 
-/** @throws ServiceError `invalid_request` with the preset's field */
 function parsePublisher({ preset, values }: NewPublisher): { preset: PresetName; issuer: string; claims: Claims } {
   if (!isPresetName(preset)) throw invalidRequest("Choose where the jobs run.", "preset");
   const { fields, read } = presets[preset];
@@ -179,7 +167,6 @@ function parsePublisher({ preset, values }: NewPublisher): { preset: PresetName;
   return { preset, issuer, claims };
 }
 
-/** The field in which the user gives the issuer's URL; undefined if the preset knows it. */
 export function issuerFieldOf(preset: PresetName): "issuer" | "gitlabUrl" | undefined {
   if (preset === "oidc") return "issuer";
   return preset === "gitlab" ? "gitlabUrl" : undefined;

@@ -8,11 +8,10 @@ import { findRepo } from "../repos/find-repo.ts";
 import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** The username of the user who added it; undefined if the operator's command did. */
+  /** Undefined if the operator's command added the publisher. */
   addedBy: string | undefined;
 };
 
-/** The publishers that a repository or a user trusts, newest first. @throws ServiceError `not_found`, `forbidden` */
 export async function listPublishers(actor: Actor, subject: PublisherSubject): Promise<ListedPublisher[]> {
   return readListed(await whereOf(actor, subject), { take: PUBLISHERS_MAX });
 }
@@ -37,7 +36,6 @@ async function readListed(
   return rows.map((row) => ({ ...toPublisher(row), addedBy: addedBy.get(row.createdById ?? "") }));
 }
 
-/** The usernames of accounts, by id. */
 async function usernamesOf(ids: readonly (string | null)[]): Promise<Map<string, string>> {
   const users = await db().user.findMany({
     where: { id: { in: [...new Set(ids.filter((id) => id !== null))] } },
@@ -46,10 +44,8 @@ async function usernamesOf(ids: readonly (string | null)[]): Promise<Map<string,
   return new Map(users.map(({ id, username }) => [id, username]));
 }
 
-/** A publisher with the repository that it may write. */
 type OrganizationPublisher = ListedPublisher & { repo: { type: RepoType; name: string } };
 
-/** The publishers whose jobs may write a repository of the organization, newest first. @throws ServiceError `forbidden` */
 export async function listOrganizationPublishers(
   actor: Actor,
   orgId: string,

@@ -12,11 +12,8 @@ import { removeContributions } from "./remove-contributions.ts";
 import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
- * Deletes a repository for good, with its discussions, its items in collections and its former names. Its name is free at once;
- * its data on disk is removed a little later. A former name is not accepted here: the caller may mean another repository. If
- * there are very many discussions, most are deleted before the repository; if that is interrupted, the repository is still there,
- * and the next try continues.
- * @throws ServiceError as `changeRepo`
+ * A former name could mean another repository, so it is refused. Most discussions are deleted before the repository, so that the next
+ * attempt can continue after an interruption.
  */
 export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {
   const requireThisName = ({ fullName }: Repo) => {
@@ -40,10 +37,7 @@ export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOr
   });
 }
 
-/**
- * Deletes the rows of repositories with everything that depends on them, and notes that their data is to be removed from disk. It checks no
- * permissions. Webhooks that watch them are still notified: the event does not need the row.
- */
+/** Checks no permissions. */
 export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: string | null): Promise<void> {
   await recordEvents(
     tx,
@@ -54,12 +48,7 @@ export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: strin
   await tx.repo.deleteMany({ where: { id: { in: repos.map(({ id }) => id) } } });
 }
 
-/**
- * Serializes changes of a repository. The repository may have been moved, made private or deleted while this caller waited, so its row is
- * read and the permission checked again under the lock (S135).
- * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` for a repository that a platform
- * hosts, except for the operator's command
- */
+/** The repository may have been moved, made private or deleted while this caller waited for the lock (S135). */
 export async function changeRepo<T>(
   actor: Actor,
   wanted: RepoName,

@@ -1,10 +1,9 @@
 import type { RepoType } from "@keyhook/sdk";
 
-// This module runs only in a subprocess (card-subprocess.ts), after the YAML was parsed there.
+// Runs only in a subprocess, after the YAML was parsed there.
 
 type Values = Record<string, unknown>;
 
-/** The identifiers of licenses that the public hub knows. */
 const LICENSES: readonly string[] =
   `apache-2.0 mit openrail openrail++ bigscience-openrail-m creativeml-openrail-m bigcode-openrail-m
   bigscience-bloom-rail-1.0 afl-3.0 artistic-2.0 bsl-1.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear c-uda cc cc0-1.0 cc-by-2.0
@@ -15,7 +14,6 @@ const LICENSES: readonly string[] =
   deepfloyd-if-license fair-noncommercial-research-license llama2 llama3 llama3.1 llama3.2 llama3.3 llama4 grok2-community gemma unknown
   other`.split(/\s+/);
 
-/** The errors in the values of a card, as sentences. */
 export function errorsOfValues(card: Values, type: RepoType): string[] {
   const { tags, sdk, license } = card;
   const licenses = [license ?? []].flat();
@@ -30,7 +28,6 @@ export function errorsOfValues(card: Values, type: RepoType): string[] {
 const isListOfText = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === "string");
 const isMapping = (value: unknown): value is Values => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The results of evaluations: models with a name, each result with its task, dataset and metrics. */
 function errorsOfIndex(index: unknown): string[] {
   if (index === undefined || index === null) return [];
   return errorsOfList(index, "model-index", (model, at) => [

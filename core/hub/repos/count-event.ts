@@ -3,14 +3,10 @@ import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 
-/** The limit for the bytes of one account's events. No quota counts events, and they are kept for a month (S137). */
+/** No quota counts events, which are kept for a month (S137). */
 const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
-/**
- * Counts the event of a change before the change is made.
- * @param change what the event has besides the repository
- * @throws ServiceError `rate_limited`
- */
+/** Call this before the change. @param change what the event has besides the repository */
 export async function countEvent(repo: Repo, actor: Actor, change: object): Promise<void> {
   const party = partyOf(actor);
   if (!party) return;

@@ -22,27 +22,18 @@ import { readRepo } from "./read-repos.ts";
 import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 import { parseSdk } from "./repo-settings.ts";
 
-/** High enough for somebody who moves all of their repositories, and low enough to stop a script in an endless loop. */
 const CREATIONS: ThrottleLimit = { limit: 1_000, windowSeconds: 60 * 60 };
 
 export type NewRepo = {
   type: RepoType;
-  /** The handle of a user or an organization. */
   owner: string;
   name: string;
-  /** By default, the organization's setting; public for a user. */
+  /** By default, the organization's setting, or public for a user. */
   isPrivate?: boolean | undefined;
-  /** For a Space. */
   sdk?: string | null;
-  /** By default main. */
   defaultBranch?: string;
 };
 
-/**
- * Creates an empty repository under a user or an organization.
- * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found` (the owner), `forbidden`, `insufficient_scope`,
- * `storage_full`, `rate_limited`
- */
 export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrigin): Promise<Repo> {
   const { type } = input;
   if (!isRepoType(type)) throw invalidRequest("Choose model, dataset or space.", "type");
@@ -80,7 +71,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
       skipDuplicates: true,
     });
     if (count === 0) throw conflict(nameTaken(type, owner.handle, spelled), "name");
-    // After the insert: a concurrent move away from this name has ended by now.
+    // A concurrent move away from this name has ended once the insert is done.
     await tx.repoFormerName.deleteMany({ where: { type, ownerId: owner.id, nameCanonical: canonical } });
     const made = (await readRepo(id, tx)) as Repo;
     await recordAuditEvent(tx, { type: "repo.create", actor, owner, data: { repo: made.fullName, type, isPrivate }, from });
@@ -104,15 +95,7 @@ type FirstFile = { path: string; content: Uint8Array };
 export const FILES_MAX = 100;
 const LICENSE_MAX_CHARACTERS = 100;
 
-/**
- * Creates a repository with its first commit, because clients of the public hub tag the repository, propose changes to it or name the
- * commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
- * `files`. A given file replaces the generated one with the same path. Paths, permission and storage are checked before anything is
- * created.
- *
- * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository
- * @throws ServiceError as createRepo and createCommit
- */
+/** Clients of the public hub build on the first commit at once. @param input.autoInit false leaves out the generated files */
 export async function createRepoWithFiles(
   actor: Actor,
   {
@@ -134,7 +117,7 @@ export async function createRepoWithFiles(
   const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
-    // Checked first: otherwise, if the files exceed the quota, a repository without them would remain.
+    // Checked first, because a repository without its files must not remain.
     await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     await requireRoom(owner, sizeOf(all), "the files of this repository");
   }

@@ -23,35 +23,21 @@ import { lockRepo, readRepo } from "./read-repos.ts";
 import { ownerColumns, type Repo, repoResource } from "./repo.ts";
 
 const COPY_MAX_MS = 10 * 60_000;
-/**
- * Deleted copies still count for two days, as if their content had been stored again. Without a limit, a member could fill an
- * organization's storage with them.
- */
+/** Deleted copies still count for two days, so a member could fill an organization's storage with them. */
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
-/**
- * How much more storage than its source a copy may use, in git and in large files. Objects that are stored as differences from others are
- * copied whole if the others are not copied: a small pack could unpack to a thousand times its size (S137). Meanwhile the worker may also
- * divide the source's large files into chunks, whose rows count too (chunk-lfs-object.ts).
- */
+/** Objects without their delta base are copied whole, so a small pack could unpack to a thousand times its size (S137). */
 const SLACK_BYTES = 16 * 1024 * 1024;
 
 type Copy = {
-  /** The handle of its owner. */
   owner: string;
   name: string;
-  /** By default, the copy of a private or gated repository is private; other copies get the default of a new repository. */
   isPrivate?: boolean | undefined;
-  /** Is called when the copy exists, before it gets its content. */
   prepare?: (made: Repo) => Promise<void>;
 };
 
 /**
- * Creates a repository with the branches, the tags and the files of another one. Pull requests, discussions, likes, settings and the
- * environment of a Space are not copied. Large files are not stored again, but count towards the quota of the copy's owner.
+ * Large files are not stored again, but count towards the quota of the copy's owner.
  * @param actorNow resolves the actor again before the copy gets its content (S114, S135)
- * @throws ServiceError as findRepo and createRepo; `forbidden` for a public copy by an actor who could not publish the source itself;
- * `conflict` if the source is on another platform or changes meanwhile, or if the copy would take much more storage; `rate_limited`;
- * `storage_full`; `unavailable`
  */
 export async function duplicateRepo(
   actor: Actor,
@@ -108,7 +94,6 @@ async function requireCopyable(actor: Actor, source: Repo, isPrivate: boolean | 
   );
 }
 
-/** @returns the copy with its content; undefined if there is nothing to copy */
 async function copyContent(
   actor: Actor,
   source: Repo,
@@ -142,7 +127,7 @@ const TOO_MUCH_ROOM =
   "The copy would need more space than the original, which stores files as differences from versions that are no longer on any branch or tag. " +
   "Clone the repository and push the clone to a new one instead.";
 
-/** Copies only what branches and tags reach: other objects belong to pull requests, or were removed from the history. */
+/** Other objects belong to pull requests, or were removed from the history. */
 async function copyObjects(
   sourcePath: string,
   path: string,
@@ -172,7 +157,7 @@ async function copyObjects(
   }
 }
 
-/** Deletes a copy that failed, unless somebody has pushed to it meanwhile. */
+/** Somebody may have pushed to the copy meanwhile. */
 async function removeEmpty(actor: Actor, { id }: Repo, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);

@@ -9,10 +9,8 @@ import { notFound } from "../../errors.ts";
 import { readRepoByName } from "./read-repos.ts";
 import { type Repo, repoResource } from "./repo.ts";
 
-/** Names a repository in requests. */
 export type RepoName = { type: RepoType; owner: string; name: string };
 
-/** The actions on a repository. */
 export type RepoAction = {
   [A in Action]: Resources[(typeof rules)[A]["on"]] extends Resources["repo"]
     ? (typeof rules)[A]["on"] extends "repo"
@@ -23,12 +21,7 @@ export type RepoAction = {
 
 const NAME_MAX_CHARACTERS = 200;
 
-/**
- * Finds a repository by name, for an actor who may do `action` with it. A former name finds it too, so that clones and links continue to
- * work; `fullName` is its current name.
- * @throws ServiceError `not_found` (RepoNotFound) if it does not exist or the actor may not see it, without distinction (S136);
- * `forbidden`, `insufficient_scope` or `unauthorized` if they may see it but not do that
- */
+/** A former name works too. @throws ServiceError `not_found` also if the actor may not see the repository (S136) */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
   const { type, owner, name } = wanted;
   if (![type, owner, name].every(isNamePart)) throw notFound("Repository");
@@ -38,11 +31,7 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
   return repo;
 }
 
-/**
- * A member who does not meet the organization's requirements gets the same error for every private repository. They get it for names that
- * do not exist as well, because a stolen password must not reveal the names of repositories (S136). The same statements run as for a hidden
- * repository, so that the time reveals nothing either.
- */
+/** A member who does not meet the organization's requirements must not learn which private names exist, not even by the time (S136). */
 async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {
   if (ownerOrgId) {
     const nothing = { repoId: "", isPrivate: true, isGated: false, createdById: null, createdByClientId: null };
@@ -57,7 +46,7 @@ async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: Rep
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
 
-/** The username of the user who created a repository; undefined once their account is deleted or disabled. */
+/** Undefined once the creator's account is deleted or disabled. */
 export async function findCreator({ createdById }: Pick<Repo, "createdById">): Promise<string | undefined> {
   const user = createdById === null ? undefined : await findUser(createdById);
   return user && user.disabledAt === null ? user.username : undefined;

@@ -9,41 +9,33 @@ import { findRepo, type RepoName } from "./find-repo.ts";
 import { readRepo } from "./read-repos.ts";
 import { repoResource } from "./repo.ts";
 
-/** More than anybody reads, and few enough for one account's rows (S143). */
+/** See S143. */
 const LIKES_OF_USER_MAX = 10_000;
-/** Each like and each withdrawn like is a write. */
 const CHANGES = { limit: 1_000, windowSeconds: 60 * 60 };
-/** How many entries a page of a list has. */
 export const LIKES_PAGE = 100;
-/** The last page that a list has: nobody reads further, and counting all entries would be the most expensive part. */
+/** Counting all entries would be the most expensive part of a list. */
 export const LIKES_PAGES_MAX = 100;
 
-/**
- * Likes a repository, or withdraws the like. Repeating a call changes nothing. Others can see a like as they see a comment, so it needs the
- * same right.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`; `conflict` for an account that likes
- * too many
- */
+/** Others can see a like as they see a comment, so both need the same right. */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("forbidden", "Only a user can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
-    // The transaction holds a connection while it waits for the user's and the repository's rows, so the wait must be short
-    // (S137).
+    // The transaction holds a connection while it waits for these rows, so the wait must be short (S137).
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
-    // A trigger has counted the like, and so locked the repository's row: it may have become private before that (S135).
+    // The repository may have become private before a trigger locked the row (S135).
     const current = await readRepo(repo.id, tx);
     if (!current) throw notFound("Repository");
     await requirePermission(actor, "discussion.write", repoResource(current), { what: "Repository", tx });
   });
 }
 
-/** Locks the user's row, so that simultaneous likes are counted one after the other. */
+/** Simultaneous likes are counted one after the other. */
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {
@@ -53,17 +45,14 @@ async function requireRoom(tx: Db, userId: string): Promise<void> {
 
 type Like = { type: RepoType; fullName: string; createdAt: Date };
 
-/** How many entries a list has at most. Its pages show no larger number, so nothing beyond is counted. */
 const listedMax = (pageSize: number): number => LIKES_PAGES_MAX * pageSize;
 
-/** The public repositories that a user likes, newest first. @param page from 1 */
 export async function listLikesOfUser(userId: string, page: number, pageSize = LIKES_PAGE): Promise<Like[]> {
   return db().$queryRaw<Like[]>`
     SELECT r.type, coalesce(u.username, o.name) || '/' || r.name AS "fullName", l.created_at AS "createdAt" ${likesOf(userId)}
      ORDER BY l.created_at DESC, l.repo_id LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`;
 }
 
-/** How many likes `listLikesOfUser` lists on pages of this size. */
 export async function countLikesOfUser(userId: string, pageSize: number): Promise<number> {
   const [counted] = await db().$queryRaw<{ total: number }[]>`
     SELECT count(*)::int AS total FROM (SELECT 1 ${likesOf(userId)} LIMIT ${listedMax(pageSize)}) listed`;
@@ -78,7 +67,6 @@ const likesOf = (userId: string) =>
 
 type Liker = { username: string; fullName: string; avatarId: string | null; likedAt: Date };
 
-/** Who likes a repository, newest first. @throws ServiceError as findRepo */
 export async function listLikers(actor: Actor, name: RepoName, page: number): Promise<Liker[]> {
   const repo = await findRepo(actor, name, "repo.read");
   const likes = await db().repoLike.findMany({
@@ -91,7 +79,7 @@ export async function listLikers(actor: Actor, name: RepoName, page: number): Pr
   return likes.map(({ user, createdAt }) => ({ ...user, likedAt: createdAt }));
 }
 
-/** How many users `listLikers` lists. The caller has found the repository for this actor. */
+/** The caller has found the repository for this actor. */
 export const countLikers = (repoId: string): Promise<number> =>
   db().repoLike.count({ where: likersOf(repoId), take: listedMax(LIKES_PAGE) });
 

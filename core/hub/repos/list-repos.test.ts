@@ -41,7 +41,7 @@ describe("listRepos", () => {
     for (let made = 0; made < 13; made++) {
       await someRepo(ada, { name: `r${made}`, isPrivate: made % 3 === 0, type: made % 2 === 0 ? "model" : "space" });
     }
-    // Several repositories of the same moment: the ID decides their order.
+    // With one time for several repositories, the ID decides their order.
     await db().repo.updateMany({ where: { ownerId: ada.id, isPrivate: true }, data: { updatedAt: new Date(1_000_000) } });
     for (const sort of ["updated", "created"] as const) {
       for (const isOldestFirst of [false, true]) {
@@ -100,7 +100,7 @@ describe("listRepos", () => {
     expect(await found({ search: "tide low" })).toEqual(["low_tide"]);
     expect(await found({ search: "ti" })).toEqual(["Tide-Tables"]);
     expect(await found({ search: "w_t" })).toEqual(["low_tide"]);
-    // The index has only letters and digits: anything else anywhere in a name would mean reading all names (S137).
+    // The index has only letters and digits, and anything else would mean reading all names (S137).
     expect(await found({ search: "___" })).toEqual(["___sun"]);
     expect(await found({ search: "e_t" })).toEqual([]);
     expect(await found({ search: "%%%" })).toEqual([]);

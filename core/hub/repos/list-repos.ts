@@ -15,46 +15,33 @@ const DEFAULT_LIMIT = 30;
 const SEARCH_MAX_CHARACTERS = 200;
 const WORDS_MAX = 5;
 const TAGS_MAX = 10;
-/** A page ends before its cards have more bytes, but has at least one repository: a thousand large cards would be 64 MB (S137). */
+/** A thousand large cards would be 64 MB (S137). */
 const CARDS_MAX_BYTES = 1024 * 1024;
-/** The index has trigrams of letters and digits. Other words are searched only at the beginning of names. */
+/** The index has trigrams of letters and digits. */
 const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.test(word);
 
 export type RepoQuery = {
-  /** The type of repositories; by default all types. */
   type?: RepoType;
-  /** Only repositories of this user or organization. */
   owner?: string;
-  /**
-   * Words that the name contains; at its beginning if they have one or two characters, or no letter and no digit. May be preceded by
-   * `owner/`.
-   */
+  /** Words without a trigram must begin the name. */
   search?: string;
-  /** Only repositories with all of these tags. */
   tags?: readonly string[];
-  /** The order: by the last change of content, or by creation. */
   sort?: "updated" | "created";
   isOldestFirst?: boolean;
-  /** 1 to 1,000; by default 30. */
+  /** 1 to 1,000, by default 30. */
   limit?: number;
-  /** The cursor from the previous page. */
   cursor?: string;
 };
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
-/**
- * Lists the repositories that an actor may read, page by page. Public and private ones are searched separately, each along its own index,
- * and merged: so the cost of a page does not depend on how many repositories others have.
- * @throws ServiceError `invalid_request` for an invalid cursor
- */
+/** Searches public and private repositories separately, so that the cost of a page does not depend on others' repositories. */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
   const limit = bounded(query.limit);
   const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
   const { ownerHandle, words } = readSearch(query);
   const owners = await Promise.all(ownerHandle.map((handle) => findOwner(handle)));
-  // Two different owners, or one who does not exist, have no repositories in common.
   if (owners.some((owner) => !owner || owner.id !== owners[0]?.id)) return { repos: [], nextCursor: null };
   const order = { column: sort === "created" ? Prisma.sql`r.created_at` : Prisma.sql`r.updated_at`, isOldestFirst };
   const conditions = Prisma.join(
@@ -79,7 +66,7 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
   });
-  // The position as of the search: the last repository may have been deleted or moved since, and others still follow.
+  // The last repository of the page may have been deleted or moved since the search.
   const last = page.length > shown.length ? shown.at(-1) : undefined;
   return { repos, nextCursor: last ? writeCursor(last) : null };
 }
@@ -98,7 +85,7 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** A range of one index, in its order and no longer than a page; without repositories of disabled users. */
+/** No longer than a page. Omits repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
@@ -106,7 +93,7 @@ function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
 }
 
-/** The repositories that an actor may see, as conditions that exclude each other. */
+/** The conditions exclude each other. */
 function visibleBranches({ isAll, ownerIds, madeBy, repoId }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
   const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
   const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;
@@ -150,17 +137,14 @@ function bounded(limit = DEFAULT_LIMIT): number {
   return Number.isFinite(limit) && limit >= 1 ? Math.min(Math.floor(limit), REPO_LIST_MAX) : DEFAULT_LIMIT;
 }
 
-/** A position in a list that is ordered by time, then by id. */
 type Position = { at: Date; id: string };
 
 const CURSOR = /^[A-Za-z0-9_-]{1,80}$/;
 
-/** A position as text for a URL; only `readCursor` reads it. */
 export function writeCursor({ at, id }: Position): string {
   return Buffer.from(`${at.getTime()}.${id}`).toString("base64url");
 }
 
-/** @throws ServiceError `invalid_request` for text that `writeCursor` has not written */
 function readCursor(cursor: string): Position {
   const [milliseconds = "", id] = CURSOR.test(cursor) ? Buffer.from(cursor, "base64url").toString("latin1").split(".") : [];
   const at = new Date(/^\d{1,14}$/.test(milliseconds) ? Number(milliseconds) : Number.NaN);

@@ -2,13 +2,12 @@ import type { RepoType } from "@keyhook/sdk";
 import { db } from "../../db.ts";
 
 const TAGS_MAX = 1_000;
-/** How many repositories are read for the list: those that changed last. */
 const REPOS_MAX = 10_000;
 const FRESH_MS = 60_000;
 
 const known = new Map<RepoType, { tags: Promise<string[]>; until: number }>();
 
-/** The tags of public repositories of a type, the most used ones first. Anybody may request them, so they are cached for a minute (S137). */
+/** Anybody may request the tags, so they are cached for a minute (S137). */
 export function listTags(type: RepoType): Promise<string[]> {
   const before = known.get(type);
   if (before && before.until > Date.now()) return before.tags;

@@ -40,7 +40,6 @@ describe("moveRepo", () => {
     expect(await db().repoFormerName.findMany({ where: { repoId: repo.id }, select: { nameCanonical: true } })).toEqual([
       { nameCanonical: "moon" },
     ]);
-    // The same once more changes nothing.
     await moveRepo(ada.actor, nameOf(repo), { owner: ada.username.toUpperCase(), name: "Tide" }, from);
     expect(await eventsOf(repo)).toHaveLength(4);
   });
@@ -92,7 +91,6 @@ describe("moveRepo", () => {
     const { repo, moved } = await go(bea);
     expect(await moved).toMatchObject({ owner: { kind: "organization", id: organization.id } });
     expect((await auditTrail({ orgId: organization.id })).at(-1)).toBe("repo.move");
-    // A reader may not move a repository of the organization away, and a stranger does not see its private ones.
     await expect(moveRepo(cy.actor, nameOf(await moved), { owner: cy.username, name: "mine" }, from)).rejects.toMatchObject({
       code: "forbidden",
     });

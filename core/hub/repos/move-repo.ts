@@ -19,14 +19,7 @@ import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
 const UNIQUE_VIOLATION = "P2002";
 
-/**
- * Gives a repository another name, another owner, or both. The actor must be allowed to manage it, and to create repositories under the new
- * owner. The former name leads to it until a new repository takes that name. Its data on disk does not move. With another owner, its
- * trusted publishers are removed, together with the tokens of their jobs.
- * @param to `owner` is a handle
- * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (the new owner's), `rate_limited`, and as
- * `changeRepo`
- */
+/** The former name leads to the repository until a new repository takes that name. @param to `owner` is a handle */
 export async function moveRepo(
   actor: Actor,
   wanted: RepoName,
@@ -48,7 +41,7 @@ export async function moveRepo(
           where: { id: before.id },
           data: { ownerId: owner.id, ownerKind: owner.kind, name: name.spelled, nameCanonical: name.canonical },
         });
-        // The new owner has not trusted the publishers of the former one: their jobs would have access that nobody here granted (S100).
+        // The new owner has not trusted the publishers of the former owner (S100).
         const ended =
           owner.id === before.owner.id ? 0 : (await tx.trustedPublisher.deleteMany({ where: { repoId: before.id } })).count;
         await rememberName(tx, before, { ownerId: owner.id, nameCanonical: name.canonical });
@@ -69,17 +62,14 @@ export async function moveRepo(
   }
 }
 
-/** A move to another owner requires permission to create repositories there, and enough storage. */
 async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): Promise<void> {
   await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
   const bytes = repo.platformId ? 0 : REPOSITORY_BYTES + repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
   if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
 
-/** How many former names of a repository still lead to it. */
 const FORMER_NAMES_MAX = 100;
 
-/** Records the former name, and removes the new one from the former names of other repositories. */
 async function rememberName(
   tx: Db,
   { id, type, owner, name }: Repo,
@@ -101,7 +91,6 @@ async function rememberName(
 type Moved = {
   before: Repo;
   repo: Repo;
-  /** How many trusted publishers were removed. */
   ended: number;
 };
 

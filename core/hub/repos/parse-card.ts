@@ -14,25 +14,24 @@ import {
 import { errorsOfValues } from "./check-card-values.ts";
 import { FRONT_MATTER_MAX_CHARACTERS } from "./front-matter.ts";
 
-// This module runs only in a subprocess (card-subprocess.ts): a hostile text can keep any YAML parser busy.
+// Runs only in a subprocess, because a hostile text can keep any YAML parser busy.
 
 export type CardCheck = { errors: string[]; warnings: string[] };
 
-/** The maximum size as JSON. Aliases can make a text thirty times as long, and each request for the repository reads the card. */
+/** Aliases can make a text thirty times as long. */
 const CARD_MAX_CHARACTERS = 2 * FRONT_MATTER_MAX_CHARACTERS;
-/** The maximum number of aliases: the parser searches the whole text for each. */
+/** The parser searches the whole text for each alias. */
 const ALIASES_MAX = 100;
 const MESSAGES_MAX = 20;
 const MESSAGE_MAX_CHARACTERS = 500;
 
-// Both are off, because they take quadratic time: the check for unique keys, and the formatted message of each error.
+// Unique keys and pretty errors take quadratic time.
 const yamlOptions = {
   schema: "core",
   uniqueKeys: false,
   prettyErrors: false,
 } as const satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** Parses front matter; null if it is invalid or not a mapping. */
 export function parseCard(yaml: string): Record<string, unknown> | null {
   try {
     const document = parseDocument(yaml, yamlOptions);
@@ -50,7 +49,6 @@ const ESCAPE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const storable = (found: string): string => (found === "\\\\" ? found : found === "\\u0000" ? "" : "\ufffd");
 
-/** Checks the YAML of front matter and, if that is valid, its values. A card with invalid YAML would be ignored. */
 export function checkYaml(yaml: string, type: RepoType): CardCheck {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { ...yamlOptions, lineCounter: lines });
@@ -77,7 +75,7 @@ export function checkYaml(yaml: string, type: RepoType): CardCheck {
   }
 }
 
-/** A document as plain values. @throws Error for aliases that would turn a small text into a huge value */
+/** @throws Error for aliases that would turn a small text into a huge value */
 function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   let aliases = 0;
   visit(document, (_, node) => {
@@ -89,7 +87,7 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   return value;
 }
 
-/** The offsets of repeated keys. Without this check, the last one would silently win. */
+/** Without this check, the last of repeated keys would silently win. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
@@ -105,5 +103,4 @@ function warningsOf(card: Record<string, unknown>, type: RepoType, found: string
   return [...found, ...missing];
 }
 
-/** The first line of an error's message. The other lines repeat the text itself. */
 const firstLine = (message: string): string => (message.split("\n")[0] ?? "").replace(/:$/, "").slice(0, MESSAGE_MAX_CHARACTERS);

@@ -16,17 +16,16 @@ const TAGS_MAX_BYTES = 4 * 1024;
 
 type Card = Pick<Repo, "tags" | "card" | "sdk">;
 
-/** Null if there is none that can be read. */
 type FrontMatter = Record<string, unknown> | null;
 
-// One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookCards?: ReturnType<typeof newCards> };
 keeper.keyhookCards ??= newCards();
 const cards = keeper.keyhookCards;
 
 function newCards() {
   return {
-    // The longest honest card takes 0.15 s of CPU time, the worst known hostile one 0.7 s (docs/decisions/073).
+    // For these limits, see docs/decisions/073.
     subprocesses: new SubprocessPool<CardQuestion, CardAnswer>({
       name: "cards",
       module: "core/hub/repos/card-subprocess.ts",
@@ -38,17 +37,12 @@ function newCards() {
   };
 }
 
-/**
- * The card of a repository, from the front matter of README.md in a commit; undefined if it was not read recently. Call
- * `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked. Invalid front matter counts as
- * missing.
- */
+/** Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked. */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
 }
 
-/** The card of a repository without commits. */
 export const noCard = (repo: Pick<Repo, "type" | "sdk">): Card => cardOf(null, repo);
 
 function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): Card {
@@ -56,10 +50,7 @@ function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): C
   return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
 }
 
-/**
- * Reads the cards of these commits for `knownCard`.
- * @returns whether all were read; false if no slot was free in time
- */
+/** @returns false if no slot was free in time */
 export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {
   const outcomes = await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)));
   return !outcomes.some(({ status, reason }: { status: string; reason?: unknown }) => status === "rejected" && isBusy(reason));
@@ -82,11 +73,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
   return card;
 }
 
-/**
- * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, is invalid, or is not a mapping.
- * @param within a resource, such as a repository: a caller's slots are shared fairly among such resources
- * @throws ServiceError `unavailable` if no slot was free in time
- */
+/** @param within shares a caller's slots fairly @returns null for absent, invalid or too expensive front matter */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined || yaml.length > FRONT_MATTER_MAX_CHARACTERS) return null;
@@ -102,7 +89,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
   return card;
 }
 
-/** Checks the front matter of a README before it is committed. A card with invalid YAML would be ignored. */
+/** Call this before a README is committed, because invalid front matter is ignored afterwards. */
 export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined)

@@ -15,7 +15,6 @@ const COLUMNS = Prisma.sql`r.id, r.type, r.owner_id AS "ownerId", r.owner_kind A
   r.proposed_to_id AS "proposedToId",
   r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
 
-/** `repo r` with its owner. */
 const SOURCE = Prisma.sql`repo r
   LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
   LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id`;
@@ -24,13 +23,11 @@ type Reading = {
   tx?: Sql;
   tail?: Prisma.Sql;
   isOfDisabledToo?: boolean;
-  /** For lists that show only names: cards may be large (S137). `card` is then null. */
+  /** Cards may be large (S137). With this option, `card` is null. */
   isWithoutCards?: boolean;
 };
 
-/**
- * Reads repositories with their owners' names, by default except repositories of disabled users. It checks no permissions.
- */
+/** By default, omits repositories of disabled users. Checks no permissions. */
 export async function readRepos(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, isOfDisabledToo = false, isWithoutCards = false }: Reading = {},
@@ -43,11 +40,7 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
-/**
- * The repository with a current or former name, and the organization whose handle is in that name. One statement finds both, so that a name
- * that does not exist takes as many statements as a hidden one (S136).
- * @param owner and `name` in lower case
- */
+/** An absent name must take as many statements as a hidden one (S136). @param owner and `name` in lower case */
 export async function readRepoByName(
   { type, owner, name }: { type: RepoType; owner: string; name: string },
   tx: Db,
@@ -63,17 +56,13 @@ export async function readRepoByName(
   return { repo: found.id === null ? undefined : toRepo(found as Row), orgId };
 }
 
-/** One repository by id; undefined if it does not exist, or its owner is disabled. */
+/** Undefined also if the owner is disabled. */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });
   return repo;
 }
 
-/**
- * One repository by id, with its row locked until the transaction ends, before a change. A caller that waits for this row, or for another
- * one later in the transaction, holds one of the process's few connections, so nobody waits for long (S137).
- * @throws ServiceError `unavailable` if others hold it for too long; nothing was changed then
- */
+/** Locks the row until the transaction ends. No lock wait may be long, because it holds one of few connections (S137). */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
   try {
@@ -88,7 +77,6 @@ export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   }
 }
 
-/** Whether a transaction that began with `lockRepo` failed because others hold a lock that it needs. */
 export const isLockedByOthers = (error: unknown): boolean =>
   isServiceError(error) ? error.code === "unavailable" : databaseCodes(error).includes(LOCK_TIMEOUT);
 

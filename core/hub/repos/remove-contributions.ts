@@ -1,14 +1,9 @@
 import { db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 
-/** Comments may have 64 KiB, and uploads for pull requests thousands of files. */
 const [ROWS_AT_A_TIME, UPLOADS_AT_A_TIME] = [1_000, 20];
 
-/**
- * Deletes discussions of repositories that will be deleted, and uploads for their pull requests: each portion in a short transaction, until
- * no more than one portion is left. Strangers can contribute so much that the deletion of everything in one transaction would fail (S137).
- * @param which a condition for the repository, `r`
- */
+/** Strangers can contribute too much for one transaction (S137). @param which a condition for the repository, `r` */
 export async function removeContributions(which: Prisma.Sql): Promise<void> {
   const discussions = Prisma.sql`FROM repo r JOIN discussion d ON d.repo_id = r.id`;
   // The limit in the lateral join keeps PostgreSQL from reading the comments of all repositories.

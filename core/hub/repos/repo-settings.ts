@@ -7,7 +7,6 @@ import type { Repo } from "./repo.ts";
 export const DESCRIPTION_MAX_CHARACTERS = 500;
 export const GATE_PROMPT_MAX_CHARACTERS = 2_000;
 
-/** A repository's settings, besides its name. */
 export type RepoSettings = Pick<
   Repo,
   | "isPrivate"
@@ -22,14 +21,12 @@ export type RepoSettings = Pick<
 >;
 
 type Setting<Name extends keyof RepoSettings> = {
-  /** Its name in events and in the API (docs/specification/repositories-and-git.md#settings). */
+  /** See docs/specification/repositories-and-git.md#settings. */
   wireName: string;
   parse(value: unknown, repo: Repo): RepoSettings[Name];
-  /** Its value on the wire, if that differs. */
   toWire?(value: RepoSettings[Name]): string | boolean | null;
 };
 
-/** Each setting with its name on the wire, as in `updatedConfig` and in the settings route. */
 const settings: { [Name in keyof RepoSettings]: Setting<Name> } = {
   isPrivate: { wireName: "private", parse: (value) => flag(value, "private") },
   gated: { wireName: "gated", parse: gate, toWire: (value) => (value === "none" ? false : value) },
@@ -48,10 +45,7 @@ const settings: { [Name in keyof RepoSettings]: Setting<Name> } = {
 
 const names = Object.keys(settings) as (keyof RepoSettings)[];
 
-/**
- * The wanted settings that differ from the current ones.
- * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`
- */
+/** @throws ServiceError `invalid_request` with the setting's name on the wire as `field` */
 export function changedSettings(repo: Repo, wanted: Partial<Record<keyof RepoSettings, unknown>>): Partial<RepoSettings> {
   const changed = names
     .filter((name) => wanted[name] !== undefined)
@@ -60,7 +54,6 @@ export function changedSettings(repo: Repo, wanted: Partial<Record<keyof RepoSet
   return Object.fromEntries(changed);
 }
 
-/** Changed settings as in `updatedConfig` of an event. */
 export function settingsToWire(changed: Partial<RepoSettings>): Record<string, string | boolean | null> {
   return Object.fromEntries(
     names
@@ -73,10 +66,6 @@ export function settingsToWire(changed: Partial<RepoSettings>): Record<string, s
   );
 }
 
-/**
- * The SDK of a Space: a word such as static, docker or gradio.
- * @throws ServiceError `invalid_request`
- */
 export function parseSdk(value: unknown, type: Repo["type"]): string | null {
   if (value === null || value === "") return null;
   if (type !== "space") throw invalidRequest("Only a Space has an SDK.", "sdk");
@@ -102,7 +91,7 @@ function longText(value: unknown, field: string, maxCharacters: number): string 
   return (value === null ? "" : plainText(field, value, maxCharacters)).normalize("NFC").trim() || null;
 }
 
-/** Only checks the name: whether the branch exists is checked under the lock. */
+/** `updateRepoSettings` checks under the lock whether the branch exists. */
 function branch(value: unknown): string {
   const name = plainText("defaultBranch", value, 200);
   if (!isRefName(name)) throw invalidRequest("This cannot be the name of a branch.", "defaultBranch");

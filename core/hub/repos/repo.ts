@@ -4,12 +4,10 @@ import { plainText } from "../../accounts/plain-text.ts";
 import { env } from "../../env.ts";
 import { invalidRequest } from "../../errors.ts";
 
-/** A repository with its owner's name. */
 export type Repo = {
   id: string;
   type: RepoType;
   owner: { kind: "user" | "organization"; id: string; handle: string };
-  /** The name without the owner. */
   name: string;
   /** `owner/name` */
   fullName: string;
@@ -18,37 +16,32 @@ export type Repo = {
   gatePrompt: string | null;
   sdk: string | null;
   description: string | null;
-  /** The branch's name without `refs/heads/`. */
+  /** Without `refs/heads/`. */
   defaultBranch: string;
   /** Null while the default branch has no commit. */
   headSha: string | null;
   sizeBytes: number;
-  /** How much storage its large files use (Git LFS and Xet). */
+  /** Git LFS and Xet, in bytes. */
   lfsBytes: number;
-  /** When files of Git LFS were last deleted. */
   lfsRemovedAt: Date | null;
   tags: string[];
-  /** The front matter of README.md. */
   card: Record<string, unknown> | null;
   isReadOnly: boolean;
   isDefaultBranchProtected: boolean;
   hasDiscussions: boolean;
-  /** How many users like it. */
   likes: number;
   createdById: string | null;
   createdByClientId: string | null;
-  /** Set if a platform hosts it: there is no git data here. */
+  /** Set if a platform hosts the repository, which then has no git data here. */
   platformId: string | null;
-  /** Its id on the platform. */
   externalId: string | null;
   externalUrl: string | null;
-  /** Set for a store with a user's uploads for pull requests (core/hub/lfs/proposals): the id of the repository to which they propose. */
+  /** Set for a store of uploads for pull requests: the id of the repository. */
   proposedToId: string | null;
   createdAt: Date;
   updatedAt: Date;
 };
 
-/** What core/access needs to know about a repository. */
 export function repoResource(
   repo: Pick<Repo, "id" | "owner" | "isPrivate" | "gated" | "createdById" | "createdByClientId">,
 ): RepoResource {
@@ -66,12 +59,11 @@ export function ownerColumns({ kind, id }: { kind: "user" | "organization"; id: 
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
-/** The absolute URL of a repository's page. */
 export function repoWebUrl({ type, fullName, externalUrl }: Pick<Repo, "type" | "fullName" | "externalUrl">): string {
   return externalUrl ?? env().ORIGIN + repoPath(type, fullName);
 }
 
-/** `repo` of a webhook payload (docs/specification/webhooks.md#payload); for discussions without `headSha`. */
+/** See docs/specification/webhooks.md#payload. */
 export function repoPayload(repo: Repo, { isContent = true } = {}): EventPayload["repo"] {
   return {
     type: repo.type,
@@ -97,17 +89,13 @@ export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
 
 const REPO_NAME_MAX_CHARACTERS = 96;
 
-// As clients check it before they send it: letters, digits, `.`, `_`, `-`; no `..` or `--`, and neither `.` nor `-` at either end.
+// Clients check names in this way before they send them.
 const NAME_SHAPE = /^(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/;
 const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
 /** Second segments of our own URLs under `/<owner>/` (S139). */
 const RESERVED_NAMES = new Set("activity collections datasets discussions models new raw resolve settings spaces".split(" "));
 
-/**
- * Parses a repository's name, without its owner (S137, S139).
- * @returns the name as spelled, and the form in which it is unique under its owner
- * @throws ServiceError `invalid_request` with the field `name`
- */
+/** See S137, S139. @returns `canonical` is unique under one owner */
 export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
   const spelled = plainText(field, value, 1_000).trim();
   const refuse = (sentence: string) => invalidRequest(sentence, field);

@@ -125,7 +125,6 @@ describe("updateRepoSettings", () => {
       repo: { headSha: draft },
       updatedConfig: { defaultBranch: "draft/one" },
     });
-    // A branch without a card: none of the other branch's values remain.
     await commitTo(repo, ada, { "README.md": "# Bare\n" }, { branch: "bare" });
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "bare" }, from);
     expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ tags: [], card: null });
@@ -137,7 +136,6 @@ describe("updateRepoSettings", () => {
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);
     const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
     expect(head.toString().trim()).toBe("refs/heads/trunk");
-    // Names that no push could create: they would be read as full refs or as commits, or have too many components.
     for (const defaultBranch of ["refs/x", "HEAD", "a".repeat(40), `${"a/".repeat(16)}a`]) {
       await expect(updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch }, from)).rejects.toMatchObject({
         field: "defaultBranch",

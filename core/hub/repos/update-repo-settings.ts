@@ -17,12 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/**
- * Changes settings of a repository; absent ones stay unchanged. All changes are one event, which names each changed setting with its new
- * value (docs/specification/webhooks.md#payload). Without a change there is no event.
- * @param wanted unchecked values; `gated` may be `false`
- * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, `rate_limited`, `unavailable`, and as `changeRepo`
- */
+/** All changes are one event (docs/specification/webhooks.md#payload). @param wanted unchecked values; `gated` may be `false` */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,
@@ -42,7 +37,7 @@ export async function updateRepoSettings(
       where: { id: repo.id },
       data: {
         ...changed,
-        // Without a card, the column must become NULL: undefined would leave the former card in it.
+        // `undefined` would leave the former card in the column.
         ...("headSha" in head && {
           headSha,
           tags,
@@ -52,7 +47,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // Last, since a rollback does not restore the file: clones must check out the branch that the row names.
+    // Last, because a rollback does not restore the file.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });
@@ -79,13 +74,12 @@ async function record(
   });
 }
 
-/** Whether the change makes the repository private or its gate stricter, and relaxes neither. */
 function isRemoval(before: Repo, now: Repo): boolean {
   const steps = [Number(now.isPrivate) - Number(before.isPrivate), gates.indexOf(now.gated) - gates.indexOf(before.gated)];
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/** Counts the event. A removal is counted too, but never refused: only a counted change could undo it (S144). */
+/** A removal is counted too, but never refused, because only a counted change could undo the removal (S144). */
 async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
   if (Object.keys(changed).length === 0) return;
   await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {
@@ -93,7 +87,7 @@ async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSe
   });
 }
 
-/** Reads the card before anything is locked. Whether the branch exists is checked later. */
+/** Nobody may wait for a parser while the row is locked. */
 async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (repo.platformId || !isRefName(branch)) return;
   const path = await openRepository(repo);
@@ -101,7 +95,7 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (sha && !(await readCardAhead(path, [sha]))) throw cardsBusy();
 }
 
-/** The card and head of another branch. In an empty repository any name is allowed: the first push creates the branch. */
+/** In an empty repository, the first push creates the branch. */
 async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const path = await openRepository(repo);
   const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);

@@ -6,19 +6,16 @@ import { openRepository } from "../git/repository.ts";
 import type { Repo } from "../repos/repo.ts";
 import { commitTo } from "./repos.ts";
 
-/** Names a repository, or its discussion, as requests do. */
 export function nameOf({ type, owner, name }: Repo, num: number): DiscussionName {
   return { repo: { type, owner: owner.handle, name }, num };
 }
 
-/** Creates, moves or deletes a ref, and records it as a push does. */
 export async function setRef(repo: Repo, person: TestPerson, ref: string, newSha: string | null): Promise<void> {
   const path = await openRepository(repo);
   const change = { ref, oldSha: await resolveRef(path, ref), newSha };
   await changeRefs(repo, person.actor, [change], () => updateRefs(path, [change]));
 }
 
-/** Creates a branch that starts at another and adds one commit. @returns that commit */
 export async function branchWith(
   repo: Repo,
   person: TestPerson,

@@ -8,7 +8,6 @@ import { runGit } from "../git/run-git.ts";
 import { createRepo, type NewRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/** Creates a repository by the same operation that the doors use. */
 export async function someRepo(person: TestPerson, input: Partial<NewRepo> & { type?: RepoType } = {}): Promise<Repo> {
   return createRepo(person.actor, { type: "model", owner: person.username, name: freshName("tide"), ...input }, from);
 }
@@ -20,7 +19,6 @@ const author = {
   GIT_COMMITTER_EMAIL: "ada@example.test",
 };
 
-/** Commits files to a branch with git's own plumbing, and records it like every change of refs. @returns the commit */
 export async function commitTo(
   repo: Repo,
   person: TestPerson,
@@ -65,7 +63,6 @@ export async function unfoldingRepo(person: TestPerson): Promise<Repo> {
   return repo;
 }
 
-/** The events of a repository, oldest first. */
 export async function eventsOf(repo: Pick<Repo, "id">): Promise<{ scope: string; action: string; payload: unknown }[]> {
   return db().event.findMany({
     where: { repoId: repo.id },
@@ -74,7 +71,6 @@ export async function eventsOf(repo: Pick<Repo, "id">): Promise<{ scope: string;
   });
 }
 
-/** Lets git check the repository; throws if something is broken. */
 export async function fsck(repo: Repo): Promise<void> {
   await runGit(await openRepository(repo), ["fsck", "--full", "--strict", "--no-dangling"]);
 }

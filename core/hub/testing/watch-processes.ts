@@ -8,11 +8,7 @@ const keeper = globalThis as {
   keyhookIdleReaders?: Set<{ reader: ObjectReader }>;
 };
 
-/**
- * Calls `created` for each process that this one creates, before it has started. The launcher's processes would not be seen, so git starts
- * without it meanwhile, and processes that it has left for the next reader are not used.
- * @returns a function that ends this
- */
+/** Processes of the launcher would not be seen, so git starts without the launcher. @returns a function that stops watching */
 export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
   const launcher = keeper.keyhookGitLauncher;
   keeper.keyhookGitLauncher = undefined;

@@ -3,28 +3,23 @@ import { invalidRequest } from "../../errors.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/** A file as chunks of xorbs, all of which have been verified. */
 export type DescribedFile = {
   hash: string;
   oid: string;
   size: number;
   terms: Buffer;
   xorbHashes: ReadonlySet<string>;
-  /** The chunks that clients may query, each with the xorb that has it. */
+  /** Clients may query these chunks, each with its xorb. */
   sampled: ReadonlyMap<string, string>;
 };
 
-/** Clients query one of 1,024 chunks: this many for a terabyte. A client can choose its chunks so that all of them qualify. */
+/** Clients query one of 1,024 chunks, but a client can choose its chunks so that all of them qualify. */
 export const SAMPLED_MAX = 16_384;
 export const ROWS_AT_ONCE = 1_000;
-/** The size of a file's rows besides its terms, and of a chunk's row. */
+/** Besides the terms of a file. */
 const [FILE_ROWS_BYTES, CHUNK_ROW_BYTES] = [600, 400];
 
-/**
- * Adds files to a repository, in a transaction that has locked the repository's row. From then on none of their xorbs is removed
- * (sweep-lfs-leftovers.ts).
- * @throws ServiceError `invalid_request` for a xorb that is not there, `storage_full`
- */
+/** The transaction has locked the repository's row. */
 export async function addFiles(tx: Db, { id: repoId, owner }: Repo, files: readonly DescribedFile[]): Promise<void> {
   const xorbHashes = [...new Set(files.flatMap((file) => [...file.xorbHashes]))].sort();
   const chunks = files.flatMap(({ hash: fileHash, sampled }) =>
@@ -39,7 +34,7 @@ export async function addFiles(tx: Db, { id: repoId, owner }: Repo, files: reado
     if ((await tx.xetXorb.count({ where: { repoId, hash: { in: some } } })) !== some.length) throw invalidRequest(UNKNOWN_XORB);
   }
   for (const some of inBatches(chunks, ROWS_AT_ONCE)) await tx.xetChunk.createMany({ data: some, skipDuplicates: true });
-  // Last, because until the transaction ends, everybody who stores something for the same owner has to wait.
+  // Last, because everybody who stores something for the same owner then waits until the transaction ends.
   const bytes = rows.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
   await requireRoom(owner, bytes, files.length === 1 ? "this file" : "these files", { tx });
   for (const some of inBatches(rows, ROWS_AT_ONCE)) await tx.xetFile.createMany({ data: some, skipDuplicates: true });

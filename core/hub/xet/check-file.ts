@@ -17,19 +17,17 @@ const MB = 1_000_000;
 const GB = 1_000 * MB;
 const HOUR_MS = 3_600_000;
 
-/** More than a line of two gigabits per second delivers: a client that describes more repeats the same chunks again and again (S145). */
+/** A client that describes more in an hour repeats the same chunks again and again (S145). */
 const BYTES_PER_HOUR = 1_000 * GB;
-/** More new content than a shard of the maximum size can describe. */
 const BYTES_PER_SHARD = 200 * GB;
-/** The average size of chunks at which clients aim. Smaller chunks take longer to check than their size suggests. */
+/** Clients aim at this average. Smaller chunks take longer to check than their size suggests. */
 const CHUNK_MEAN_BYTES = 64 * 1024;
-/** The cost of finding and opening a piece, in bytes that take as long to check: in a bucket, it is a request. */
+/** In bytes that take as long to check. In a bucket, opening a piece is a request. */
 const TERM_COST_BYTES = 1024 * 1024;
-/** The cost of a file besides its pieces: an empty file has no pieces, but it has rows. */
+/** An empty file has no pieces, but it has rows. */
 const FILE_COST_BYTES = 1024 * 1024;
 const CHUNKS_PER_TURN = 256;
 
-/** Checks the files of one shard, and counts their bytes. */
 export class ShardCheck {
   readonly #repoId: string;
   readonly #turn: CheckTurn;
@@ -41,11 +39,6 @@ export class ShardCheck {
     this.#turn = turn;
   }
 
-  /**
-   * Compares everything that a shard states about a file with the repository's data, and reads the file's content.
-   * @returns undefined for a file that the repository has already
-   * @throws ServiceError `invalid_request`, `payload_too_large`, `rate_limited`; as `CheckTurn.pass`
-   */
   async checkFile(file: ShardFile): Promise<DescribedFile | undefined> {
     await this.#turn.pass();
     const { hash, oid, terms } = file;
@@ -94,7 +87,7 @@ export class ShardCheck {
         }
         if (chunks % CHUNKS_PER_TURN === 0) await setImmediate();
       }
-      // A client that knows only the hash of somebody's xorb cannot create a file from it, because it does not know the chunks.
+      // Somebody who knows only the hash of a xorb must not create a file from that xorb.
       if (!hashRange(Buffer.concat(hashes)).equals(file.rangeHashes.subarray(termAt, termAt + HASH_BYTES))) {
         throw refuse(`A verification hash of the file ${file.hash} is wrong.`);
       }
@@ -145,7 +138,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   return { size, cost };
 }
 
-/** Called for a whole file before any of it is read, and for each run of its chunks: many small ones could hide among large ones (S145). */
+/** Call this for a whole file and for each run of chunks, because small chunks could hide among large ones (S145). */
 function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
   if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_MIN_BYTES) {
     throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES} bytes on average.`);
@@ -153,7 +146,7 @@ function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
 }
 
 const PARTIES_MAX = 10_000;
-/** The time at which each caller will have paid, at BYTES_PER_HOUR, for the bytes checked for it; oldest first. */
+/** When each caller will have paid for the checked bytes. Oldest first. */
 const paidUntil = new Map<string, number>();
 
 function countBytes(party: string, bytes: number, now = Date.now()): void {

@@ -1,33 +1,23 @@
 import { ServiceError } from "../../errors.ts";
 import { fairQueue, type Slot } from "../../fair-queue/fair-queue.ts";
 
-/**
- * The slots for checks, which read and hash whole files. A check that has begun keeps two megabytes while it waits, so only a few of one
- * caller's may wait.
- */
+/** A waiting check keeps two megabytes. */
 const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60_000, waitingMax: 16 });
 
-/** How long a check may keep its slot while others wait. */
 const TURN_MS = 500;
-/**
- * How long a check may keep its place on disk while others wait: the time for 100 GB. The Python client waits for the response
- * without a limit.
- */
+/** Enough for 100 GB. */
 const STAY_MS = 10 * 60_000;
 
 export type TurnOptions = {
   within: string;
   /** Aborted when the client leaves. */
   signal: AbortSignal;
-  /** Whether others wait for a resource that the check holds besides its slot. */
+  /** Whether others wait for a resource that the check holds besides the slot. */
   yields: () => boolean;
   stayMs?: number;
 };
 
-/**
- * The slot of a check, which may take minutes. Between two pieces of its work, the check gives the slot to another that waits for it, and
- * continues when it is its turn again (S137). So a small upload does not wait for a large one, and nothing is checked twice.
- */
+/** A check may take minutes, so it gives the slot to others in between (S137). */
 export class CheckTurn {
   readonly signal: AbortSignal;
   readonly #options: TurnOptions;
@@ -40,7 +30,6 @@ export class CheckTurn {
     this.#until = performance.now() + (options.stayMs ?? STAY_MS);
   }
 
-  /** @throws ServiceError `unavailable` */
   static async run<T>(options: TurnOptions, work: (turn: CheckTurn) => Promise<T>): Promise<T> {
     const turn = new CheckTurn(options, await checks.take({ within: options.within }));
     try {
@@ -51,8 +40,8 @@ export class CheckTurn {
   }
 
   /**
-   * Call it where the check holds nothing else that others could need.
-   * @throws ServiceError `unavailable` when it has taken too long and others wait; the reason of the signal once it is aborted
+   * Call this where the check holds nothing that others could need.
+   * @throws ServiceError `unavailable` after too long a time; the reason of the signal once it is aborted
    */
   async pass(): Promise<void> {
     this.signal.throwIfAborted();

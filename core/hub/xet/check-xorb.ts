@@ -2,19 +2,18 @@ import { ServiceError } from "../../errors.ts";
 import { CHUNK_COST_BYTES, CHUNK_HEADER_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk, hashText, MerkleTree } from "./hashes.ts";
 
-/** The limit of the public hub's clients. A xorb of tiny chunks would cost more in the database than it has bytes. */
+/** The limit of the public hub's clients. */
 export const XORB_CHUNKS_MAX = 8192;
 
-/** For each chunk: its hash, and its end in the xorb and in the xorb's data. */
+/** The hash of a chunk, and its end in the xorb and in the xorb's data. */
 export const CHUNK_ENTRY_BYTES = HASH_BYTES + 8;
 
 const FOOTER_MAX_BYTES = 1024 + XORB_CHUNKS_MAX * CHUNK_ENTRY_BYTES;
-/** The hub's clients put 64 MiB of data into a xorb, and add the headers of its chunks. */
+/** The hub's clients put 64 MiB of data into a xorb, and add the headers of the chunks. */
 export const XORB_MAX_BYTES = 64 * 1024 * 1024 + XORB_CHUNKS_MAX * CHUNK_HEADER_BYTES + FOOTER_MAX_BYTES;
 const FOOTER_START = Buffer.from("XETBLOB");
 const isFooter = (first: number): boolean => first === FOOTER_START[0];
 
-/** Decompresses and hashes each chunk of a xorb as it comes, one at a time (chunk-thread.ts). */
 export class XorbCheck {
   readonly #hash: string;
   readonly #splitter = new ChunkSplitter();
@@ -27,10 +26,7 @@ export class XorbCheck {
     this.#hash = hash;
   }
 
-  /**
-   * @yields after each chunk: its cost, as the number of bytes that take as long to check
-   * @throws ServiceError `invalid_request` as soon as something is wrong
-   */
+  /** @yields after each chunk: the number of bytes that take as long to check */
   *push(piece: Buffer): Generator<number, void, undefined> {
     for (const { header, packed } of this.#splitter.push(piece, isFooter)) {
       if (this.#entries.length === XORB_CHUNKS_MAX) throw refuse(`A xorb can have at most ${XORB_CHUNKS_MAX} chunks.`);
@@ -44,10 +40,7 @@ export class XorbCheck {
     if (this.#splitter.rest.length > FOOTER_MAX_BYTES) throw refuse("The xorb's footer is too large.");
   }
 
-  /**
-   * @returns an entry for each chunk
-   * @throws ServiceError `invalid_request` when it is not the xorb of this hash
-   */
+  /** @returns an entry for each chunk */
   end(): Buffer {
     const { rest } = this.#splitter;
     if (rest.length > 0) requireFooter(rest, this.#hash);
@@ -65,7 +58,6 @@ export function entryOf(hash: Buffer, packedEnd: number, dataEnd: number): Buffe
   return entry;
 }
 
-/** Clients may add a footer, which describes the chunks again. It is not used here. */
 function requireFooter(footer: Buffer, hash: string): void {
   const isComplete = footer.length > 48 && footer.subarray(0, FOOTER_START.length).equals(FOOTER_START);
   if (!isComplete) throw refuse("The xorb ends in the middle of a chunk.");

@@ -14,22 +14,18 @@ import { xetHashAt } from "./read-file.ts";
 import { FOUND_BYTES } from "./split-content.ts";
 import { termEntry } from "./terms.ts";
 
-/** A row is an owner who has files without known chunks, so that an owner with many files waits for others after each file. */
+/** An owner with many files waits for others after each file. */
 export const lfsChunkingTable: LeasedTable = { name: "lfs_chunking", isOpen: "true" };
 
-/** NOTIFY channel; nothing is announced on it, since nothing needs a file's chunks at once. */
 export const LFS_CHUNKING_CHANNEL = "lfs_chunking";
 
 export type DueChunking = { id: string; due_at: Date };
 
 type DueObject = { repoId: string; oid: string; size: number; location: string };
 
-/**
- * Finds the chunks of one file that was uploaded by Git LFS (docs/decisions/085): the owner's file that has been due longest. Afterwards
- * it can be read by Xet, and uploads of its next version send only new chunks. The content stays where it is and is not stored again.
- */
+/** Xet can then read the file, and clients send only new chunks of a new version (docs/decisions/085). */
 export async function chunkLfsObject({ id: ownerId, due_at: dueAt }: DueChunking, claimId: string): Promise<void> {
-  // The first of each repository, by the index: an owner may have a hundred thousand due files (S137).
+  // An owner may have a hundred thousand due files, so this reads one for each repository (S137).
   const [object] = await db().$queryRaw<DueObject[]>`
     SELECT o.* FROM repo r CROSS JOIN LATERAL (
         SELECT repo_id AS "repoId", oid, size_bytes::float8 AS size, location, chunks_due_at FROM lfs_object
@@ -39,7 +35,6 @@ export async function chunkLfsObject({ id: ownerId, due_at: dueAt }: DueChunking
   await planNext(ownerId, dueAt, claimId);
 }
 
-/** How long after a failure a file is tried again. */
 const RETRY_MS = 24 * 60 * 60 * 1_000;
 
 async function chunkObject(object: DueObject): Promise<void> {
@@ -56,7 +51,7 @@ async function chunkObject(object: DueObject): Promise<void> {
   }
 }
 
-/** The row is deleted once no file of the owner waits, unless a file arrived after the claim, which changed the row's time. */
+/** The row stays if a file arrived after the claim. */
 async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<void> {
   const { rows } = await pool().query<{ next: Date | null }>(
     `SELECT min(o.next) AS next FROM repo r CROSS JOIN LATERAL (
@@ -67,7 +62,7 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   const next = rows[0]?.next;
   if (!next)
     await pool().query("DELETE FROM lfs_chunking WHERE id = $1 AND claim_id = $2 AND due_at = $3", [ownerId, claimId, dueAt]);
-  // The owner queues behind the others who are due now. The column rounds to milliseconds: rounded up, the owner would not be due at once.
+  // The owner queues behind others who are due now. A time that is rounded up to milliseconds would be in the future.
   await pool().query(
     `UPDATE lfs_chunking SET claim_id = NULL, claimed_until = NULL, attempts = 0, due_at = greatest(date_trunc('milliseconds', now()), $3)
       WHERE id = $1 AND claim_id = $2`,
@@ -75,10 +70,10 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   );
 }
 
-/** The size of xorbs that clients make. Only the chunks of one are in memory, however large the file is. */
+/** Clients make xorbs of this size, of which only one is in memory. */
 const XORB = { chunks: 1_024, bytes: 64 * 1024 * 1024 };
 
-/** Makes xorbs of the parts of a file, and describes the file by them. Nothing refers to them until the file is recorded. */
+/** Nothing refers to the new xorbs until the file is recorded. */
 async function describeFile({ repoId, oid, size, location }: DueObject): Promise<DescribedFile> {
   const [tree, terms] = [new MerkleTree(), [] as Buffer[]];
   const [xorbHashes, sampled] = [new Set<string>(), new Map<string, string>()];
@@ -106,7 +101,6 @@ async function describeFile({ repoId, oid, size, location }: DueObject): Promise
   return { hash: hashText(tree.fileHash()), oid, size, terms: Buffer.concat(terms), xorbHashes, sampled };
 }
 
-/** After this time without data, a bucket counts as failed. */
 const SILENCE_MAX_MS = 60_000;
 
 async function* contentOf(location: string, size: number): AsyncGenerator<Uint8Array, void, undefined> {
@@ -125,7 +119,7 @@ async function* contentOf(location: string, size: number): AsyncGenerator<Uint8A
   }
 }
 
-/** A xorb whose chunks are a part of a file, and are not compressed. */
+/** The chunks of this xorb are not compressed. */
 class PartOfFile {
   bytes = 0;
   readonly #queried: string[] = [];
@@ -136,7 +130,6 @@ class PartOfFile {
     return this.#entries.length;
   }
 
-  /** @param options.isQueried whether clients query it */
   add(hash: Buffer, length: number, { isQueried }: { isQueried: boolean }): void {
     this.bytes += length;
     this.#tree.add(hash, length);
@@ -153,7 +146,7 @@ class PartOfFile {
   }
 }
 
-/** Records the file, unless it was deleted meanwhile. */
+/** The file may have been deleted meanwhile. */
 async function record({ repoId, oid, location }: DueObject, file: DescribedFile): Promise<void> {
   await inTransaction(async (tx) => {
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;

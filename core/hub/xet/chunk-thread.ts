@@ -10,30 +10,27 @@ import { CHUNK_COST_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk } from "./hashes.ts";
 import { ContentSplitter, FOUND_BYTES } from "./split-content.ts";
 
-/** The task of a job: check a xorb, hash the content of chunks with SHA-256, or split content into chunks. */
+/** `check`: the hash of the xorb. */
 export type Task = { check: string } | "hash" | "split";
 
-/** A message about a job. The first one has `begin`. One without `step` cancels the job. */
+/** The first message about a job has `begin`. A message without `step` cancels the job. */
 export type Question = {
   id: number;
-  /** Starts the job, with a buffer that both threads share. */
   begin?: { buffer: SharedArrayBuffer; task: Task };
-  /** The bytes of the buffer that are the job's next input. With a file, the thread uses them to read it in pieces. */
+  /** A part of the buffer: the next input or, with `file`, space for reading the file. */
   step?: { from: number; length: number; isLast: boolean; file?: FilePart };
 };
-/** Chunks in a file, or without headers only their data. */
+/** Without headers, the file has only the chunks' data. */
 export type FilePart = { path: string; start: number; end: number; hasHeaders: boolean };
 export type Answer = { id: number; result?: Uint8Array; error?: { code?: ErrorCode; message: string } };
 
 type Job = {
-  /** Yields the cost of each chunk: its decompressed bytes, plus a fixed cost in bytes that take as long. */
+  /** Yields the decompressed bytes of each chunk, plus a fixed cost. */
   push(piece: Buffer, options: { hasHeaders: boolean }): Generator<number, void, undefined>;
-  /** The results since the last step. */
   takeFound?(): Uint8Array;
   end(): Uint8Array;
 };
 
-/** Hashes the decompressed content of chunks with SHA-256. */
 class ContentHash implements Job {
   readonly #sha256 = createHash("sha256");
   readonly #splitter = new ChunkSplitter();
@@ -90,10 +87,10 @@ const jobFor = (task: Task): Job => {
   return task === "split" ? new ContentSplit() : new XorbCheck(task.check);
 };
 
-// chunk-threads.ts runs this module in threads, which get a lower priority. On other systems than Linux, the whole process would get it.
+// On other systems than Linux, the whole process would get the lower priority.
 if (process.platform === "linux") lowerPriority(10);
 
-/** The cost after which other jobs get their turn: decompressed bytes and fixed costs. Input can grow 255 times when decompressed. */
+/** Input can grow 255 times when decompressed. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 const jobs = new Map<number, { buffer: SharedArrayBuffer; job: Job }>();

@@ -7,32 +7,24 @@ import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 
 /** Leaves one core for everything else, if there are enough. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
-/**
- * A thread processes this much of a job at a time, and as much again may wait. Each message to a thread takes as long as hashing a hundred
- * kilobytes, so steps must be larger.
- */
+/** A message to a thread takes as long as hashing a hundred kilobytes, so steps must be larger. */
 const STEP_BYTES = 512 * 1024;
-/**
- * How many buffers are kept for the next jobs: if each job had a new one, a thousand small files would leave a gigabyte to the garbage
- * collector.
- */
+/** With a new buffer for each job, a thousand small files would leave a gigabyte of garbage. */
 const SPARE_MAX = 8;
 const spare: SharedArrayBuffer[] = [];
 
 type Waiting = { resolve: (result: Uint8Array | undefined) => void; reject: (error: Error) => void };
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; jobs: number; isGone: boolean };
 
-// Shared by the whole process: each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookChunkThreads?: { all: Set<Thread>; lastId: number } };
 keeper.keyhookChunkThreads ??= { all: new Set(), lastId: 0 };
 const threads = keeper.keyhookChunkThreads;
 
 /**
- * Checks a xorb while it passes the bytes on, in blocks of half a megabyte: writing the smaller received pieces one by one takes longer.
- * Each block is valid until the next one is requested. The last one comes only after the whole xorb is checked, because a bucket that
- * has all bytes reports success at once.
+ * Each block is valid until the next one is requested. The last block comes after the check, because a bucket that has all bytes reports
+ * success at once.
  * @param checked gets an entry for each chunk at the end
- * @throws ServiceError `invalid_request`
  */
 export async function* checkXorb(
   content: AsyncIterable<Uint8Array>,
@@ -50,10 +42,6 @@ export async function* checkXorb(
   }
 }
 
-/**
- * The SHA-256 of the content of chunks, which the thread reads itself where they are in a file. @throws ServiceError
- * `invalid_request`, `gone`
- */
 export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>): Promise<string> {
   const job = new ChunkJob("hash");
   try {
@@ -67,7 +55,7 @@ export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>):
   }
 }
 
-/** The chunks of content, in order: entries of FOUND_BYTES, some at a time (split-content.ts). */
+/** Yields entries of FOUND_BYTES in order, several at a time. */
 export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const job = new ChunkJob("split");
   try {
@@ -82,10 +70,7 @@ export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/**
- * Processes chunks in a thread of lower priority: a received megabyte may decompress to 255 MB (S145). A thread takes the steps of all its
- * jobs in turn.
- */
+/** A received megabyte may decompress to 255 MB (S145). */
 class ChunkJob {
   readonly #id = ++threads.lastId;
   readonly #thread = takeThread();
@@ -105,10 +90,7 @@ class ChunkJob {
     this.#begin = { buffer: this.#buffer, task };
   }
 
-  /**
-   * Sends a step to the thread whenever one is full and more bytes follow, once the previous step is done.
-   * @returns the bytes of each such step, which are valid until the next one is requested
-   */
+  /** @yields the bytes of each full step, which are valid until the next one is requested */
   async *push(piece: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
     for (let at = 0; at < piece.byteLength; ) {
       if (this.#length === STEP_BYTES) yield await this.#send({ isLast: false });
@@ -129,7 +111,6 @@ class ChunkJob {
     return { result: (await this.#working) as Uint8Array, block };
   }
 
-  /** The results of all steps but the last one. */
   takeFound(): Uint8Array[] {
     return this.#found.splice(0);
   }
@@ -140,7 +121,7 @@ class ChunkJob {
     this.#isOpen = false;
     this.#thread.jobs -= 1;
     if (this.#thread.jobs === 0) this.#thread.worker.unref();
-    // The result of the current step is dropped. Without further steps, the thread forgets the job.
+    // Without further steps, the thread forgets the job.
     this.#thread.waiting.delete(this.#id);
     this.#thread.worker.postMessage({ id: this.#id } satisfies Question);
     if (!this.#isWorking && spare.length < SPARE_MAX) spare.push(this.#buffer);
@@ -154,7 +135,6 @@ class ChunkJob {
     if (found) this.#found.push(found);
     this.#working = this.#ask({ id: this.#id, step, ...(!this.#hasBegun && { begin: this.#begin }) });
     this.#hasBegun = true;
-    // A failure is reported by the next step.
     this.#working.catch(() => undefined);
     [this.#half, this.#length] = [1 - this.#half, 0];
     return block;
@@ -173,7 +153,6 @@ class ChunkJob {
   }
 }
 
-/** The thread with the fewest jobs. Another thread is started when all have jobs. */
 function takeThread(): Thread {
   if (threads.all.size < THREADS && [...threads.all].every(({ jobs }) => jobs > 0)) startThread();
   const thread = [...threads.all].reduce((one, other) => (other.jobs < one.jobs ? other : one));

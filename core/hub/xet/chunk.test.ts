@@ -36,7 +36,6 @@ describe("a chunk", () => {
     expect(() => unpack(chunk)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
-  /** A frame whose header asks for blocks of another size. The decoder checks the header's checksum. */
   const asking = (frame: Buffer, descriptor: number, checksum: number): Buffer => {
     const changed = Buffer.from(frame);
     [changed[5], changed[6]] = [descriptor, checksum];

@@ -1,27 +1,22 @@
 import { ServiceError } from "../../errors.ts";
 import { unpackFrame } from "./lz4-frame.ts";
 
-/** A chunk as a xorb contains it (Xet Protocol Specification 1.1, "Chunk Format"): a header, then its data, mostly compressed. */
+/** Xet Protocol Specification 1.1, "Chunk Format". */
 type ChunkHeader = { packedBytes: number; scheme: number; bytes: number };
 
 export const CHUNK_HEADER_BYTES = 8;
 export const CHUNK_MAX_BYTES = 128 * 1024;
-/** Careful clients store data uncompressed if it would not become smaller; others may send it larger than the chunk. */
+/** Some clients send compressed data that is larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
-/**
- * The minimum average size of each thousand chunks of a file. A few small ones are not counted: the last chunk of a file may be small, and
- * the JavaScript client has a small chunk wherever its own pieces of a file end. Smaller chunks would cost more to check and to read than
- * their bytes justify.
- */
+/** A file may have a few small chunks: the last one, and in the JavaScript client one wherever its own pieces end. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** The cost of a chunk besides its bytes, in bytes that take as long to check. */
+/** In bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];
 
-/** @throws ServiceError `invalid_request` */
 export function readChunkHeader(bytes: Buffer, at: number): ChunkHeader {
   const [version, scheme] = [bytes[at], bytes[at + 4] as number];
   const [packedBytes, length] = [bytes.readUIntLE(at + 1, 3), bytes.readUIntLE(at + 5, 3)];
@@ -33,7 +28,6 @@ export function readChunkHeader(bytes: Buffer, at: number): ChunkHeader {
   return { packedBytes, scheme, bytes: length };
 }
 
-/** The header of a chunk that is not compressed. */
 export function headerOfPlainChunk(bytes: number): Buffer {
   const header = Buffer.alloc(CHUNK_HEADER_BYTES);
   header.writeUIntLE(bytes, 1, 3);
@@ -42,11 +36,7 @@ export function headerOfPlainChunk(bytes: number): Buffer {
   return header;
 }
 
-/**
- * The data of a chunk.
- * @param packed may be changed
- * @throws ServiceError `invalid_request` for data that cannot be decompressed, or whose size differs from its header
- */
+/** @param packed may be changed */
 export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buffer {
   if (scheme === NONE) return packed;
   const data = unpackFrame(packed, bytes);
@@ -54,7 +44,7 @@ export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buf
   return scheme === GROUPED_LZ4 ? ungroup(data) : data;
 }
 
-/** Undoes the grouping by which the first bytes of all groups of four came first, then the second ones, and so on. */
+/** Grouped data begins with the first bytes of all groups of four. */
 function ungroup(grouped: Buffer): Buffer {
   const data = Buffer.allocUnsafe(grouped.length);
   let from = 0;
@@ -66,24 +56,18 @@ function ungroup(grouped: Buffer): Buffer {
 
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
-/**
- * Cuts a stream into chunks. An uncompressed chunk that has arrived whole is a part of its piece. All others are assembled in one buffer,
- * which is reused. So pieces are never joined, however small they are (S145), the caller's bytes are not changed, and nothing is left to
- * the garbage collector, which would take longer than all hashes.
- */
+/** Joining small pieces would take too long, and garbage longer than all hashes (S145). */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));
   #length = 0;
 
-  /** Bytes that are not a whole chunk yet. */
   get rest(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
   /**
-   * @param isEnd whether no chunk begins with this byte; the bytes from there on are the rest
+   * @param isEnd whether no chunk begins with this byte, so that the rest begins here
    * @returns chunks, each of which is valid until the next one is requested
-   * @throws ServiceError `invalid_request`, also for a rest that is larger than a chunk
    */
   *push(piece: Buffer, isEnd: (first: number) => boolean = () => false): Generator<Chunk, void, undefined> {
     for (let at = 0; at < piece.length; ) {
@@ -104,7 +88,6 @@ export class ChunkSplitter {
     }
   }
 
-  /** How many bytes are missing from the header or, if that is complete, from the chunk. */
   #missing(isEnd: (first: number) => boolean): number {
     if (this.#length < CHUNK_HEADER_BYTES) return CHUNK_HEADER_BYTES - this.#length;
     if (isEnd(this.#buffer[0] as number)) return this.#buffer.length;

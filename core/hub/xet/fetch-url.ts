@@ -11,18 +11,14 @@ import { isHashText } from "./hashes.ts";
 import { openXorb, type XorbPlace } from "./open-xorb.ts";
 import { xetUrlOf } from "./xet-token.ts";
 
-/** The validity of a URL, the same as for an object of Git LFS. */
 const SECONDS = 60 * 60;
 
-/** How long it takes to sign one. A file may have thousands. */
+/** A file may have thousands of URLs to sign. */
 const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/**
- * A URL for certain bytes of a xorb; it needs no token. It points directly to the storage if clients can reach the storage and it
- * has these bytes.
- */
+/** Points directly to the storage if clients can reach it and it has these bytes. */
 export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
@@ -37,11 +33,7 @@ export async function fetchUrlOf(
   return `${xetUrlOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
 }
 
-/**
- * Opens the bytes of such a URL.
- * @param header `Range`, which has to name the same bytes
- * @throws ServiceError `forbidden` for a URL that we did not sign or that has expired, and for other bytes; `not_found`, `gone`, `unavailable`
- */
+/** @param header `Range`, which has to name the same bytes */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,
   header: string | undefined,

@@ -6,21 +6,14 @@ import { HASH_BYTES } from "./hashes.ts";
 import { writeKnownXorbs } from "./shard.ts";
 import { placeTerms, storedTerms } from "./terms.ts";
 
-/** The maximum number of xorbs in a response, together a gigabyte. For more, a client sends another query. */
 const XORBS_MAX = 16;
-/** The maximum number of chunks in a response, as many as sixteen usual xorbs have. Each is hashed for the response. */
+/** As many chunks as sixteen usual xorbs have. */
 const CHUNKS_MAX = 16_384;
 const KNOWN_DAYS = 7;
 
 const answers = fairQueue({ name: "xet_known_xorbs", slots: 4, waitMaxMs: 30_000 });
 
-/**
- * For a client that has a chunk: a shard that describes where that chunk and its neighbors already are. It lists the xorbs of a file of
- * the same repository, from the one with the chunk on. The caller may read that repository, so they learn nothing that they
- * could not read (S145).
- * @returns undefined for a chunk that the repository does not have, or that clients are not supposed to query
- * @throws ServiceError `unavailable`
- */
+/** The caller may read the repository, and so learns nothing new (S145). @returns undefined for a chunk that clients cannot query */
 export async function findKnownXorbs(repoId: string, chunkHash: string, now = Date.now()): Promise<Buffer | undefined> {
   const chunk = await db().xetChunk.findUnique({ where: { repoId_hash: { repoId, hash: chunkHash } } });
   if (!chunk) return undefined;
@@ -35,7 +28,6 @@ export async function findKnownXorbs(repoId: string, chunkHash: string, now = Da
   return answers.run(describe, { within: repoId });
 }
 
-/** Starts at the xorb with the chunk, and takes as many xorbs as stay within the limit of chunks. */
 async function wantedXorbs(repoId: string, { fileHash, xorbHash }: { fileHash: string; xorbHash: string }): Promise<string[]> {
   const hashes = new Set([xorbHash]);
   let isPast = false;

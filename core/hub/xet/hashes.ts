@@ -1,9 +1,6 @@
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
-/**
- * The hashes of Xet (Xet Protocol Specification 1.1, "Hashing"): keyed BLAKE3, with a key for each purpose. In memory a hash is 32 bytes. As
- * text it is hexadecimal, with each 8 bytes in reverse order.
- */
+/** Xet Protocol Specification 1.1, "Hashing". As text, a hash is hexadecimal, with each 8 bytes in reverse order. */
 export const HASH_BYTES = 32;
 
 const DATA_KEY = Buffer.from("6697f5775b9550de3135cbaca597181c9de421109beb2b58b4d0b04b93adf229", "hex");
@@ -11,7 +8,7 @@ const NODE_KEY = Buffer.from("017ec5c7a5472996fd946666b48a02e65ddd536f37c76dd2f8
 const RANGE_KEY = Buffer.from("7f1857d6ce56ed66127ff913e7a5c3f3a4cd26d5b5db49e64124987f28fb94c3", "hex");
 const NO_KEY = Buffer.alloc(HASH_BYTES);
 
-/** Hashes with a key. The hasher is kept: creating one, or returning a buffer of its memory, takes as long as hashing ten kilobytes. */
+/** Keeps the hasher, because creating one takes as long as hashing ten kilobytes. */
 export function keyedHash(key: Buffer): (bytes: Uint8Array) => Buffer {
   const hasher = Blake3Hasher.newKeyed(key);
   return (bytes) => {
@@ -34,21 +31,14 @@ export const isHashText = (text: unknown): text is string => typeof text === "st
 
 export const hashOfText = (text: string): Buffer => Buffer.from(text, "hex").swap64();
 
-/** Whether clients query a chunk before they upload it, which they do for one chunk in 1024, chosen by its hash. */
 export const isSampled = (hash: Uint8Array): boolean => hash[24] === 0 && ((hash[25] as number) & 3) === 0;
 
 type Node = { hash: Uint8Array; length: number };
 
-/**
- * A group ends at a node whose hash is divisible by four, but not before its third node, and at the latest with its ninth. Only the last
- * group may have fewer than three.
- */
+/** Only the last group may have fewer than three nodes. */
 const [CHILDREN_MIN, CHILDREN_MAX] = [3, 9];
 
-/**
- * A Merkle tree whose leaves come in order: the hash and the length of each chunk. It keeps only the last group of each level, so that a
- * file of a million chunks takes no more memory than one of ten (S145).
- */
+/** Keeps only the last group of each level, so that large files take no more memory (S145). */
 export class MerkleTree {
   readonly #levels: { group: Node[]; hasParents: boolean }[] = [];
 
@@ -56,7 +46,7 @@ export class MerkleTree {
     this.#add(0, { hash, length });
   }
 
-  /** The hash of a xorb with these chunks. Nothing may be added afterwards. */
+  /** Nothing may be added afterwards. */
   xorbHash(): Buffer {
     for (let at = 0; at < this.#levels.length; at++) {
       const { group, hasParents } = this.#levels[at] as { group: Node[]; hasParents: boolean };
@@ -67,7 +57,7 @@ export class MerkleTree {
     return Buffer.alloc(HASH_BYTES);
   }
 
-  /** The hash of a file with these chunks, which is its id in Xet. Nothing may be added afterwards. */
+  /** Nothing may be added afterwards. */
   fileHash(): Buffer {
     const root = this.xorbHash();
     return this.#levels.length === 0 ? root : hashRoot(root);

@@ -1,7 +1,7 @@
 import { decompressFrameSync } from "lz4-napi";
 import { ServiceError } from "../../errors.ts";
 
-/** The maximum decompressed size of a frame: two blocks, each of which may hold a whole chunk. */
+/** A frame may have two blocks, each of which may hold a whole chunk. */
 const UNPACKED_MAX_BYTES = 512 * 1024;
 const BLOCK_MAX_BYTES = [64 * 1024, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 /** One byte of LZ4 data never becomes more than 255 bytes. */
@@ -9,13 +9,9 @@ const RATIO_MAX = 255;
 const MAGIC = 0x184d2204;
 
 /**
- * The data of a frame (LZ4 Frame Format 1.6) that becomes a chunk of a known size.
- *
- * The decoder allocates two blocks of the size that the header allows: with the four megabytes that the JavaScript client announces, that
- * takes longer than the chunk itself. So the header is changed to announce no more than the chunk needs. Before that, the blocks are
- * counted, because a bomb of 256 KiB would become 64 MB (S145). A block never becomes larger than the header says.
+ * See LZ4 Frame Format 1.6. The decoder allocates the block size that the header allows, so this lowers that size first. A bomb of 256 KiB
+ * would become 64 MB, so blocks are counted before (S145).
  * @param frame is changed
- * @throws ServiceError `invalid_request` for anything but a single frame, or for one that could become far larger
  */
 export function unpackFrame(frame: Buffer, bytes: number): Buffer {
   if (frame.length < 11 || frame.readUInt32LE(0) !== MAGIC) throw malformed();
@@ -62,7 +58,7 @@ function endOfBlocks(
 const [P1, P2, P3, P4, P5] = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1] as const;
 const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
 
-/** The second byte of the XXH32 of fewer than 16 bytes, as the header of a frame has it. */
+/** The second byte of the XXH32 of fewer than 16 bytes. */
 function checksumOf(bytes: Buffer): number {
   let hash = P5 + bytes.length;
   let at = 0;

@@ -7,14 +7,10 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { headerOfPlainChunk } from "./chunk.ts";
 import { HASH_BYTES } from "./hashes.ts";
 
-/** Where the bytes of a xorb are. Without headers, it is the part of a file of Git LFS that begins at `startsAt`. */
+/** Without headers, a xorb is the part of a file of Git LFS that begins at `startsAt`. */
 export type XorbPlace = { hash: string; location: string; hasHeaders: boolean; startsAt: number };
 
-/**
- * Opens a part of a xorb, from the beginning of a chunk to the end of one. Chunks of a file that was uploaded by Git LFS get their headers
- * here, so that they are stored once and clients get the format that the protocol requires.
- * @throws ServiceError `gone` if the content is lost
- */
+/** Chunks of a file that was uploaded by Git LFS have no headers yet. @param range from the beginning of a chunk to the end of one */
 export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange): Promise<Readable> {
   const storage = storageOf(xorb.location);
   if (xorb.hasHeaders) return storage.open(xorb.location, range.end + 1, range);
@@ -23,7 +19,6 @@ export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange
   return Readable.from(withHeaders(content, lengths), { objectMode: false });
 }
 
-/** The part of the file with the chunks in a range of the xorb, and the lengths of these chunks. @throws ServiceError `gone` */
 export async function dataOf(repoId: string, { hash, startsAt }: XorbPlace, range: ByteRange) {
   const row = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!row) throw lostContent();

@@ -11,16 +11,12 @@ import type { FilePart } from "./chunk-thread.ts";
 import { dataOf, openXorb } from "./open-xorb.ts";
 import { locateTerms, placeTerms, storedTerms, type TermEntries } from "./terms.ts";
 
-/** The location of an object of Git LFS whose file was uploaded with Xet. */
 const LOCATION_PREFIX = "xet:";
 export const locationOfXetFile = (hash: string): string => LOCATION_PREFIX + hash;
 export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
-/**
- * The Xet hashes, by SHA-256, of the given objects that clients should read by Xet. Objects that Git LFS uploaded to a bucket are
- * left out: clients read them directly from the bucket, while Xet would send them through this service.
- */
+/** By SHA-256. Omits objects in a bucket, which Xet would send through this service. */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
   if (oids.length === 0 || env().XET !== "1") return new Map();
   const files = await db().$queryRaw<{ oid: string; hash: string; location: string }[]>`
@@ -30,17 +26,14 @@ export async function findXetHashes(repoId: string, oids: readonly string[]): Pr
   return new Map(files.filter(({ location }) => isForXet(location)).map(({ oid, hash }) => [oid, hash]));
 }
 
-/**
- * Assembles a file, or a range of it, from its chunks, as fast as it is read.
- * @throws ServiceError `gone`, also from the stream
- */
+/** @throws ServiceError `gone`, also from the stream */
 export async function openXetFile(repoId: string, hash: string, range?: ByteRange): Promise<Readable> {
   const isThere = (await db().xetFile.count({ where: { repoId, hash } })) > 0;
   if (!isThere) throw lostContent();
   return Readable.from(readContent(repoId, hash, range), { objectMode: false });
 }
 
-/** After this time, other requests get their turn: the time for a chunk depends on more than its size. */
+/** The time for a chunk depends on more than its size. */
 const TURN_MS = 1;
 
 async function* readContent(repoId: string, hash: string, range: ByteRange | undefined): AsyncGenerator<Buffer, void, undefined> {
@@ -53,7 +46,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
     for await (const piece of await openXorb(repoId, term.xorb, term.packed)) {
       for (const { header, packed } of splitter.push(piece as Buffer)) {
         const data = unpackChunk(header, packed);
-        // Copied, because the splitter may reuse these bytes before they are sent.
+        // The splitter may reuse these bytes before they are sent.
         const own = data === packed ? Buffer.from(data) : data;
         yield own.subarray(Math.max(from - at, 0), Math.min(to - at, header.bytes));
         at += header.bytes;
@@ -66,12 +59,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
   }
 }
 
-/**
- * The chunks of a whole file as stored or, if the storage has them in a file on disk, their positions there. Each piece is valid until the
- * next one is requested.
- * @param turn lets others have their turn between two terms, when nothing is open
- * @throws ServiceError `gone`; the errors of `turn`, and the reason of its signal
- */
+/** Each piece is valid until the next one is requested. @param turn lets others have their turn when nothing is open */
 export async function* readChunks(
   repoId: string,
   entries: TermEntries,

@@ -6,30 +6,25 @@ import { type ByteRange, parseRange } from "../../http/byte-range.ts";
 import { fetchUrlOf } from "./fetch-url.ts";
 import { locateTerms, type PlacedTerm, placeTerms, storedTerms } from "./terms.ts";
 
-/** Chunks of a xorb from `start` to before `end`. */
+/** `end` is not included. */
 type Chunks = { start: number; end: number };
 
-/** The parts from which a client assembles a file, or a range of it (Xet Protocol Specification 1.1, "Download Protocol"). */
+/** Xet Protocol Specification 1.1, "Download Protocol". */
 export type Reconstruction = {
   /** The number of bytes of the first term before the range. */
   offset: number;
   terms: { hash: string; chunks: Chunks; bytes: number }[];
-  /** For each xorb, the URLs of its chunks. */
   fetches: Map<string, { chunks: Chunks; bytes: ByteRange; url: string }[]>;
 };
 
 /** A file of many pieces takes megabytes to describe. */
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
-/** The maximum number of pieces in one response: four gigabytes in short pieces. Clients request large files range by range. */
+/** Clients request large files range by range. */
 const TERMS_MAX = 8_192;
 /** A URL in a bucket takes some time to sign. */
 const TERMS_PER_TURN = 16;
 
-/**
- * @param header `Range`
- * @returns "unsatisfiable" for a range that begins after the file's end
- * @throws ServiceError `not_found` for a file that the repository does not have; `payload_too_large`, `unavailable`
- */
+/** @param header `Range` @returns "unsatisfiable" for a range that begins after the file's end */
 export async function reconstructFile(
   repoId: string,
   hash: string,

@@ -11,16 +11,10 @@ import { locationOfXetFile } from "./read-file.ts";
 import { readShard, type ShardXorb } from "./shard.ts";
 import { ENTRY_BYTES } from "./terms.ts";
 
-/** The number of files recorded at once. Meanwhile, the owner's storage is locked. */
+/** The owner's storage is locked while these files are recorded. */
 const FILES_AT_ONCE = 2_000;
 
-/**
- * Adds the files that a shard describes to a repository: all of them or, if one is wrong, none. They consist only of xorbs that
- * were uploaded to this repository (S145). Each is an object of Git LFS too.
- * @param mayStill checks again whether the caller may write: the right may have ended while the files were checked
- * @throws ServiceError `invalid_request` if the shard contradicts the repository's xorbs, `payload_too_large`, `rate_limited`,
- * `not_found`, `forbidden`, `storage_full`, `unavailable`, also when the signal is aborted
- */
+/** Files may consist only of xorbs that were uploaded to this repository (S145). @param mayStill checks the right again after the checks */
 export async function registerShard(
   repo: Repo,
   shard: AsyncIterable<Uint8Array>,
@@ -29,7 +23,7 @@ export async function registerShard(
   await CheckTurn.run({ ...options, within: repo.id }, async (turn) => {
     const files = await checkAll(repo.id, shard, turn);
     await mayStill();
-    // Transactions of bounded size. Each file is complete by itself: if there is no storage left for a later one, the earlier ones stay.
+    // Each file is complete by itself.
     for (const some of inBatches(files, FILES_AT_ONCE)) await recordFiles(repo.id, some);
   });
 }
@@ -49,7 +43,7 @@ async function checkAll(repoId: string, shard: AsyncIterable<Uint8Array>, turn: 
   return [...files.values()];
 }
 
-/** The shard's statements about a xorb are compared too, so that no contradiction is accepted. */
+/** No contradiction may be accepted. */
 async function requireXorb(repoId: string, { hash, chunks }: ShardXorb): Promise<undefined> {
   const known = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!known) throw refuse(UNKNOWN_XORB);

@@ -4,16 +4,13 @@ import { CHUNK_ENTRY_BYTES, XORB_CHUNKS_MAX } from "./check-xorb.ts";
 import { HASH_BYTES, hashOfText, hashText, keyedHash } from "./hashes.ts";
 import { ENTRY_BYTES } from "./terms.ts";
 
-/**
- * Shards (Xet Protocol Specification 1.1, "MDB Shard File Format") describe files as chunks of xorbs, and xorbs as chunks. A shard consists
- * of entries of 48 bytes.
- */
+/** Xet Protocol Specification 1.1, "MDB Shard File Format". */
 export const SHARD_MAX_BYTES = 64 * 1024 * 1024;
 /** Clients put all files of a commit into one shard. */
 const FILES_MAX = 20_000;
 /** Enough for 256 GB in xorbs of full size. */
 const XORBS_MAX = 4_096;
-/** Enough for a file of 50 GB in pieces of half a megabyte, which is shorter than clients keep them. */
+/** Enough for a file of 50 GB in pieces that are shorter than those of clients. */
 const TERMS_OF_FILE_MAX = 100_000;
 const TERMS_MAX = 2 * TERMS_OF_FILE_MAX;
 
@@ -25,21 +22,17 @@ const WITH_SHA256 = 0x40000000;
 
 export type ShardFile = {
   hash: string;
-  /** The hash of the content, as in Git LFS. */
   oid: string;
-  /** The terms as entries, which `sizesIn` and `placeTerms` read (terms.ts). */
+  /** `sizesIn` and `placeTerms` read these entries. */
   terms: Buffer;
-  /** For each term an entry, which begins with the hash over its chunks' hashes. */
+  /** One entry for each term, which begins with the hash over the chunks' hashes. */
   rangeHashes: Buffer;
 };
 
-/** `chunks`: an entry for each, with its hash and its size. */
+/** `chunks`: an entry with hash and size for each. */
 export type ShardXorb = { hash: string; chunks: Buffer };
 
-/**
- * Yields the files and then the xorbs of a shard, one at a time. A count of following entries is checked before they are read (S145).
- * @throws ServiceError `invalid_request` for anything that is not a shard, exceeds a limit, or lacks data that a repository needs
- */
+/** Checks a count of following entries before reading these (S145). */
 export async function* readShard(
   shard: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ file: ShardFile } | { xorb: ShardXorb }, void, undefined> {
@@ -119,7 +112,6 @@ class EntryReader {
     await this.#pieces.return?.();
   }
 
-  /** Returns fewer bytes only at the end. */
   async #read(bytes: number): Promise<Buffer> {
     const pieces = [this.#rest];
     for (let length = this.#rest.length; length < bytes; ) {
@@ -134,15 +126,11 @@ class EntryReader {
   }
 }
 
-/** A xorb that a repository has, as its row stores it. */
 type KnownXorb = { hash: string; sizeBytes: number; chunks: Uint8Array };
 
 const CHUNKS_PER_TURN = 256;
 
-/**
- * A shard from which a client learns which xorbs already have its chunks. The hash of each chunk is hashed again
- * under a key of this shard, so that it reveals something only about chunks that the client has.
- */
+/** A key of this shard blinds the hashes, which so reveal only chunks that the client has. */
 export async function writeKnownXorbs(
   xorbs: readonly KnownXorb[],
   { key, expiresAt }: { key: Buffer; expiresAt: Date },

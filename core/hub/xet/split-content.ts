@@ -2,18 +2,16 @@ import { Hasher } from "gearhash-jit";
 import { CHUNK_MAX_BYTES } from "./chunk.ts";
 import { HASH_BYTES } from "./hashes.ts";
 
-/** A chunk ends where the upper 16 bits of the rolling hash are zero. */
 const BOUNDARY = 0xffff_0000_0000_0000n;
 /** Only the last chunk of a file may be smaller. */
 const MIN_BYTES = 8 * 1024;
-/** The rolling hash depends on this many bytes, so only the last ones of the shortest possible chunk are hashed. */
+/** The rolling hash depends on this many bytes. */
 const WINDOW_BYTES = 64;
 const UNHASHED_BYTES = MIN_BYTES - WINDOW_BYTES - 1;
 
-/** A thread's result for a chunk: its hash and its length. */
 export const FOUND_BYTES = HASH_BYTES + 4;
 
-/** Splits content into chunks where clients split it (Xet Protocol Specification 1.1, "Content-Defined Chunking"). */
+/** Xet Protocol Specification 1.1, "Content-Defined Chunking". */
 export class ContentSplitter {
   readonly #gear = new Hasher(BOUNDARY);
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK_MAX_BYTES);
@@ -28,12 +26,11 @@ export class ContentSplitter {
       const to = found === -1 ? most : from + found;
       this.#length += piece.copy(this.#chunk, this.#length, at, to);
       at = to;
-      // The hash of fewer bytes is zero far more often, so it does not count.
+      // The hash of fewer bytes is zero far more often.
       if ((found !== -1 && this.#length >= MIN_BYTES) || this.#length === CHUNK_MAX_BYTES) yield this.#take();
     }
   }
 
-  /** The last chunk, which may be shorter. */
   end(): Buffer | undefined {
     return this.#length > 0 ? this.#take() : undefined;
   }

@@ -12,21 +12,16 @@ import type { Repo } from "../repos/repo.ts";
 import { XORB_MAX_BYTES } from "./check-xorb.ts";
 import { checkXorb } from "./chunk-threads.ts";
 
-/** The size of a row besides its data. It counts too, because somebody could store many xorbs of a single byte. */
+/** The row counts too, because somebody could store many xorbs of a single byte. */
 const ROW_BYTES = 400;
 
-/** Each upload needs a file or a connection to the bucket, and the time of a thread. A slow sender loses its slot to others (S137). */
+/** Each upload needs a file or a connection, and the time of a thread. A slow sender loses the slot to others (S137). */
 const uploads = fairQueue({ name: "xet_xorbs", slots: 24, waitMaxMs: 90_000 });
 
 /**
- * Receives a xorb, checks every byte of it, and adds it to a repository. It is stored where the objects of Git LFS are. A xorb
- * that is refused or incomplete leaves nothing behind. Each repository has xorbs of its own, so that nobody learns what another
- * one has (S145).
- * @param size as announced
- * @param mayStill checks again whether the caller may write: the right may have ended while the xorb arrived
- * @returns false if the repository already has it; if it had it at the start, nothing is read
- * @throws ServiceError `invalid_request`, `payload_too_large`, `not_found`, `forbidden`, `storage_full`, `unavailable` (also when
- * the disk is full)
+ * Nobody may learn which xorbs another repository has, so each stores its own (S145).
+ * @param mayStill checks the right again after the upload
+ * @returns false if the repository already has the xorb
  */
 export async function storeXorb(
   repo: Repo,
@@ -39,7 +34,7 @@ export async function storeXorb(
   if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
   await uploads.takeUntilAnswered({ within: repo.id });
   const hold = await holdStorage(repo.owner, countedBytes(size), "this file");
-  // The bytes of a xorb are not determined by its hash: each upload has a place of its own.
+  // The hash of a xorb does not determine its bytes.
   const location = lfsStorage().newLocation(repo.id, `${hash}-${newId()}`);
   let received: ReceivedContent | undefined;
   let isFirst = false;
@@ -62,7 +57,6 @@ async function recordXorb(
   { hash, size, location, chunks }: { hash: string; size: number; location: string; chunks: Uint8Array },
   { received, holdId }: { received: ReceivedContent; holdId: string },
 ): Promise<boolean> {
-  // Its database rows count too.
   const sizeBytes = countedBytes(size) + chunks.length + ROW_BYTES;
   return inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
@@ -73,15 +67,14 @@ async function recordXorb(
     const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
     const { count } = await tx.xetXorb.createMany({ data: [row], skipDuplicates: true });
     if (count === 0) return false;
-    // Last, after everything that may wait for a lock: inTransaction repeats this function after a deadlock, and `keep` cannot be
-    // repeated.
+    // Last, because inTransaction may repeat this function, and `keep` cannot be repeated.
     await received.keep();
     await tx.lfsLeftover.delete({ where: { location } });
     return true;
   });
 }
 
-/** Removes a refused upload, unless a transaction of unknown outcome has recorded it. If this fails, the sweep removes the upload. */
+/** A transaction of unknown outcome may have recorded the upload. */
 async function forget(location: string, received: ReceivedContent | undefined): Promise<void> {
   try {
     const isRecorded = await inTransaction(async (tx) => {

@@ -10,20 +10,16 @@ import type { XorbPlace } from "./open-xorb.ts";
 /** The size of an entry of a shard. Each term is one entry. */
 export const ENTRY_BYTES = 48;
 
-/** Chunks of a xorb, from `start` to before `end`, which are a part of a file. */
+/** Chunks of a xorb, from `start` to before `end`. */
 export type Term = { xorbHash: string; bytes: number; start: number; end: number };
-/** `at`: its first byte in the file. */
+/** `at`: the first byte in the file. */
 export type PlacedTerm = Term & { at: number };
-/** `packed`: where its chunks are in the xorb. */
+/** `packed`: where the chunks are in the xorb. */
 type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
 
-/**
- * The terms of a file, as entries, in buffers that each hold a whole number of entries. A file may have 100,000, and only a few are needed
- * at a time.
- */
+/** Each buffer holds a whole number of entries. */
 export type TermEntries = Iterable<Buffer> | AsyncIterable<Buffer>;
 
-/** The size of each term in bytes and in chunks, and its last chunk. Reading only these takes less time than reading whole terms. */
 export function* sizesIn(entries: Buffer): Generator<{ bytes: number; chunks: number; end: number }, void, undefined> {
   for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
     const end = entries.readUInt32LE(at + 44);
@@ -49,7 +45,6 @@ export function termEntry({ xorbHash, bytes, start, end }: Term): Buffer {
 
 const TERMS_PER_READ = 4_096;
 
-/** The terms of a file that a repository has; none for any other file. */
 export async function* storedTerms(repoId: string, hash: string): AsyncGenerator<Buffer, void, undefined> {
   const bytes = TERMS_PER_READ * ENTRY_BYTES;
   for (let from = 1; ; from += bytes) {
@@ -63,7 +58,6 @@ export async function* storedTerms(repoId: string, hash: string): AsyncGenerator
 
 const TERMS_PER_TURN = 256;
 
-/** The terms of a file, or those that overlap a range. */
 export async function* placeTerms(entries: TermEntries, range?: ByteRange): AsyncGenerator<PlacedTerm, void, undefined> {
   let [fileAt, placed] = [0, 0];
   for await (const some of entries) {
@@ -79,11 +73,7 @@ export async function* placeTerms(entries: TermEntries, range?: ByteRange): Asyn
   }
 }
 
-/**
- * The locations of terms in storage. Only the ends of their chunks' data are read. A term in which a range begins or ends keeps only the
- * chunks that overlap the range.
- * @throws ServiceError `gone` for a term whose xorb is not there
- */
+/** A term in which a range begins or ends keeps only the chunks that overlap the range. */
 export async function* locateTerms(
   repoId: string,
   terms: Iterable<PlacedTerm> | AsyncIterable<PlacedTerm>,
@@ -91,7 +81,7 @@ export async function* locateTerms(
 ): AsyncGenerator<StoredTerm, void, undefined> {
   for await (const some of inBatches(terms)) {
     const cut = await Promise.all(some.map((term) => (range ? cutTerm(repoId, term, range) : term)));
-    // The end of a chunk in the xorb, from its entry; 0 before the first chunk.
+    // `before` and `last`: the ends of the preceding chunk and of the term's last chunk.
     const rows = await db().$queryRaw<(XorbPlace & { number: number; before: Uint8Array; last: Uint8Array })[]>`
       SELECT t.number::int AS number, x.hash, x.location, x.has_headers AS "hasHeaders", x.starts_at::float8 AS "startsAt",
           substring(x.chunks FROM t.first * ${CHUNK_ENTRY_BYTES}::int - 7 FOR 4) AS before,
@@ -126,7 +116,6 @@ async function* inBatches(
   if (some.length > 0) yield some;
 }
 
-/** The term without the chunks at its ends that are outside the range. */
 async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Promise<PlacedTerm> {
   const [from, to] = [range.start - term.at, range.end + 1 - term.at];
   if (from <= 0 && to >= term.bytes) return term;
@@ -143,10 +132,9 @@ async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Prom
   throw lostContent();
 }
 
-/** A term with the repository's data about its chunks. */
 export class LoadedTerm {
   readonly term: Term;
-  /** The number of its chunks; fewer than it names if the xorb has fewer. */
+  /** Fewer chunks than the term names if the xorb has fewer. */
   readonly count: number;
   readonly #entries: Buffer;
   /** 1 if the entries begin with the entry of the preceding chunk. */
@@ -164,7 +152,7 @@ export class LoadedTerm {
     return this.#entries.subarray(at, at + HASH_BYTES);
   }
 
-  /** The end of a chunk in the data of the term; for -1, the start of the first chunk. */
+  /** In the data of the term. For -1, the start of the first chunk. */
   dataEnd(index: number): number {
     return this.#dataEnd(index) - this.#dataEnd(-1);
   }
@@ -179,14 +167,10 @@ export class LoadedTerm {
   }
 }
 
-/** The maximum number of entries in memory at a time, unless a single term has more. */
+/** Exceeded only if a single term has more. */
 const CHUNKS_PER_QUERY = 8_192;
 const TERMS_PER_QUERY = 64;
 
-/**
- * The repository's data about the chunks of terms.
- * @throws ServiceError `gone` for a term whose xorb is not there
- */
 export async function* loadChunks(
   repoId: string,
   terms: Iterable<Term> | AsyncIterable<Term>,

@@ -16,13 +16,13 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { readRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** The lifetime of a token. Clients request another one a minute before it ends. */
+/** Clients request another token a minute before this time ends. */
 const TOKEN_SECONDS = 15 * 60;
 const PREFIX = "xet_";
 
 export type XetRight = "read" | "write";
 
-/** The content of a token for Xet's own API, which does not accept the hub's tokens: the caller's right to one repository. */
+/** Xet's own API does not accept the hub's tokens. */
 type Grant = {
   repoId: string;
   right: XetRight;
@@ -34,24 +34,13 @@ type Grant = {
 
 type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
-/**
- * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
- * repository, so that they never take an upload to another repository, or to a deleted one with the same name, for an upload to this
- * one.
- */
+/** Clients remember uploads by this URL for three weeks, so a new repository of the same name needs another one. */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
-/** The URL at which clients get and renew a token for Xet's API. */
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
-/**
- * A token for a revision of a repository. A read token is for a caller who may read its content; a write token is for one who may upload to
- * it, or upload for a pull request (proposal-store.ts).
- * @param isPullRequest for a pull request that is about to be opened and has no revision yet
- * @throws ServiceError as `findRepo` and `uploadTargetOf`; `not_found` (RevisionNotFound, or Xet is turned off); `forbidden` for a
- * read-only repository; `conflict` for one that another platform hosts
- */
+/** @param isPullRequest for a pull request that is about to be opened and has no revision yet */
 export async function createXetToken(
   actor: Actor,
   name: RepoName,
@@ -81,16 +70,9 @@ export function signXetToken(
   return { casUrl: xetUrlOf(repo.id), accessToken: `${PREFIX}${payload}.${sign(PURPOSE, signedText(payload))}`, exp };
 }
 
-/** A repository that may be read or written now, and a function that checks this again. */
 type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
 
-/**
- * The repository that a token is for. Each call checks again whether its holder still has the right (S135): their own token may have been
- * revoked, or they may have left.
- * @param asked the repository in the URL, and the action
- * @throws ServiceError `unauthorized` for an invalid, expired or revoked token; `forbidden` for a token of another repository or without
- * the right; `not_found` if the repository was deleted or Xet is turned off; as `requireUpload`
- */
+/** Each call checks the holder's right again (S135). @param asked the repository in the URL, and the action */
 export async function requireXetToken(
   authorization: string | undefined,
   asked: { repoId: string; right: XetRight },
@@ -125,7 +107,7 @@ async function requireHolder(
 
 export const isXetEnabled = (): boolean => env().XET === "1";
 
-/** No tokens are issued while the operator has turned Xet off, and existing ones are invalid. @throws ServiceError `not_found` */
+/** While the operator has turned Xet off, existing tokens are invalid too. */
 function requireXet(): void {
   if (!isXetEnabled()) throw notFound("Xet");
 }

@@ -17,23 +17,19 @@ import { fetchLimits } from "../smart-http/transfer-settings.ts";
 import { removeStaleFiles } from "./remove-files.ts";
 
 const LOCKS_OLDER_THAN_MS = 10 * 60 * 1000;
-/** Up to these numbers, reading is not noticeably slower. */
 const LOOSE_OBJECTS_MAX = 200;
 const PACKS_MAX = 8;
-/** Unreachable objects are kept for two weeks, and searched for once a week. */
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
-/** The time that git may take in one visit. */
 const VISIT_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** The delay after git took too long: other repositories waited meanwhile, and the next visit will not be faster (S137). */
+/** Other repositories waited meanwhile, and the next visit will not be faster (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** After a visit that takes longer, other users' repositories come first. */
+/** After a longer visit, other users' repositories come first. */
 const LONG_VISIT_MS = 1_000;
-/** The delay when no slot was free. */
 const BUSY_RETRY_SECONDS = 60;
 
-// One core and little memory, and packs of gigabytes stay unchanged: clones come first.
+// Clones come first, so maintenance uses little memory and leaves packs of gigabytes unchanged.
 const config = [
   "pack.threads=1",
   "pack.windowMemory=64m",
@@ -41,10 +37,7 @@ const config = [
   "core.fsync=objects,derived-metadata,reference",
 ];
 
-/**
- * Handles one row (worker/loop.ts): maintains the git data of a repository that has received objects.
- * @param limits override the usual ones, for tests
- */
+/** @param limits override the usual ones, for tests */
 export async function maintainRepository(
   { id, attempts }: DueMaintenance,
   claimId: string,
@@ -70,10 +63,7 @@ export async function maintainRepository(
   if (repo && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(repo, visitMs);
 }
 
-/**
- * After a long visit, the other repositories of the same owner or creator wait for as long as the visit took. One user may have thousands,
- * in many organizations, and a worker visits one at a time (S137).
- */
+/** One user may have thousands of repositories in many organizations, and a worker visits one at a time (S137). */
 async function letOthersGoFirst({ owner, createdById }: Repo, visitMs: number): Promise<void> {
   await retryDeadlocks(() =>
     pool().query(
@@ -98,17 +88,13 @@ function retryAfterSeconds(error: unknown, attempts: number): number {
   return (isBusy ? BUSY_RETRY_SECONDS : RETRY_SECONDS) * Math.min(attempts, 24);
 }
 
-/**
- * Reads the card of a push that was recorded while all slots for cards were taken. This is the last step: a push that defers its card later
- * makes the row due again.
- */
 async function readCardAgain(id: string, path: string): Promise<void> {
   const sha = (await readRepo(id))?.headSha;
   if (!sha) return;
   if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
-    // A later push has read its own card, or has deferred it too.
+    // A later push has read or deferred a card of its own.
     const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
     if (!read) return;
     const { tags, card, sdk } = read;
@@ -116,7 +102,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   });
 }
 
-/** A backup is copying the repository, so the steps that delete something were skipped. */
+/** A backup is copying the repository, so nothing may be deleted. */
 async function waitForBackup(id: string, claimId: string): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, attempts = attempts - 1,
@@ -126,7 +112,7 @@ async function waitForBackup(id: string, claimId: string): Promise<void> {
   );
 }
 
-/** The row stays if somebody made it due again meanwhile (`scheduleMaintenanceSoon`). */
+/** The row stays if somebody made it due again meanwhile. */
 async function finish(id: string, claimId: string): Promise<void> {
   const { rowCount } = await pool().query(`DELETE FROM repo_maintenance WHERE id = $1 AND claim_id = $2 AND due_at <= now()`, [
     id,
@@ -139,11 +125,7 @@ async function finish(id: string, claimId: string): Promise<void> {
   ]);
 }
 
-/**
- * Combines loose objects and small packs, and packs many loose refs. Packs grow by powers of two (`--geometric`), so that each
- * object is copied a few times in total, and not at every visit; once a week everything is collected.
- * @returns what was done
- */
+/** Packs grow by powers of two, so that most visits copy few objects. */
 export async function tidy(
   path: string,
   { visitMaxMs = VISIT_MAX_MS } = {},
@@ -162,7 +144,7 @@ export async function tidy(
     if (timeoutMs <= 0) throw new RanOutOfTime();
     return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
   };
-  // Comes first: the next steps read all refs, and may fail.
+  // Comes first, because the next steps read all refs and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
   if (isFullDue) {
@@ -178,14 +160,12 @@ export async function tidy(
   return "repacked";
 }
 
-/** A collection that takes too much time or memory is tried again in a week; until then packs are only combined. */
 function ifTooLarge(error: unknown): false {
   if (!(error instanceof RanOutOfTime)) throw error;
   log().warn({ err: error }, "git cannot collect the garbage of a repository: it takes too much time or memory");
   return false;
 }
 
-/** When everything was last collected; if never, when the repository was created. */
 async function lastCollected(marker: string): Promise<number> {
   const found = (await stat(marker).catch(() => undefined)) ?? (await stat(join(marker, "../config")).catch(() => undefined));
   return found?.mtimeMs ?? 0;
@@ -200,16 +180,15 @@ const isThere = (path: string): Promise<boolean> =>
 /** Finished rows are deleted, so every row is open. */
 export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
 
-/** NOTIFY channel; nothing is announced on it, since maintenance is never urgent. */
+/** Nothing is announced on it, because maintenance is never urgent. */
 export const MAINTENANCE_CHANNEL = "repo_maintenance";
 
-/** A claimed row, with the id of its repository, which may be deleted by then. */
+/** The repository may be deleted by then. */
 export type DueMaintenance = { id: string; attempts: number };
 
-/** Many pushes in a row get one visit. */
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Schedules maintenance of a repository to which something is about to be sent, whether or not that succeeds. */
+/** Call this before something is sent to a repository, whether or not that succeeds. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",
@@ -218,10 +197,9 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
   });
 }
 
-/** For deferred work, such as reading a card. */
 const SOON_SECONDS = 30;
 
-/** Schedules maintenance soon, also while a run is in progress: that run may have passed the requested step already. */
+/** Also applies to a running visit, which may have passed the requested step already. */
 export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))

@@ -61,7 +61,6 @@ test("S137 many loose refs are counted, and packed although there are few object
     await runGit(path, ["update-ref", "--stdin"], { input: updates.join("") });
   }
   await recountRepository(repo.id);
-  // 501 tags, the branch, and two folders.
   expect((await readRepo(repo.id))?.sizeBytes).toBe(bytes + 504 * 4_096);
   const refs = await listRefs(path);
   expect(await tidy(path)).toBe("packed refs");
@@ -120,7 +119,6 @@ test("S137 a push is recorded at once while all slots for cards are taken, and i
   expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
   expect(busy.due.dueAt.getTime()).toBeLessThan(Date.now() + 60_000);
   expect(busy.later).toMatchObject({ claimId: null });
-  // A request during maintenance is not lost.
   expect(await maintain(() => db().$transaction((tx) => scheduleMaintenanceSoon(tx, repo.id)))).toMatchObject({ claimId: null });
   expect(await readRepo(repo.id)).toMatchObject({ headSha: busy.sha, card: { license: "bsd" } });
   expect(await maintain()).toBeNull();
@@ -164,7 +162,7 @@ test("S137 the time of a whole visit is limited, not only that of each step", as
   const path = await openRepository(repo);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
   await utimes(join(path, "config"), longAgo, longAgo);
-  // A pipe that nobody writes to: the collection waits for it, and the repacking after it does not.
+  // The collection waits for this pipe, and the repacking after it does not.
   await mkdir(join(path, "worktrees/w"), { recursive: true });
   execFileSync("mkfifo", [join(path, "worktrees/w/gitdir")]);
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });

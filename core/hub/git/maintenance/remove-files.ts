@@ -9,13 +9,7 @@ import { repositoryPath } from "../repository.ts";
 /** Gives transfers that were running at the deletion a minute to end. */
 const WAIT_SECONDS = 60;
 
-/**
- * Removes the git data of deleted repositories, one after the other, in one process at a time. A repository's row in
- * `repo_removal` is deleted when nothing is left: if the process is killed meanwhile, the next one removes the rest. No
- * transaction is open during the removal, which may take minutes: vacuum would wait for it. A repository whose files cannot be
- * removed is tried again later, after the others.
- * @returns how many were removed
- */
+/** The row is deleted last, so that the next process continues after a kill. No transaction is open, because vacuum would wait. */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
   let removed = 0;
   while (!stopping.aborted) {
@@ -28,7 +22,7 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
 
 const LOCK = "hashtextextended('removal of deleted repositories', 0)";
 
-/** @returns whether its files could be removed; undefined if none is to be removed */
+/** @returns undefined if no files are to be removed */
 async function removeOne(waitSeconds: number): Promise<boolean | undefined> {
   return withDirectConnection(async (client) => {
     const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS "isOurs"`);
@@ -59,11 +53,10 @@ async function removeFiles(id: string): Promise<boolean> {
   }
 }
 
-/** Longer than any transfer may take (smart-http/transfer-settings.ts). */
 const UNFINISHED_OLDER_THAN_MS = 24 * 60 * 60 * 1000;
 const ENTRIES_MAX = 200_000;
 
-/** Removes leftovers of killed processes: locks, which block a ref forever (git holds one for seconds), and unfinished files. */
+/** A leftover lock blocks a ref forever. */
 export async function removeStaleFiles(path: string, { locksOlderThanMs }: { locksOlderThanMs: number }): Promise<number> {
   const now = Date.now();
   let removed = 0;

@@ -8,39 +8,31 @@ import { logCommits } from "./list-commits.ts";
 import { EMPTY_TREE, readDiff, readPatch } from "./read-diff.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
 
-/** The maximum number of commits that a comparison shows. */
 const COMPARED_COMMITS_MAX = 250;
 
 export type Comparison = {
   base: Revision;
   head: Revision;
-  /** Reachable from `head` and not from `base`, latest first; the first 250 of them. */
   commits: Commit[];
   isCommitsCut: boolean;
   diff: Diff;
 };
 
-/** Two revisions: `base...head` for the changes of head since the merge base, or `base..head` for all differences. */
 export type Range = { base: string; head: string; isSinceMergeBase: boolean };
 
-/** @throws ServiceError `invalid_request` for text that is not a range */
 export function parseRange(text: string): Range {
   const [, base, dots, head] = /^(.+?)(\.{2,3})(.+)$/s.exec(text) ?? [];
   if (!base || !head) throw invalidRequest("Compare two revisions as base...head.", "range");
   return { base, head, isSinceMergeBase: dots === "..." };
 }
 
-/** The comparison as a patch for programs; null if it is too large. @throws ServiceError `not_found` (RevisionNotFound) */
+/** @returns null if the patch is too large */
 export async function comparePatch(repo: Repo, range: Range): Promise<string | null> {
   const directory = await openRepository(repo);
   const { from, to, sinceMergeBase } = await resolveRange(directory, repo, range);
   return readPatch(directory, from, to, { sinceMergeBase });
 }
 
-/**
- * Compares two revisions: the commits that only `head` has, and the changed files.
- * @throws ServiceError `not_found` (RevisionNotFound)
- */
 export async function compareRevisions(
   repo: Repo,
   range: Range,

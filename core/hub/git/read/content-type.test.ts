@@ -23,7 +23,6 @@ describe("contentTypeOf", () => {
     ]) {
       expect(contentTypeOf(name, Buffer.from("<script>1</script>")), name).toEqual({ type: text, kind: "text" });
     }
-    // If only the name is known:
     for (const name of ["a.html", "a.svg", "a.xhtml", "a.js", "a.json", "a.xml"]) {
       expect(["text", "other"], name).toContain(contentTypeOf(name).kind);
       expect([text, "application/octet-stream"], name).toContain(contentTypeOf(name).type);

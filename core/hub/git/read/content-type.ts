@@ -1,24 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import mime from "mime";
 
-/** How a file of a repository is sent from our own origin. */
 type ContentType = {
-  /** For the header. */
   type: string;
   kind: "text" | "image" | "other";
 };
 
-/** Image formats that cannot contain a program. SVG can: it is served as text. */
+/** An SVG image can contain a program, and so is not in this list. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon"]);
 const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
 export const SNIFFED_BYTES = 8_000;
 
-/**
- * The content type of a file, by its name, or otherwise by its first bytes. Everything readable is text/plain, including HTML and
- * SVG: a browser shows it and runs nothing (S137).
- * @param start its first bytes, or all of them; undefined if only the name is known
- */
+/** HTML and SVG are text/plain, so that a browser runs nothing (S137). @param start undefined if only the name is known */
 export function contentTypeOf(name: string, start?: Buffer): ContentType {
   const byName = mime.getType(name) ?? "";
   if (IMAGES.has(byName)) return { type: byName, kind: "image" };
@@ -27,13 +21,13 @@ export function contentTypeOf(name: string, start?: Buffer): ContentType {
   return { type: isDangerous ? "application/octet-stream" : byName, kind: "other" };
 }
 
-/** Whether the beginning of a file is UTF-8 text without a NUL, by which git recognizes binary files. */
+/** Git, too, recognizes binary files by a NUL. */
 export function isText(bytes: Buffer): boolean {
   const start = bytes.subarray(0, SNIFFED_BYTES);
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));
 }
 
-/** The bytes; if they are cut, without the last character, which may be incomplete. */
+/** The last character may be incomplete. */
 function wholeCharacters(bytes: Buffer, isCut: boolean): Buffer {
   if (!isCut) return bytes;
   let end = bytes.length;

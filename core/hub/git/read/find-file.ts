@@ -17,37 +17,27 @@ import { type Revision, resolveRevision } from "./revision.ts";
 import { describeEntry, type Entry, requireEntry } from "./tree-entries.ts";
 import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 
-/** A file of a revision. */
 export type FoundFile = {
   revision: Revision;
   sha: string;
   entry: Entry;
-  /** The size in git: that of the pointer, if the file is in Git LFS. */
   storedSize: number;
-  /** The content in git; undefined when it is larger than the requested `maxBytes`. */
   bytes?: Buffer;
-  /** Its first bytes, if they were requested and the file is not larger than the limit for that. */
   start?: Buffer;
 };
 
 type FileQuery = {
   revision: string;
   path: string;
-  /** The maximum size of content to read; by default nothing. */
   maxBytes?: number;
-  /** If a file is larger than `maxBytes`, its first bytes are read for the content type, up to this size of the file. */
+  /** Reads the first bytes of files up to this size. */
   startMaxBytes?: number;
 };
 
-/**
- * Finds a file of a revision, with its content when that is small.
- * @throws ServiceError `not_found` (RevisionNotFound; EntryNotFound, also for folders and submodules)
- */
 export async function findFile(repo: Repo, query: FileQuery): Promise<FoundFile> {
   return withObjects(await openRepository(repo), (objects) => findFileWith(objects, repo, query));
 }
 
-/** Finds a file with objects that are open already. */
 async function findFileWith(
   objects: GitObjects,
   repo: Repo,
@@ -78,17 +68,11 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
   }
 }
 
-/** How long a download may take in total. */
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** How long a client may seem to read nothing: it first reads from buffers on the way. */
+/** Long, because a client first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
-/**
- * Streams the bytes of a blob; ending the stream ends git and releases its slot. A stream that is read too slowly is ended, sooner while
- * others wait (S137): the client can resume the download with a range.
- * @param oid of an entry that was found here
- * @throws ServiceError `unavailable`
- */
+/** Ends a stream that is read too slowly, sooner while others wait (S137). */
 export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched>): Promise<Readable> {
   const directory = await openRepository(repo);
   const release = await downloads.take({ within: directory });
@@ -117,7 +101,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
 
 async function startBlob(directory: string, oid: string): Promise<Socket> {
   const child = await spawnGit(directory, ["cat-file", "blob", oid], {
-    // Otherwise git keeps the whole file in memory for as long as the client takes to read it.
+    // Without this option, git keeps the whole file in memory for as long as the client takes to read it.
     config: ["core.bigFileThreshold=1m"],
     signal: AbortSignal.timeout(STREAM_MAX_MS),
     niceness: 10,
@@ -129,22 +113,13 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
     // Fewer bytes than announced must not pass for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
-  // A reader gets the errors, if there is one.
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/**
- * The limits with which `findFile` prepares a file for `openFile`: a small file is sent from memory, a larger one is streamed by
- * git (S137).
- */
+/** A larger file is streamed by git (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
-/**
- * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
- * or destroyed.
- * @param file found with `OPEN_FILE_LIMITS`, for somebody who may read content
- * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content; `unavailable`
- */
+/** The caller must read or destroy a stream. @param file found with `OPEN_FILE_LIMITS` */
 export async function openFile(
   repo: Repo,
   file: FoundFile,
@@ -157,7 +132,6 @@ export async function openFile(
   return range ? sliceOf(all, range) : all;
 }
 
-/** Git sends a file from its beginning: the bytes before the range are dropped, and those after it are not awaited. */
 function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
   async function* wanted() {
     let at = 0;
@@ -169,29 +143,21 @@ function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
     }
   }
   const slice = Readable.from(wanted(), { objectMode: false });
-  // A slice that nobody reads never starts, and so would never end its source.
+  // A slice that nobody reads never starts, and so would never end the source.
   return slice.once("close", () => all.destroy());
 }
 
-/** Larger texts are not shown on a page. */
 const VIEW_MAX_BYTES = 512 * 1024;
 
 export type ViewedFile = FoundFile & {
-  /** Null when none was found in time. */
   lastCommit: CommitSummary | null;
-  /** Its content, if it is text that is small enough, is not in Git LFS, and may be read. */
+  /** Null for binary, large and LFS files, and without permission to read content. */
   text: string | null;
-  /** Whether it is text, as far as it was read. */
   isText: boolean;
-  /** Whether the last commit is missing now and will be available soon. */
+  /** Whether the last commit will be available soon. */
   isLate: boolean;
 };
 
-/**
- * A file for a page.
- * @param withContent whether the actor may read content; otherwise only the file's name and size are returned
- * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
- */
 export async function viewFile(
   repo: Repo,
   { revision, path, withContent }: { revision: string; path: string; withContent: boolean },

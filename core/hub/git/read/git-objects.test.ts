@@ -26,10 +26,7 @@ beforeAll(async () => {
   await runGit(path, ["update-ref", "refs/heads/main", sha]);
 });
 
-/**
- * This process's cost of requesting 60,000 objects, `atOnce` at a time. The lower of two runs: the other may include garbage of other
- * tests.
- */
+/** Takes the lower of two runs, because the other may include garbage of other tests. */
 const costOf = async (atOnce: number) => Math.min(await costOnce(atOnce), await costOnce(atOnce));
 
 async function costOnce(atOnce: number): Promise<number> {
@@ -76,7 +73,6 @@ test("S137 the sizes of many files are requested in portions", async () => {
   const { files } = await readSnapshot(repo, "main", { files: "sizes" }).finally(stopWatching);
   expect(files).toHaveLength(FILES);
   expect(files?.[FILES - 1]).toMatchObject({ path: "f9999", size: 20 });
-  // A question has 46 bytes.
   expect(most).toBeLessThan(2_000 * 46);
 });
 
@@ -92,7 +88,6 @@ test("each answer belongs to its question, and open questions are refused when t
   expect(answers.map((found) => found?.oid)).toEqual(asked.map((name) => expected.get(name)));
   const late = Array.from({ length: 5_000 }, () => objects.info(blob));
   objects.close();
-  // Git may have answered some of them by then.
   const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
   expect(statuses).toEqual([...statuses].sort());
   await expect(objects.info(blob)).rejects.toThrow(/closed/);
@@ -107,7 +102,6 @@ describe("S137 git processes that are kept for later requests", () => {
 
   const nothing = (objects: GitObjects) => objects.info("none");
   const leaving = async (objects: GitObjects) => void objects.read("main^{tree}", 9e6).catch(() => undefined);
-  /** How many processes read the objects. */
   const processesFor = async (times: number, work: (objects: GitObjects) => Promise<unknown>) => {
     const launch = vi.spyOn(gitLauncher() as GitLauncher, "launch");
     try {
@@ -123,7 +117,6 @@ describe("S137 git processes that are kept for later requests", () => {
   });
 
   test("a git process that has read much is not kept, because git frees no memory", async () => {
-    // A tree of 1 MB: sixteen of them are too much for one process.
     expect(await processesFor(40, (objects) => objects.tree("main"))).toBeGreaterThanOrEqual(2);
   });
 

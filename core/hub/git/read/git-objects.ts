@@ -6,35 +6,25 @@ import { CLOSED, type GitObject, keepIdleReader, type ObjectInfo, ObjectReader, 
 
 const TIMEOUT_MS = 20_000;
 
-/** About 100,000 entries in one folder: they are in memory while the folder is read. */
+/** Limits the memory for one folder. */
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
-/**
- * The limit for all folders that one request reads. Each name in a path has its own folder, and a request can name 1,000 paths: without a
- * limit, reading them blocks this process for everybody else (S137).
- */
+/** A request can name 1,000 paths, and each name in a path has its own folder (S137). */
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
-/** The limit for one annotated tag. Pushes refuse a larger one (smart-http/hooks/plain/pre-receive). */
 export const TAG_MAX_BYTES = 1024 * 1024;
 const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
-/** How many tags may point to one another. */
 const NESTED_TAGS_MAX = 5;
-/** What each tree costs besides its bytes: two answers from git, and the memory for the result. */
 const TREE_COST_BYTES = 256;
 
-/**
- * A repository's objects, all read through one git process, however many are requested and in any order. Requested names must not contain
- * line breaks; paths are never requested but walked down tree by tree (tree-entries.ts).
- */
+/** Requested names must not contain line breaks, so paths are walked down tree by tree. */
 export class GitObjects {
   readonly #path: string;
   readonly #reader: ObjectReader;
   readonly #deadline: NodeJS.Timeout;
-  /** The results, by the requested names. */
   readonly #trees = new Map<string, Buffer>();
   #treeBytes = 0;
   #isClosed = false;
 
-  /** The caller must close it. */
+  /** The caller must close the objects. */
   static async open(path: string): Promise<GitObjects> {
     return new GitObjects(path, takeIdleReader(path) ?? (await ObjectReader.start(path)));
   }
@@ -45,15 +35,11 @@ export class GitObjects {
     this.#deadline = setTimeout(() => reader.end(new RanOutOfTime()), TIMEOUT_MS);
   }
 
-  /** The type and size of an object; undefined when none has this name. */
   async info(name: string): Promise<ObjectInfo | undefined> {
     return this.#ask("info", name);
   }
 
-  /**
-   * The commit that a ref or an id leads to, through annotated tags; undefined when it leads to none. Git's own `^{commit}` would read as
-   * many nested tags as somebody has pushed, each in full (S137).
-   */
+  /** Git's own `^{commit}` would read any number of nested tags in full (S137). */
   async commit(name: string): Promise<ObjectInfo | undefined> {
     let found = await this.info(name);
     for (let tags = 0; found?.type === "tag"; tags++) {
@@ -65,12 +51,10 @@ export class GitObjects {
     return found?.type === "commit" ? found : undefined;
   }
 
-  /** Whether there is a ref of this full name. */
   async hasRef(ref: string): Promise<boolean> {
     return (await resolveRef(this.#path, ref)) !== null;
   }
 
-  /** An object with its content; undefined when none has this name. @throws ObjectTooLarge */
   async read(name: string, maxBytes: number): Promise<GitObject | undefined> {
     const info = await this.info(name);
     if (!info) return undefined;
@@ -78,11 +62,7 @@ export class GitObjects {
     return (await this.#ask("contents", info.oid)) as GitObject | undefined;
   }
 
-  /**
-   * The content of a tree, or of the root of a commit; undefined when there is none. Each is read once, however many paths lead
-   * through it (S138).
-   * @throws TooMuchToRead
-   */
+  /** Each tree is read once, however many paths lead through that tree (S138). */
   async tree(treeish: string): Promise<Buffer | undefined> {
     const known = this.#trees.get(treeish);
     if (known) return known;
@@ -99,7 +79,7 @@ export class GitObjects {
     return tree?.bytes;
   }
 
-  /** The type and size of the tree of a commit. Git's own `^{tree}` would read all of a tree before its size is known (S137). */
+  /** Git's own `^{tree}` would read a whole tree before the size is known (S137). */
   async #treeOf(treeish: string): Promise<ObjectInfo | undefined> {
     const info = await this.info(treeish);
     if (info?.type === "tree") return info;
@@ -123,7 +103,6 @@ export class GitObjects {
   }
 }
 
-/** An object is larger than the caller allows. */
 export class ObjectTooLarge extends Error {
   override name = "ObjectTooLarge";
   readonly info: ObjectInfo;
@@ -134,18 +113,13 @@ export class ObjectTooLarge extends Error {
   }
 }
 
-/** A request needs more data than one response can contain. */
 export class TooMuchToRead extends ServiceError {
   constructor(message: string) {
     super("invalid_request", message);
   }
 }
 
-/**
- * Opens the objects of a repository while `work` runs. `work` must not open any itself, and must do nothing that takes longer than looking
- * objects up: it holds one of few slots (queues.ts).
- * @throws ServiceError `unavailable` when no slot was free in time
- */
+/** `work` must not open objects or do slow work, because it holds one of few slots. */
 export function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
   return objectReads.run(
     async () => {

@@ -22,7 +22,6 @@ let repo: Repo;
 
 const identity = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
 
-/** Commits these files and no others, with these modes and contents. */
 async function commitFiles(
   parents: string[],
   files: Record<string, { mode?: string; content: string | Buffer }>,
@@ -163,7 +162,7 @@ describe("readCommit", () => {
     ]);
     expect(diff.files.find(({ path }) => path === "run")).toMatchObject({ oldMode: "100644", newMode: "100755", hunks: [] });
     expect(diff).toMatchObject({ fileCount: 8, isCut: false });
-    // Those who may not read content see the names of the files. By numbers of lines or similarity, they could test guesses of the content.
+    // Numbers of lines and similarity would let readers without access test guesses of the content.
     const named = await readCommit(repo, second, { withLines: false });
     expect(named.diff.files.map(brief).sort()).toEqual(
       [
@@ -180,7 +179,6 @@ describe("readCommit", () => {
     );
     expect(named.diff).toMatchObject({ fileCount: 9, additions: 0, deletions: 0, isCut: false });
     expect(named.diff.files.flatMap(({ hunks }) => hunks)).toEqual([]);
-    // The first commit is compared with the empty tree.
     expect((await readCommit(repo, first)).diff.files.every(({ status }) => status === "added")).toBe(true);
   });
 
@@ -298,7 +296,6 @@ describe("listRefs", () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
-    // Git reads the commit for each branch, which takes far longer when it is not in a pack.
     await runGit(path, ["repack", "-adq"]);
     const branches = Array.from({ length: 30_001 }, (_, at) => `${sha} refs/heads/${at + 100_000}\n`);
     const header = "# pack-refs with: peeled fully-peeled sorted \n";
@@ -319,7 +316,6 @@ describe("listRefs", () => {
     const [long, tooLarge] = [await tagOf("x".repeat(900_000)), await tagOf("x".repeat(2 * 1024 * 1024))];
     const refs = Array.from({ length: 60 }, (_, index) => `create refs/tags/long-${index} ${long}\n`);
     await runGit(path, ["update-ref", "--stdin"], { input: `${refs.join("")}create refs/tags/too-large ${tooLarge}\n` });
-    // With their first lines this would exceed the limit of git's output: 60 times 900 KB.
     const { tags } = await listRefs(made);
     expect(tags.map(({ targetCommit }) => targetCommit)).toEqual(Array(60).fill(sha));
     const [first] = tags;

@@ -22,7 +22,6 @@ test("isOnBranch distinguishes a commit that only a pull request reaches from on
   const isOn = async (sha: string | null, ref: string | null = null) => isOnBranch(await now(), { ref, sha });
   for (const sha of [first, second, null]) expect(await isOn(sha)).toBe(true);
   expect(await isOn(pushed)).toBe(false);
-  // Requested by the ref of the pull request.
   expect(await isOn(pushed, "refs/pr/1")).toBe(true);
   await setRef(repo, ada, "refs/tags/v1", pushed);
   expect(await isOn(pushed)).toBe(true);

@@ -2,7 +2,6 @@ import { COMMIT_FIELDS, COMMIT_FORMAT, type CommitSummary, parseCommit } from ".
 import { OutputSplitter } from "./output-splitter.ts";
 import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 
-/** The time limit of one walk: an entry that was last changed further back gets no last commit. */
 const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -11,19 +10,13 @@ type LastCommits = ReadonlyMap<string, CommitSummary>;
 const findOnce = walker<LastCommits>({ max: 500 });
 
 type LastCommitsQuery = {
-  /** The folder's path without a trailing slash; empty for the root. */
+  /** Without a trailing slash. */
   folder: string;
-  /** From the root. */
   paths: readonly string[];
   maxMs?: number;
   waitMaxMs?: number;
 };
 
-/**
- * The latest commit that changed each of some paths below one folder. One walk of the history finds them all, and stops at the last of
- * them.
- * @throws ServiceError `unavailable` when no slot was free in time
- */
 export async function findLastCommits(
   path: string,
   commit: string,
@@ -63,20 +56,17 @@ async function walkBack(
     }
   } finally {
     child.kill("SIGKILL");
-    // Unread output would keep it open forever.
+    // Unread output would keep the stream open forever.
     child.stdout.destroy();
   }
   return { value: found, isWhole: wanted.size === 0 };
 }
 
-/**
- * A change of anything in a folder changes the folder.
- * @param changed a path, cut to the longest wanted length: its pusher may have nested it in thousands of folders, each looked up (S137)
- */
+/** @param changed cut, because a pusher may nest thousands of folders (S137) */
 function assignCommit(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
-    // A copy: a slice would keep all of `changed` in memory.
+    // A copy, because a slice would keep all of `changed` in memory.
     if (wanted.delete(one)) found.set(Buffer.from(one).toString(), commit);
   }
 }
@@ -86,7 +76,6 @@ function summaryOf(fields: string[]): CommitSummary {
   return { sha, title, author };
 }
 
-/** Yields the parts of each commit in `git log -z --raw`, then each path that it changed. */
 async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[] | string> {
   const tokens = tokensOf(output);
   const next = async () => (await tokens.next()).value as string | undefined;
@@ -103,7 +92,6 @@ async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[
   }
 }
 
-/** Yields the text between NULs. */
 async function* tokensOf(output: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const splitter = new OutputSplitter();
   let size = 0;

@@ -10,7 +10,7 @@ import { type Revision, resolveRevision } from "./revision.ts";
 import { isTreePath } from "./tree-entries.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
-/** The default and maximum page size. Existing clients may ask for up to ten times as much, and accept shorter pages. */
+/** Existing clients may request ten times as much, and accept shorter pages. */
 export const COMMITS_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
@@ -18,19 +18,13 @@ type CommitPage = { revision: Revision; commits: Commit[]; total: number; page: 
 
 type CommitQuery = {
   revision: string;
-  /** Lists only commits that changed this path. */
   path?: string;
-  /** From 0. */
   page?: number;
   limit?: number;
 };
 
 const countOnce = walker<number>({ max: 2_000 });
 
-/**
- * The history of a revision, latest first; empty for a repository without commits.
- * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
- */
 export async function listCommits(repo: Repo, { path = "", ...query }: CommitQuery): Promise<CommitPage> {
   const page = Math.min(Math.max(Math.trunc(query.page || 0), 0), PAGE_MAX);
   const pageSize = Math.min(Math.max(Math.trunc(query.limit || COMMITS_PAGE_MAX), 1), COMMITS_PAGE_MAX);
@@ -42,16 +36,10 @@ export async function listCommits(repo: Repo, { path = "", ...query }: CommitQue
     logCommits(directory, [`--skip=${page * pageSize}`, `--max-count=${pageSize}`, "--end-of-options", revision.sha], path),
     countCommits(directory, revision.sha, path),
   ]);
-  // A path that no commit ever had is an error; a deleted path is not.
   if (path !== "" && total === 0) throw notFound("Entry");
   return { revision, commits, total, page, pageSize };
 }
 
-/**
- * How many commits a commit has in its history, itself included.
- * @param path counts only commits that changed this path
- * @throws ServiceError `unavailable` when no slot was free in time, or counting took too long
- */
 export async function countCommits(directory: string, sha: string, path = "", waitMaxMs?: number): Promise<number> {
   const walk = async () => {
     const output = await runWalkGit(directory, ["rev-list", "--count", "--end-of-options", sha, ...onlyAt(path)], literal);
@@ -60,7 +48,6 @@ export async function countCommits(directory: string, sha: string, path = "", wa
   return countOnce({ directory, of: [sha, path], walk, waitMaxMs });
 }
 
-/** @param range arguments that select commits: options, then revisions */
 export async function logCommits(directory: string, range: readonly string[], path = ""): Promise<Commit[]> {
   try {
     return parseCommits(await runWalk(directory, ["log", "-z", COMMIT_FORMAT, ...range, ...onlyAt(path)], literal));
@@ -73,11 +60,7 @@ export async function logCommits(directory: string, range: readonly string[], pa
 const literal = { env: { GIT_LITERAL_PATHSPECS: "1" } };
 const onlyAt = (path: string): string[] => (path === "" ? [] : ["--", path]);
 
-/**
- * One commit with its changes, compared with its first parent if it has several.
- * @param withLines whether the lines are read too: they are content, and some readers may see only the names of files
- * @throws ServiceError `not_found` (RevisionNotFound)
- */
+/** @param withLines without it, the diff has no content, for readers who may see only the names of files */
 export async function readCommit(
   repo: Repo,
   revision: string,

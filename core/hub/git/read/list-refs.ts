@@ -5,25 +5,18 @@ import { TAG_MAX_BYTES } from "./git-objects.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 export type ListedRef = {
-  /** The name without the prefix: `main` for `refs/heads/main`. */
   name: string;
-  /** The full name. */
   ref: string;
-  /** The commit that it leads to, also from an annotated tag. */
   targetCommit: string;
 };
 
-/** Details from a ref's objects, read only for the refs that a page shows. */
 export type RefDescription = {
-  /** The commit's time. */
   committedAt: Date | null;
-  /** For an annotated tag: the first line, cut. */
   message: string | null;
 };
 
 type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
 
-/** How many refs of each kind are listed; a list that is cut has this length. */
 const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
@@ -36,10 +29,6 @@ const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00")
 
 const listOnce = walker<Refs>({ max: 1_000, keepsWhole: false });
 
-/**
- * The refs of a repository: the default branch, the other branches and the tags by name, pull requests from the latest to the first.
- * @throws RanOutOfTime; ServiceError `unavailable`
- */
 export async function listRefs(repo: Repo, { withPullRequests = false } = {}): Promise<Refs> {
   const directory = await openRepository(repo);
   const wanted = Object.values(kinds).filter((prefix) => prefix !== kinds.pullRequests || withPullRequests);
@@ -52,7 +41,7 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
 
 async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
-  // All of them: git lists the kinds one after the other, and a smaller limit could leave nothing of the last one.
+  // A smaller limit could omit the last of the kinds, which git lists one after the other.
   const args = ["for-each-ref", `--count=${REPOSITORY_REFS_MAX}`, `--format=${FORMAT}`, "--", ...wanted];
   const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
   const found = lines.map((line) => line.split("\0") as [string, string, string, string]);
@@ -72,7 +61,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   return refs;
 }
 
-/** The commits of annotated tags. Each tag is read once, however many refs name it: `for-each-ref` would read it for each of them. */
+/** `for-each-ref` would read a tag once for each ref that names it. */
 async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<Map<string, string>> {
   const commits = new Map<string, string>();
   if (tags.size === 0) return commits;
@@ -86,11 +75,6 @@ async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<
   return commits;
 }
 
-/**
- * Describes the refs that a page shows, by their full names.
- * @param shown a few of the refs that `listRefs` returned
- * @throws as `listRefs`
- */
 export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Promise<ReadonlyMap<string, RefDescription>> {
   const descriptions = new Map<string, RefDescription>();
   if (shown.length === 0) return descriptions;

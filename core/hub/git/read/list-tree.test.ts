@@ -13,7 +13,7 @@ import { entriesIn } from "./tree-entries.ts";
 let ada: TestPerson;
 let repo: Repo;
 
-/** Commits a tree with any names and modes, which commands that check them would refuse. */
+/** Commands that check names and modes would refuse this tree. */
 async function commitTree(lines: string, branch: string): Promise<string> {
   const path = await openRepository(repo);
   const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
@@ -40,7 +40,6 @@ async function everything(query: Parameters<typeof listTree>[1]): Promise<string
   return paths;
 }
 
-/** The bytes that git writes during `work`. */
 async function bytesFromGit(work: () => Promise<unknown>): Promise<number> {
   let bytes = 0;
   const count = (chunk: Buffer) => {
@@ -257,7 +256,7 @@ test("S137 large folders within each other are not all held in memory: together 
 });
 
 test("S138 a large folder is read once for many of its paths", async () => {
-  // In a repository that no earlier test has read: output of a process that is still open would not be counted.
+  // A new repository, because this would miss the output of a process that is still open.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -274,7 +273,6 @@ test("S138 a large folder is read once for many of its paths", async () => {
 });
 
 describe("S137 git does not limit the length of names: a list of paths is limited in bytes", () => {
-  /** Commits a folder of this name with `count` files in it. */
   async function commitFolder(name: string, count: number, branch: string): Promise<void> {
     const file = Buffer.from(await blob("one file, many names"), "hex");
     const files = Array.from({ length: count }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -310,7 +308,6 @@ describe("S137 git does not limit the length of names: a list of paths is limite
 });
 
 describe("S137 a path whose folders are all large", () => {
-  /** A tree of almost 4 MiB, with a folder at its end. */
   const large = async (last: string) => {
     const file = Buffer.from(await blob("one file, many names"), "hex");
     const files = Array.from({ length: 110_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -339,7 +336,7 @@ describe("S137 a path whose folders are all large", () => {
     const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
     expect((await find()).bytes?.toString()).toBe("one file, many names");
     makeAll();
-    // Garbage collection, compilation and other processes add to a run at any time, so the cheapest runs are compared.
+    // Garbage collection and other processes add to a run at any time, so the cheapest runs are compared.
     let [found, all] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let times = 0; times < 20 && found >= all / 2; times++) {
       found = Math.min(found, await cpuOf(find));

@@ -16,43 +16,33 @@ import {
 } from "./tree-entries.ts";
 
 export const TREE_PAGE_MAX = 1_000;
-/** The page size with the last commit of each entry. */
 export const EXPANDED_TREE_PAGE_MAX = 200;
 
 export type TreePage = {
   revision: Revision;
   entries: Entry[];
-  /** For the next page; null on the last one. */
   nextCursor: string | null;
 };
 
 type TreeQuery = {
   revision: string;
-  /** A folder, without slashes at either end; empty for the root. */
+  /** Without slashes at either end. */
   path?: string;
   isRecursive?: boolean;
-  /** Whether to find the last commit of each entry. */
   isExpanded?: boolean;
-  /** From the previous page. */
   cursor?: string;
   limit?: number;
 };
 
-/**
- * A page of the entries of a folder, or of everything below it when it is recursive. Folders come first, and in a recursive list each
- * is followed by its content. A repository without commits has no entries.
- * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
- */
 export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> {
   const directory = await openRepository(repo);
   const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
   const { sha } = page.revision;
-  // The objects are closed by now: searching for commits can take far longer, and has slots of its own.
+  // Searching for commits can take far longer, and has slots of its own.
   if (!query.isExpanded || sha === null) return page;
   return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
 
-/** Lists a page with objects that are open already, without the last commits. */
 export async function listTreeWith(
   objects: GitObjects,
   repo: Repo,
@@ -74,29 +64,22 @@ export async function listTreeWith(
   return { revision, entries, nextCursor };
 }
 
-/** Adds to each entry the last commit that changed it. Call it with no objects open. */
+/** Call this with no objects open. */
 async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
   const commits = await findLastCommits(directory, commit, { folder, paths: entries.map(({ path }) => path) });
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
 
-/**
- * The limit for all folders that one walk reads. Each entry becomes an object, which blocks the process for a microsecond (S137). It allows
- * the longest list that anybody requests (read-snapshot.ts) and one large folder more.
- */
+/** Each entry becomes an object, and creating many objects blocks the process (S137). */
 const WALK_ENTRIES_MAX = 250_000;
 
-/** The limit for all paths that one walk finds: each repeats the names of its folders, whose length the pusher chooses (S137). */
+/** Each path repeats the names of its folders, whose length the pusher chooses (S137). */
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
 
 export type Found = { entry: TreeEntry; path: string };
 type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
-/**
- * Lists the entries below a tree, depth first; folders that lie entirely before the cursor are not opened. Paths too long to be requested
- * are left out, with everything below them.
- * @throws TooMuchToRead
- */
+/** Omits paths that are too long to be requested, with everything below them. */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
   const walking = { found: [], entries: 0, pathBytes: 0 };
   await walkInto(objects, treeish, walk, walking);
@@ -139,12 +122,10 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
   }
 }
 
-/** Folders, then everything else, each in git's order. */
 function foldersFirst(entries: TreeEntry[]): TreeEntry[] {
   return [...entries.filter(({ type }) => type === "directory"), ...entries.filter(({ type }) => type !== "directory")];
 }
 
-/** The last entry of a page. */
 type Cursor = { path: string; isFolder: boolean };
 
 const cursorOf = ({ entry, path }: Found): string =>
@@ -158,7 +139,7 @@ function readCursor(cursor: string): Cursor {
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 
-/** The position of an entry in the list: "around" for the cursor's own entry and for the folders that contain it. */
+/** "around": the cursor's own entry, or a folder around that entry. */
 function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
   if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
   const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
@@ -172,13 +153,8 @@ function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
 /** Git orders by bytes, with a slash after the name of a folder. Latin-1 keeps the order of the bytes. */
 const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolder ? `${name}/` : name).toString("latin1");
 
-/** How many paths may be requested at once. */
 export const PATHS_MAX = 1_000;
 
-/**
- * The entries at some paths of a revision; paths without an entry are left out.
- * @throws ServiceError `not_found` (RevisionNotFound), `payload_too_large` for paths whose folders are too large together
- */
 export async function findPaths(
   repo: Repo,
   { revision: name, paths, isExpanded = false }: { revision: string; paths: readonly string[]; isExpanded?: boolean },

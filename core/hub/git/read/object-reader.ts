@@ -9,16 +9,13 @@ type Pending = {
   isContents: boolean;
   resolve: (found: ObjectInfo | GitObject | undefined) => void;
   reject: (error: Error) => void;
-  /** Set once the first line of the answer has arrived. */
   info?: ObjectInfo;
 };
 
-// A large cache of delta bases rarely helps another request, so it is kept small.
-// An abbreviated id that fits several objects means the commit.
+// `committish`: an ambiguous abbreviated id means the commit.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
-/** How long a process waits for the next request that reads from the same repository, and how many processes wait. */
 const IDLE_MS = 2_000;
 const IDLE_MAX = 32;
 /** Git keeps all trees and commits that it has read in memory, so no process is used for long (S137). */
@@ -28,13 +25,11 @@ const READER_MAX_QUESTIONS = 5_000;
 
 const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
-/** The error for a question to a closed reader. */
 export const CLOSED = "the reader of git objects is closed";
 
-/** A git process that answers questions about one repository's objects, in the order of the questions. */
 export class ObjectReader {
   readonly #child: GitProcess;
-  /** Unanswered questions start at `#next`: removing the first element of an array would move all others (S137). */
+  /** Unanswered questions start at `#next`, because removing the first element of an array would move all others (S137). */
   #pending: Pending[] = [];
   #next = 0;
   #chunks: Buffer[] = [];
@@ -43,12 +38,11 @@ export class ObjectReader {
   #stderr = "";
   readonly #startedAt = Date.now();
   #questions = 0;
-  /** The size of the trees, commits and tags asked about: git keeps those. */
+  /** The size of trees, commits and tags, which git keeps. */
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Not under limited-git, which is 50 % slower: callers (git-objects.ts) check an object's size before they read it, and end the reader
-    // at a deadline.
+    // Without limited-git, which is slower. Callers check an object's size first and end the reader at a deadline.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
@@ -67,7 +61,6 @@ export class ObjectReader {
     child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
   }
 
-  /** Whether it can be reused for another request. */
   get isIdle(): boolean {
     const isWithinLimits =
       this.#bytes <= READER_MAX_BYTES && this.#questions <= READER_MAX_QUESTIONS && Date.now() - this.#startedAt <= READER_MAX_MS;
@@ -86,7 +79,6 @@ export class ObjectReader {
       this.#pending.push({ isContents: command === "contents", resolve, reject });
       this.#questions += 1;
       const { stdin } = this.#child;
-      // All questions of one turn are written in one piece.
       if (stdin.writableCorked === 0) {
         stdin.cork();
         process.nextTick(() => stdin.uncork());
@@ -119,7 +111,6 @@ export class ObjectReader {
 
   #toNext(): void {
     this.#next += 1;
-    // Answered questions are removed only once they are half of the array.
     if (this.#next * 2 < this.#pending.length) return;
     this.#pending = this.#pending.slice(this.#next);
     this.#next = 0;
@@ -153,14 +144,14 @@ export class ObjectReader {
 
 type IdleReader = { path: string; reader: ObjectReader; timer: NodeJS.Timeout };
 
-// One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookIdleReaders?: Set<IdleReader> };
 keeper.keyhookIdleReaders ??= new Set();
 const idleReaders = keeper.keyhookIdleReaders;
 
-/** Keeps a reader for the next request, or ends it. A repository's pages are read soon after one another; starting git is half of the cost. */
+/** A repository's pages are often read soon after one another, and starting git is expensive. */
 export function keepIdleReader(path: string, reader: ObjectReader): void {
-  // Only a process that serves many requests has a launcher: a command ends when it is done.
+  // Without a launcher, this process is a command, which ends when the work is done.
   if (!reader.isIdle || !gitLauncher() || idleReaders.size >= IDLE_MAX) {
     reader.end(new Error(CLOSED));
     return;
@@ -173,14 +164,12 @@ export function keepIdleReader(path: string, reader: ObjectReader): void {
   idleReaders.add(one);
 }
 
-/** The reader that a previous request left for this repository, if there is one. */
 export function takeIdleReader(path: string): ObjectReader | undefined {
   for (const one of idleReaders) {
     if (one.path !== path) continue;
     idleReaders.delete(one);
     clearTimeout(one.timer);
     if (one.reader.isIdle) return one.reader;
-    // It has failed, or become too old, since it was left.
     one.reader.end(new Error(CLOSED));
   }
   return undefined;

@@ -1,16 +1,11 @@
 import { PATH_MAX_BYTES } from "./tree-entries.ts";
 
-/** More than the callers use of any path, line or part of a commit. */
 export const TEXT_MAX_BYTES = 2 * PATH_MAX_BYTES;
 
-/**
- * Splits git's output into texts. A pushed name or line may be many megabytes long, and arrives in small chunks (S137): each chunk is
- * searched once, and a text is cut to `TEXT_MAX_BYTES`.
- */
+/** A pushed line may have many megabytes, so each chunk is searched once and long texts are cut (S137). */
 export class OutputSplitter {
-  /** The byte after each text; it may change after any text. */
+  /** May change after each text. */
   separator = 0;
-  /** The start of a text whose end has not arrived. */
   #parts: Buffer[] = [];
   #size = 0;
 

@@ -13,10 +13,7 @@ const statuses: Record<string, FileStatus> = {
 const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
-/**
- * Parses the output of `git diff-tree --raw -z`, with or without `--numstat`, before any patch. Because of `-z`, git does not quote names.
- * Call `push` with each text between NULs; it returns true when this part of the output is over.
- */
+/** Parses `git diff-tree --raw -z`. Call `push` with each text between NULs until it returns true. */
 export class RawDiff {
   readonly files: DiffFile[] = [];
   #expected: "record" | "old path" | "path" | "old number path" | "number path" = "record";
@@ -68,7 +65,7 @@ export class RawDiff {
     }
     const [, additions, deletions, path] = NUMBERS.exec(token) ?? [];
     if (additions === undefined) return true;
-    // In the same order as the records before; for a rename, both names follow.
+    // For a rename, both names follow.
     const file = this.files[this.#counted++];
     if (file) {
       file.isBinary = additions === "-";
@@ -80,7 +77,7 @@ export class RawDiff {
   }
 }
 
-/** Git does not limit the length of names. A cut one is still too long to be that of another file (tree-entries.ts). */
+/** A cut name is still too long to be the name of another file. */
 const shownPath = (path: string): string =>
   Buffer.byteLength(path) > PATH_MAX_BYTES ? `${Buffer.from(path).toString("utf8", 0, PATH_MAX_BYTES)}…` : path;
 
@@ -88,20 +85,14 @@ const presentMode = (mode = ""): string | null => (mode === "000000" ? null : mo
 const presentOid = (oid = ""): string | null => (/^0+$/.test(oid) ? null : oid);
 
 type PatchLimits = {
-  /** Lines of one file. */
   fileLines: number;
-  /** Lines of all files together. */
   lines: number;
-  /** Characters of one line. */
   lineCharacters: number;
 };
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
 
-/**
- * Assigns the lines of git's patches to their files. It identifies files by their order, never by the names in the patch, which git
- * quotes and which can contain anything. A file whose type changed has two patches.
- */
+/** The names in a patch can contain anything, so files are identified by their order. */
 export class Patches {
   readonly #files: readonly DiffFile[];
   readonly #limits: PatchLimits;
@@ -119,12 +110,10 @@ export class Patches {
     this.#limits = limits;
   }
 
-  /** Whether nothing more would be kept. */
   get isFull(): boolean {
     return this.#lines >= this.#limits.lines;
   }
 
-  /** Marks the current file and all later ones as cut. */
   cutRest(): void {
     for (const file of this.#files.slice(Math.max(this.#at, 0))) if (!file.isBinary && hasContentChanged(file)) file.isCut = true;
   }

@@ -32,7 +32,6 @@ beforeAll(async () => {
   }
 });
 
-/** How many processes `work` starts. */
 async function processesOf(work: () => Promise<unknown>): Promise<number> {
   let count = 0;
   await work().finally(watchProcesses(() => count++));
@@ -44,7 +43,6 @@ describe("git is started a few times for a page, however much is on it", () => {
     const folder = () => readFolder(repo, { revision: "main", path: "", mayReadContent: true });
     const page = () => Promise.all([folder(), listRefs(repo)]);
     expect(await processesOf(page)).toBe(4);
-    // Facts about a commit are cached, on a busy machine a moment later.
     await expect.poll(() => processesOf(page)).toBe(2);
     const { entries, readme, commitCount, lastCommit } = await folder();
     expect(entries.map(({ path, lastCommit }) => [path, lastCommit?.title])).toEqual([
@@ -74,9 +72,7 @@ describe("git is started a few times for a page, however much is on it", () => {
     const files = await Promise.all(Array.from({ length: 100 }, read)).finally(stopWatching);
     expect(files.every(({ bytes }) => bytes?.toString() === "# 4")).toBe(true);
     expect(most).toBeGreaterThan(4);
-    // A process that has ended is counted until its exit is reported.
     expect(most).toBeLessThan(32);
-    // A failure releases the slot.
     const failing = Array.from({ length: 70 }, () => findFile(repo, { revision: "none", path: "a" }).catch(() => "refused"));
     expect(new Set(await Promise.all(failing))).toEqual(new Set(["refused"]));
     expect(objectReads.counts).toMatchObject({ taken: 0, waiting: 0 });
@@ -112,7 +108,6 @@ function openFiles(): string[] {
 }
 
 test("S137 the search for last commits takes less than ten times as long for files two thousand folders deep as for files with equally long names", async () => {
-  /** The time that this process computes for, in microseconds. */
   const costOf = async (folder: string) => {
     const made = await someRepo(ada);
     const directory = await openRepository(made);
@@ -156,7 +151,6 @@ test("S137 only a short beginning of an author's name is kept, and only some lar
 
 test("S137 while others hold all slots for walks, a folder and a file are shown without their last commits", async () => {
   const places = [];
-  // One party after another takes a slot, until one has to wait.
   for (let party = 0; walks.counts.waiting === 0; party++) {
     const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
     places.push(place.catch(() => () => undefined));
@@ -174,7 +168,6 @@ test("S137 while others hold all slots for walks, a folder and a file are shown 
     vi.useRealTimers();
     for (const release of await Promise.all(places)) release();
   }
-  // A lack of slots is not remembered as a lack of results.
   const folder = () => readFolder(repo, { revision: "main", path: "", mayReadContent: true });
   await expect.poll(folder, { timeout: 20_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
@@ -190,7 +183,6 @@ describe("S137 a walk that ran out of time is not started again", () => {
     expect(await processesOf(again)).toBe(0);
     expect((await again()).size).toBe(0);
     expect(await processesOf(() => findLastCommits(directory, sha, { folder: "a", paths: ["a/1/1.txt"] }))).toBe(1);
-    // After a while it is worth another attempt.
     const now = Date.now();
     vi.setSystemTime(now + 11 * 60_000);
     expect((await again()).size).toBe(1);
@@ -225,11 +217,9 @@ describe("S137 a walk that ran out of time is not started again", () => {
     const args = ["diff", "--stat", EMPTY_TREE, await treeWith(directory, large)];
     await expect(runWalk(directory, args, { memoryMiB: 32 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
-    // The memory limit of walks is large enough.
     await expect(runWalkGit(directory, args)).resolves.toMatchObject({ length: expect.any(Number) });
   });
 
-  /** A tree of ten billion paths: no machine is fast enough for it. */
   const endlessWalk = async (what: string) => {
     const directory = await openRepository(await unfoldingRepo(ada));
     return { directory, args: ["diff", "-r", what, EMPTY_TREE, "main"] };

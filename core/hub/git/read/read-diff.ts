@@ -6,35 +6,24 @@ import { OutputSplitter } from "./output-splitter.ts";
 import { Patches, RawDiff } from "./parse-diff.ts";
 import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
 
-/** The empty tree, which git knows without storing it. */
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
 const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 
-// Files of more than 2 MB are compared as binary: nobody reads them line by line.
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
 const ARGUMENTS = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--full-index", "--no-ext-diff", "--no-textconv"];
 
 type DiffOptions = {
-  /** Only what changed in the second commit since the merge base, instead of all differences. */
+  /** Compares with the merge base instead of the first commit. */
   sinceMergeBase?: boolean;
-  /**
-   * Whether the lines are read too. Otherwise files are only named, for readers who may not see content: counts of added and deleted lines,
-   * and renames with changes, would tell them whether a file already has the lines that they propose.
-   */
+  /** Counts of lines and renames with changes would let readers without access test guesses of the content. */
   withLines?: boolean;
-  /** The time after which reading ends, with the part that has arrived. */
   maxMs?: number;
 };
 
-/**
- * The difference from one commit, or the empty tree, to another: all its files up to a limit, and as many of their lines as fit on
- * a page. The git process is ended when enough has arrived. If it runs out of time, the part that has arrived is returned; the next
- * caller gets the names of the files.
- * @throws ServiceError `not_found` (RevisionNotFound) when a commit does not exist
- */
+/** After a timeout, returns the part that has arrived. Later callers get only the names of files. */
 export async function readDiff(
   directory: string,
   from: string,
@@ -76,10 +65,8 @@ async function walkDiff(
   if (!isWhole) child.kill("SIGKILL");
   const status = await ended;
   if (isWhole && status !== 0) {
-    // Two unrelated histories: all differences.
     if (/no merge base/.test(stderr)) return walkDiff(directory, from, to, { sinceMergeBase: false, withLines, maxMs });
     if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
-    // Out of time or memory: the part that has arrived is shown.
     if (status !== null && !isOutOfMemory(stderr)) throw new GitFailed(args, status, stderr);
     isWhole = false;
     isInTime = false;
@@ -94,7 +81,6 @@ const withoutLines = (diff: Diff): Diff => ({
   isCut: true,
 });
 
-/** Parses two parts: texts between NULs, then the lines of patches. */
 class DiffReader {
   readonly #splitter = new OutputSplitter();
   readonly #raw = new RawDiff();
@@ -106,7 +92,6 @@ class DiffReader {
     this.#withLines = withLines;
   }
 
-  /** @returns whether to read on */
   read(chunk: Buffer): boolean {
     this.#size += chunk.length;
     for (const text of this.#splitter.split(chunk)) {
@@ -137,11 +122,7 @@ class DiffReader {
 
 const PATCH_MAX_BYTES = 5 * 1024 * 1024;
 
-/**
- * The difference between two commits as `git diff` prints it, for programs; null when it is too large to send. It stays in memory until it has
- * been read, so the request has a slot until then, and slow readers yield (S137).
- * @throws ServiceError `not_found` (RevisionNotFound), `unavailable`
- */
+/** The patch stays in memory until it has been read, so the request keeps a slot (S137). @returns null when the patch is too large */
 export async function readPatch(
   directory: string,
   from: string,

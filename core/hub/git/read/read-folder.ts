@@ -11,12 +11,9 @@ import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 const FOLDER_PAGE_ENTRIES = 100;
 
 type Folder = TreePage & {
-  /** The latest of the last commits of the shown entries; null if there is none, or none was found in time. */
   lastCommit: CommitSummary | null;
-  /** For the whole revision; null when they could not be counted in time. */
   commitCount: number | null;
   readme: Readme | null;
-  /** Whether the last commits or their number are missing now and will be available soon. */
   isLate: boolean;
 };
 
@@ -24,15 +21,10 @@ type FolderQuery = {
   revision: string;
   path: string;
   cursor?: string;
-  /** Without it, the only readme is the repository's card. */
+  /** Without this right, the only readme is the repository's card. */
   mayReadContent: boolean;
 };
 
-/**
- * A page of a folder with everything shown on it; the first one includes the readme. It usually takes three git processes, and one or none
- * when the same commit is requested again.
- * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
- */
 export async function readFolder(repo: Repo, { revision, path, cursor, mayReadContent }: FolderQuery): Promise<Folder> {
   const directory = await openRepository(repo);
   const { page, readme } = await withObjects(directory, async (objects) => {
@@ -55,7 +47,7 @@ export async function readFolder(repo: Repo, { revision, path, cursor, mayReadCo
   return { ...page, entries, lastCommit, commitCount: count.value ?? null, readme, isLate: commits.isLate || count.isLate };
 }
 
-/** The README on the default branch. It is part of the card, which everybody who may see the repository may read. */
+/** Everybody who may see the repository may read the card. */
 export async function readFrontPage(repo: Repo): Promise<Readme | undefined> {
   const { headSha } = repo;
   if (headSha === null || repo.platformId !== null) return undefined;
@@ -63,19 +55,16 @@ export async function readFrontPage(repo: Repo): Promise<Readme | undefined> {
 }
 
 export type Readme = {
-  /** The name of the file. */
   name: string;
   text: string;
-  /** Whether it is Markdown; other text is shown unchanged. */
   isMarkdown: boolean;
 };
 
 const README_MAX_BYTES = 1024 * 1024;
-/** The first existing one is used. */
 const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
 const LENGTHS = new Set(NAMES.map(({ length }) => length));
 
-/** The readme of a folder; undefined if there is none, or only one that is too large to read. */
+/** @returns undefined also if the readme is too large to read */
 async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
   const folder = await findEntry(objects, commit, path);
   if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;

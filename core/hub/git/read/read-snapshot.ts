@@ -5,32 +5,22 @@ import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 import { describeEntry, type Entry } from "./tree-entries.ts";
 
-/**
- * Existing clients consider a list of more than 50,000 files incomplete and request the tree page by page, so one more than that
- * suffices.
- */
+/** Existing clients consider a longer list incomplete and request the tree page by page. */
 const FILES_MAX = 50_001;
-/** Including folders. */
 const ENTRIES_MAX = 150_000;
 const DESCRIBED_AT_ONCE = 1_000;
-/** Apart from its message, a commit has few bytes. */
 const COMMIT_MAX_BYTES = 1024 * 1024;
 
-/** A revision with the paths of its files. */
 export type Snapshot = {
-  /** The full name of the requested ref; null if the request named a commit. */
+  /** Null if the request named a commit. */
   ref: string | null;
   /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
-  /** Null if not requested, or too long for one response: existing clients then request the tree page by page. */
+  /** Null if not requested, or too long for one response. */
   files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 
-/**
- * @param files `sizes` also reads the size of each
- * @throws ServiceError `not_found` (RevisionNotFound)
- */
 export async function readSnapshot(
   repo: Repo,
   revision: string,

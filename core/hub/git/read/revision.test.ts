@@ -116,7 +116,6 @@ describe("resolveRevision", () => {
     names.push("0".repeat(40), first.slice(0, 6), "HEAD^", "FETCH_HEAD", "config", "*", "[a]", "a\\b");
     for (const name of names)
       await expect(resolve(name), JSON.stringify(name)).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
-    // The id of a tag object is not a commit's, but leads to one.
     expect(await resolve(tag)).toMatchObject({ sha: first });
   });
 });

@@ -19,7 +19,6 @@ afterEach(async () => {
   await expect.poll(() => downloads.counts.taken, { timeout: 10_000 }).toBe(0);
 });
 
-/** A server of one blob; the path is the client's address. */
 async function serving(pace: Parameters<typeof streamBlob>[2]): Promise<number> {
   const repo: Repo = await someRepo(await signedInPerson());
   const oid = (await runGit(await openRepository(repo), ["hash-object", "-w", "--stdin"], { input: Buffer.alloc(SIZE, "x") }))
@@ -39,7 +38,6 @@ async function serving(pace: Parameters<typeof streamBlob>[2]): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-/** Sends a request, and reads nothing of the response. */
 async function ask(port: number, ip: string): Promise<Socket> {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   sockets.push(socket);

@@ -4,12 +4,7 @@ import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-poin
 import type { CommitSummary } from "./commit.ts";
 import type { GitObjects } from "./git-objects.ts";
 
-/**
- * Finds the entry at a path in a commit. It walks down the folders one by one, so that `..`, a leading slash or a backslash are ordinary
- * names and lead nowhere (S137). A name that is not UTF-8 is found by the name that is shown.
- * @param path without a slash at either end; empty for the root, which is "root"
- * @throws TooMuchToRead
- */
+/** Walks down by name, so that `..` or a leading slash lead nowhere (S137). @param path without a slash at either end */
 export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
   if (path === "") return "root";
   if (!isTreePath(path)) return undefined;
@@ -25,7 +20,6 @@ export async function findEntry(objects: GitObjects, commit: string, path: strin
   return undefined;
 }
 
-/** @throws ServiceError `not_found` (EntryNotFound); TooMuchToRead */
 export async function requireEntry(objects: GitObjects, commit: string | null, path: string): Promise<TreeEntry | "root"> {
   const entry = commit === null ? (path === "" ? "root" : undefined) : await findEntry(objects, commit, path);
   if (!entry) throw notFound("Entry");
@@ -34,25 +28,19 @@ export async function requireEntry(objects: GitObjects, commit: string | null, p
 
 export type EntryType = "file" | "directory" | "symlink" | "submodule";
 
-/** One line of a tree object. */
 export type TreeEntry = {
-  /** Octal, in git's format: `100644`. */
+  /** Octal. */
   mode: string;
   type: EntryType;
-  /** The name as UTF-8; invalid bytes become replacement characters. */
+  /** Invalid bytes become replacement characters. */
   name: string;
-  /** The name's bytes, as git stores them. */
   bytes: Buffer;
   oid: string;
 };
 
 const OID_BYTES = 20;
 
-/**
- * The entries in the content of a tree object. Only wanted entries become objects: in a folder with 100,000 entries, scanning the bytes
- * takes 5 ms, and creating all objects 150 ms, during which the process is blocked (S137).
- * @param isWanted decides by where the name begins and ends
- */
+/** Creating 100,000 objects would block the process (S137). @param isWanted gets the start and the end of the name */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
     let start = at;
@@ -61,7 +49,6 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
     let end = start;
     while (end < content.length && content[end] !== 0) end++;
     const next = end + 1 + OID_BYTES;
-    // A damaged tree.
     if (next > content.length) return;
     if (isWanted(start, end)) {
       const mode = content.toString("latin1", at, start - 1).padStart(6, "0");
@@ -72,7 +59,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
   }
 }
 
-/** The entry with this name. A name that is not UTF-8 is found by the name that is shown. */
+/** A name that is not UTF-8 is found by the name that is shown. */
 function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
@@ -83,7 +70,7 @@ function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // Each replacement character has at least as many bytes as it replaces.
+  // A replacement character has at least as many bytes as the bytes that it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;
@@ -95,50 +82,44 @@ function typeOf(mode: string): EntryType {
   return mode.startsWith("16") ? "submodule" : "file";
 }
 
-/** A longer or deeper path can be in a tree and be cloned, but is neither listed nor found here: each folder on the way is read (S137). */
+/** Each folder of a path is read, so longer or deeper paths are not found (S137). */
 export const PATH_MAX_BYTES = 4096;
 export const PATH_MAX_NAMES = 200;
 const NOT_A_NAME = new Set(["", ".", ".."]);
 
-/** Whether a text can be a path in a tree; false for a path that git would resolve to another place (S137). */
+/** False for a path that git would resolve to another place (S137). */
 export function isTreePath(path: string): boolean {
   if (Buffer.byteLength(path) > PATH_MAX_BYTES || path.includes("\0")) return false;
   const names = path.split("/");
   return names.length <= PATH_MAX_NAMES && !names.some((name) => NOT_A_NAME.has(name));
 }
 
-/** A file or a folder of a commit. */
 export type Entry = {
   type: EntryType;
   path: string;
   name: string;
   oid: string;
   mode: string;
-  /** The size in bytes; for a file in Git LFS the size of the file, not of its pointer. 0 for folders and submodules. */
+  /** In bytes. For a file in Git LFS, the size of the content. */
   size: number;
   lfs?: LfsPointer;
-  /** The latest commit that changed it, if it was requested and could be found in bounded time. */
   lastCommit?: CommitSummary;
 };
 
-/** An entry of a tree with its size, and with the content of its LFS pointer. */
 export async function describeEntry(objects: GitObjects, entry: TreeEntry, path: string): Promise<Entry> {
   const { type, name, oid, mode } = entry;
   const described = { type, path, name, oid, mode };
-  // The commit of a submodule is in another repository.
   if (type === "directory" || type === "submodule") return { ...described, size: 0 };
   const size = (await objects.info(oid))?.size ?? 0;
   const lfs = await readLfsPointer(objects, entry, size);
   return { ...described, size: lfs?.size ?? size, ...(lfs && { lfs }) };
 }
 
-/** A file in Git LFS: its object, and the size of its pointer in git, in bytes. */
 type LfsPointer = LfsObjectId & { pointerSize: number };
 
 /** `version`, `oid` and `size` alone are longer. */
 const POINTER_MIN_BYTES = 100;
 
-/** The pointer in a file of this size; undefined when the file is not a pointer. */
 export async function readLfsPointer(
   objects: GitObjects,
   { type, oid }: Pick<TreeEntry, "type" | "oid">,

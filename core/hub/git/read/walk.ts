@@ -7,51 +7,42 @@ import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
- * The pusher of a repository controls how long walks of its history and trees take: a few objects can unfold to ten billion paths (S137). So
- * each walk has a slot (queues.ts), memory limits, a low priority and a deadline. A walk that ran out of time is remembered by the ids of
- * its commits, because the next one would run out of time as well.
+ * The pusher of a repository controls how long a walk takes, so each walk has limits (S137). A walk that ran out of time is remembered,
+ * because the next one would run out of time as well.
  */
 
-/** The usual deadline of a walk: about as long as people wait for a page. */
 export const WALK_MAX_MS = 20_000;
 
-/** How long the result of a walk that ran out of time is kept. Afterwards the machine may be less busy, or the repository repacked. */
+/** Afterwards the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
-/** The size of all results that a walker remembers: pushers choose the names in them (S137). */
+/** Pushers choose the names in these results (S137). */
 const REMEMBERED_MAX_BYTES = 16 * 1024 * 1024;
 const ERROR_BYTES = 1_000;
 
-/** A few walks fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
+/** A diff or a merge of a large file can need many times the file's size. */
 const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
 const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core.bigFileThreshold=64m"];
 
 export type Walked<T> = {
   value: T;
-  /** Whether it finished; a result that ran out of time is forgotten after a while. */
   isWhole: boolean;
   /** The value to remember instead, if the value itself is too large. */
   later?: T;
 };
 
 type Walk<T> = {
-  /** The repository's path, within which slots are shared. */
+  /** Walks of one repository share slots. */
   directory: string;
-  /** The other inputs of the walk: ids of commits, paths, options. */
+  /** All other inputs of the walk. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
-  /** How long to wait for a slot, if not as long as usual (queues.ts). */
   waitMaxMs?: number | undefined;
 };
 
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
 
-/**
- * Runs walks of one kind, each in its own slot, and remembers the `max` latest results, or fewer if they are large. Results of
- * finished walks do not expire, because commits do not change; with `keepsWhole` false they are not kept. Results of walks that
- * ran out of time are kept for ten minutes.
- */
 export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
   const known = new Remembered<Known<T>>({ entries: max, characters: REMEMBERED_MAX_BYTES });
   const recall = (name: string): Known<T> | undefined => {
@@ -67,7 +58,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const before = recall(name);
     if (before) return resultOf(before);
     const find = async () => {
-      // While this walk waited for its slot, another one may have found the same result.
+      // While this walk waited for a slot, another one may have found the same result.
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {
@@ -84,13 +75,9 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
   };
 }
 
-/** How long a page waits for its optional parts. */
 export const EXTRA_MAX_MS = 250;
 
-/**
- * An optional part of a page, or whether it is late, because others hold all slots or it takes longer. A walk that has begun continues, so
- * that the next request finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
- */
+/** A walk that has begun continues for the next request. @returns `isLate` true if asking again soon helps */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
   const late = delay(maxMs, { isLate: true }, { signal: timer.signal });
@@ -113,24 +100,16 @@ function resultOf<T>({ outcome }: Known<T>): T {
 
 const outputs = walker<Buffer>({ max: EXHAUSTED_MAX, keepsWhole: false });
 
-/**
- * Runs git for a walk and returns its output.
- * @throws RanOutOfTime, also if the same walk did so recently; GitFailed; ServiceError `unavailable`
- */
 export function runWalk(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const walk = async () => ({ value: await runWalkGit(directory, args, options), isWhole: true });
   return outputs({ directory, of: args, walk });
 }
 
-/** The deadline for several walks, including the wait for slots; and how much time there was at first. */
+/** `ms` is the time that was left at first. */
 export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
 
-/**
- * `runWalk` that waits and walks until the deadline, for walks that can be repeated. @throws RanOutOfTime, GitFailed,
- * ServiceError `unavailable`
- */
 export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
@@ -142,10 +121,7 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
-/**
- * Passes on the lines that git writes for a walk, in portions: there may be as many as there are commits.
- * @throws as `runWalkUntil`
- */
+/** In portions, because there may be as many lines as commits. */
 export async function walkLinesUntil(
   { at }: Deadline,
   directory: string,
@@ -162,7 +138,7 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Runs git within a `walker`. If the caller set no limit, too much output is due to the pushed content, and is not an internal error. */
+/** Without a caller's limit, too much output is due to the pushed content, and is not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
@@ -171,10 +147,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/**
- * Starts git within a `walker`, for output that is streamed. It is killed `maxMs` after it has started; the wait before that does
- * not count.
- */
+/** The wait for the start does not count. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

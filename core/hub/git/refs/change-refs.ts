@@ -26,48 +26,36 @@ import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
 
-/** After this time without renewal by its process, a change is taken over. */
+/** After this time, another process takes a change over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
-/**
- * When the lease of a killed process ends, its locks are at least 20 seconds old, because it renewed the lease of 30 seconds every 10. This
- * is five seconds less, because the clocks of other machines may differ.
- */
+/** A killed process's locks are at least 20 seconds old when the lease ends. Clocks may differ by five seconds. */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
-/** How many cards are read in advance: a first push may create many branches, and the default branch is not known yet. */
+/** A first push may create many branches, and the default branch is not known yet. */
 const HEADS_READ_AHEAD = 4;
-/** The time within which git must compute the effects on pull requests. The rest follows later (late-changes.ts). */
+/** If git needs longer, the effects on pull requests follow later. */
 const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
-/** A planned change of refs (the table `ref_update`). */
 export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
-  /** Against whom the commits count that it shows (`partyOf`). */
+  /** Whose limit counts the commits that pull requests show. */
   party: string | null;
-  /** By the database's clock, like all times that are compared with it: another process's clock may be behind. */
+  /** By the database's clock, because another process's clock may be behind. */
   startedAt: Date;
 };
 
 /**
- * Lets git change refs, and records the outcome as one event. All changes of refs use this function: pushes, commits over the API, merges.
- *
- * Refs are files, and an event is a row: no transaction covers both. So the planned changes are written to a note before git starts, and
- * the note is deleted in the transaction that records the outcome. A process that is killed in between leaves the note behind, and
- * reconcile.ts finds out from the refs themselves what happened (S122). It does the same when `perform` or the recording fails: every
- * change that happened is recorded soon after the lease has ended.
- *
- * @param asked the changes that `perform` may make: reconcile.ts cannot find others after a crash.
- * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the same
- * ref at the same time, git decides between them. When it returns or throws, everything that it started has ended. If it throws a
- * ServiceError other than RanOutOfTime, it has changed no ref.
- * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
- * @returns undefined when nothing was changed.
- * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it after the
- * caller read it; `unavailable` when the changes were made but could not be recorded in time; `rate_limited`; whatever `perform` throws
+ * All changes of refs must use this function. A note of the planned changes exists until the outcome is recorded, because no transaction
+ * covers both refs and events (S122).
+ * @param asked all changes that `perform` may make
+ * @param perform changes each ref only if that ref still is at `oldSha`, and returns the changes. Everything that it started must have
+ * ended. After a ServiceError other than RanOutOfTime, no ref may have changed.
+ * @param quarantine the folder with the objects that `perform` will add
+ * @returns undefined when nothing was changed
  */
 export async function changeRefs(
   repo: Repo,
@@ -89,11 +77,11 @@ export async function changeRefs(
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // `perform` may have added objects, which stay on the disk and count. If counting fails too, reconcile.ts counts them.
+      // `perform` may have left objects on the disk, which count.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
-      // Otherwise requests that are refused again and again would leave more notes than reconcile.ts can examine (S137).
+      // Requests that are refused again and again could leave more notes than reconcile.ts can examine (S137).
       if (error instanceof ServiceError && !(error instanceof RanOutOfTime)) return dropNote(note, error);
       throw error;
     });
@@ -105,10 +93,7 @@ export async function changeRefs(
   }
 }
 
-/**
- * Git writes each ref to a file of its own: many would take more of the disk than what they point to (S137). If packing them
- * fails, maintenance tries again.
- */
+/** Each loose ref is a file, which takes more of the disk than its content (S137). */
 async function packRefs(id: string): Promise<void> {
   const path = repositoryPath(id);
   const options = { isLimited: true, config: ["core.fsync=reference"] };
@@ -117,10 +102,7 @@ async function packRefs(id: string): Promise<void> {
     .catch((err: unknown) => log().warn({ err, repo: id }, "the refs of a repository could not be packed"));
 }
 
-/**
- * Does all work whose duration the pusher can influence (parsers, git), before anything is locked and within a time limit (S137).
- * @returns the effects of the changes on pull requests, as far as git answered in time; the cards are kept for `knownCard`
- */
+/** The pusher can influence how long this takes, so nothing may be locked meanwhile (S137). */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes">,
   path: string,
@@ -134,10 +116,7 @@ export async function readAhead(
   return effects;
 }
 
-/**
- * Retries while others lock the repository or one of its discussions, because the refs have changed already. It holds no
- * connection in between.
- */
+/** The refs have changed already. Holds no connection between the attempts. */
 async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -153,7 +132,7 @@ async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
 
 const RECORDED_LATER = "This repository is busy. Your change was made and will be visible soon. Check before you try again.";
 
-/** The commits that may become the default branch's. An empty repository's default branch is not known before its row is locked. */
+/** The default branch of an empty repository is not known before the row is locked. */
 function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">, changed: readonly RefChange[]): string[] {
   const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
   const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);
@@ -162,10 +141,7 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
   return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
-/**
- * @param lfsRemovedAt as the caller has read it. A deletion of large files locks the repository's row, and starts only if the repository
- *   has no note.
- */
+/** @param lfsRemovedAt as the caller has read it, because large files may have been deleted since */
 async function insertNote(
   note: Omit<RefUpdateNote, "startedAt">,
   asked: readonly RefChange[],
@@ -199,7 +175,6 @@ async function insertNote(
   throw conflict("Large files were deleted from this repository in the meantime. Try again.");
 }
 
-/** Deletes a note of changes that were not made. */
 async function dropNote({ id }: RefUpdateNote, error: unknown): Promise<never> {
   await pool().query("DELETE FROM ref_update WHERE id = $1", [id]);
   throw error;
@@ -218,17 +193,12 @@ type MoveTarget = {
   repo: Repo;
   path: string;
   actorNow: ActorNow;
-  /** The permission that this change requires besides the right to write. */
   ask?: PermissionCheck;
-  /** The new objects to which the refs will point. A refused change must leave none: no quota would count them (S137). */
+  /** A refused change must leave no new objects, because no quota would count them (S137). */
   quarantine?: Quarantine;
 };
 
-/**
- * Points refs to commits, all of them or none, as one event.
- * @throws ServiceError `conflict` when one of them is no longer at `oldSha`; `not_found` when the repository was deleted; `forbidden`
- * and the like when the actor may no longer write to it
- */
+/** Changes all refs or none, as one event. */
 export async function moveRefs(target: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
   const { repo, path, actorNow, ask, quarantine } = target;
   const actor = await recheckPermission(repo, actorNow, async (now, current) => {
@@ -249,5 +219,4 @@ export async function moveRefs(target: MoveTarget, changes: readonly RefChange[]
   throw conflict(`Another request has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}. Try again.`);
 }
 
-/** `main` of `refs/heads/main`. */
 const shortName = (ref: string): string => ref.replace(/^refs\/(heads|tags)\//, "");

@@ -4,10 +4,7 @@ import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/**
- * The commit, or tag object, that a full ref name points to; null when there is no such ref. It parses no revisions: `v1-2-g0123abc` is a
- * name here, while `git rev-parse` would read it as the commit 0123abc.
- */
+/** `git rev-parse` would read the name `v1-2-g0123abc` as a commit. @returns a commit or a tag object */
 export async function resolveRef(path: string, ref: string, options: Pick<GitOptions, "timeoutMs"> = {}): Promise<string | null> {
   try {
     return (await runGit(path, ["show-ref", "--verify", "--hash", "--", ref], options)).toString("latin1").trim();
@@ -17,16 +14,15 @@ export async function resolveRef(path: string, ref: string, options: Pick<GitOpt
   }
 }
 
-/** The maximum number of refs in one repository: with the longest names, their list fits into the output of `runGit`. */
+/** A list of this many refs fits into the output of `runGit`. */
 export const REPOSITORY_REFS_MAX = 50_000;
 
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests. This one has ${total}. Delete some of them first.`;
 
-/** How many refs are reserved for branches and tags, because strangers may open many pull requests (S137). */
+/** Strangers may open many pull requests, so these refs are reserved for branches and tags (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
-/** @throws ServiceError `conflict` if a repository has the maximum number of refs or, for a pull request, of pull requests with commits */
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {
   const { total, pullRequests } = await findRefs(path, new Set());
   if (total >= REPOSITORY_REFS_MAX) throw conflict(tooManyRefs(total));
@@ -36,7 +32,6 @@ export async function requireRoomForRef(path: string, { isPullRequest = false } 
     );
 }
 
-/** All refs by their full names, with the commits or tag objects that they point to. @param prefix such as `refs/heads/` */
 export async function listRefs(
   path: string,
   prefix = "refs/",
@@ -47,10 +42,6 @@ export async function listRefs(
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
-/**
- * The existing refs among these names, as `listRefs` returns them, and the numbers of all refs and of pull requests: for a repository that
- * may have very many.
- */
 export async function findRefs(
   path: string,
   names: ReadonlySet<string>,
@@ -69,15 +60,11 @@ export async function findRefs(
 }
 
 const ABSENT = "0".repeat(40);
-// Git's messages for a ref that does not have the expected value, or that somebody else is changing now.
+// Git's messages for a ref that has another value or is being changed.
 const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
-/**
- * Changes refs, all of them or none, each only if it still is at `oldSha`; to be called within `changeRefs`.
- * @returns the changes; none if one of the refs has changed, or somebody else is changing it
- * @throws ServiceError `conflict` when two names cannot coexist (`a` and `a/b`)
- */
+/** Call this within `changeRefs`. Changes all refs or none. @returns nothing if somebody else has changed a ref */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
   const lines = changes.map(({ ref, oldSha, newSha }) =>
     newSha === null ? `delete ${ref}\0${oldSha ?? ABSENT}\0` : `update ${ref}\0${newSha}\0${oldSha ?? ABSENT}\0`,
@@ -106,7 +93,6 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
 /** Far more events than one repository gets while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
 
-/** The changes of a repository's refs recorded since a point in time: by ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
 export async function readRefHistory(tx: Db, repoId: string, since: Date): Promise<RefHistory> {
@@ -125,15 +111,11 @@ export async function readRefHistory(tx: Db, repoId: string, since: Date): Promi
   return history;
 }
 
-/** Whether exactly this change is recorded already. */
 export function isRecorded(history: RefHistory, { ref, oldSha, newSha }: RefChange): boolean {
   return (history.get(ref) ?? []).some((one) => one.oldSha === oldSha && one.newSha === newSha);
 }
 
-/**
- * Whether a requested change has happened without being recorded. The recorded changes of a ref form a chain from value to value, up to
- * its current value: the change has happened if the chain has a gap into which it fits.
- */
+/** The recorded changes of a ref form a chain. A change has happened if it fits into a gap of this chain. */
 export function hasHappened(history: RefHistory, asked: RefChange, now: string | null): boolean {
   const { ref, oldSha, newSha } = asked;
   if (oldSha === newSha || isRecorded(history, asked)) return false;

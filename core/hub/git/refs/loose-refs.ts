@@ -2,22 +2,20 @@ import type { Dir } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** If a repository has more loose refs, git packs them into one file. */
 export const LOOSE_REFS_MAX = 500;
-/** `heads`, and a name of 400 bytes, of which half are slashes (ref-name.ts). */
+/** `heads`, and a name of 400 bytes, of which half are slashes. */
 const DEPTH_MAX = 201;
 const ENTRIES_MAX = 200_000;
-/** What a file system uses for a small file, or for a folder. */
+/** A file system uses this much for a small file or a folder. */
 export const REF_BYTES = 4_096;
 const COUNT_MAX_MS = 2_000;
 
 type Entry = { path: string; depth: number };
 
-/** The files and folders in `refs`, at most `entriesMax`. Each is yielded as it is read: there may be hundreds of thousands (S137). */
+/** Yields each entry as it is read, because there may be hundreds of thousands (S137). */
 export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): AsyncGenerator<Entry, void, undefined> {
   const open: Dir[] = [];
   const enter = async (folder: string) => {
-    // Git may have removed it meanwhile.
     const dir = await opendir(folder, { bufferSize: 256 }).catch(() => undefined);
     if (dir) open.push(dir);
   };
@@ -39,10 +37,7 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
   }
 }
 
-/**
- * The bytes that refs take on the disk, which must count towards the quota (S137): each ref that git has not packed is a file, and may have
- * folders of its own. If there are too many for a slow disk, the result includes only those that were counted in time.
- */
+/** Loose refs are files, which must count towards the quota (S137). @returns less if a slow disk does not answer in time */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;
   const packed = await stat(join(path, "packed-refs")).catch(() => undefined);

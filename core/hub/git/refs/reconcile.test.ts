@@ -13,7 +13,7 @@ import { updateRefs } from "./git-refs.ts";
 import { reconcileRefUpdates } from "./reconcile.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/** S122: the outcome of a change of refs whose process was killed is found from the refs and the changes recorded since. */
+/** S122: after the process of a change was killed, the outcome is found from the refs and the later changes. */
 let ada: TestPerson;
 let repo: Repo;
 let path: string;
@@ -31,7 +31,6 @@ beforeEach(async () => {
 
 const side = (oldSha: string | null, newSha: string | null, ref = "refs/heads/side"): RefChange => ({ ref, oldSha, newSha });
 
-/** Leaves the note of a killed process. */
 async function leaveNote(asked: RefChange[], { startedAt = new Date(), isAlive = false } = {}): Promise<string> {
   const id = newId();
   const claimedUntil = new Date(isAlive ? Date.now() + 60_000 : 0);
@@ -39,7 +38,6 @@ async function leaveNote(asked: RefChange[], { startedAt = new Date(), isAlive =
   return id;
 }
 
-/** What was recorded since the start of the test. */
 async function recorded(): Promise<RefChange[][]> {
   const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content").slice(3);
   return events.map(({ payload }) => (payload as { updatedRefs: RefChange[] }).updatedRefs);
@@ -183,7 +181,7 @@ test("S137 one user's notes do not delay another's, and a full batch is followed
 test("a lock that a killed process left does not block the ref, even if it was created shortly before the process was killed", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");
-  // The process renewed its lease for the last time 30 seconds ago, and ended within the next ten.
+  // The process renewed the lease for the last time 30 seconds ago, and ended within the next ten.
   const atEnd = new Date(Date.now() - 21_000);
   await utimes(lock, atEnd, atEnd);
   const fresh = join(path, "refs/heads/other.lock");

@@ -13,11 +13,7 @@ const BATCH = 64;
 
 type LeftoverNote = RefUpdateNote & { asked: RefChange[] };
 
-/**
- * Finds out the outcome of changes of refs whose process was killed, and records exactly the changes that happened (S122). Any number of
- * processes may run this at the same time.
- * @returns whether there may be more
- */
+/** Records exactly the changes that happened (S122). Several processes may run this at once. @returns whether there may be more */
 export async function reconcileRefUpdates(): Promise<boolean> {
   const notes = await claim();
   for (const note of notes) {
@@ -31,8 +27,8 @@ export async function reconcileRefUpdates(): Promise<boolean> {
 }
 
 /**
- * Actors take turns, so that nobody's notes delay those of others (S137).
- * @returns the newest first: the old value of a ref in a later change shows the outcome of an earlier one
+ * Actors take turns, so that one actor's notes do not delay others (S137). The newest come first, because a later change shows the outcome
+ * of an earlier one.
  */
 async function claim(): Promise<LeftoverNote[]> {
   const { rows } = await pool().query<LeftoverNote>(
@@ -50,7 +46,7 @@ async function claim(): Promise<LeftoverNote[]> {
 
 async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   const repo = await readRepo(note.repoId);
-  // A repository that is not found has a disabled owner: nobody sees it now, but the owner may be enabled again.
+  // The owner is disabled, and may be enabled again.
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: LEFT_LOCKS_OLDER_THAN_MS });
@@ -67,7 +63,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   });
 }
 
-/** Whether a live process has begun a later change of one of the same refs: what it will record affects the result. */
+/** A live process's change is not recorded yet, and affects the result. */
 async function isChangingElsewhere({ id, repoId }: RefUpdateNote, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

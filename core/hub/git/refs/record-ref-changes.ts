@@ -19,17 +19,12 @@ import type { RefChange } from "./ref-name.ts";
 
 export type Recorded = { repo: Repo; changed: readonly RefChange[] };
 
-/** A worker holds the payloads of hundreds of deliveries, and a push of 4 MiB may name ten thousand refs (S137). */
+/** A worker holds the payloads of hundreds of deliveries, and a push may name ten thousand refs (S137). */
 export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * Records that refs were changed: updates the repository's row, creates one event for all refs (several if they are too long for one), and
- * deletes the note in `ref_update`. Nothing is recorded for a repository that was deleted meanwhile. If git refused every ref, the pushed
- * objects are still on the disk and are counted: otherwise refused pushes would fill the disk without ever reaching the quota.
- *
- * Nothing slow happens while the row is locked (S137): a card that is not known by now stays unchanged until maintenance reads the new one,
- * and pull requests follow later.
- * @param effects the effects of the changes on pull requests, as far as git answered in time
+ * Refused pushes could otherwise fill the disk beyond the quota, so their objects are counted. Nothing slow may happen while the row is
+ * locked, so cards and pull requests may follow later (S137).
  */
 export async function recordRefChanges(
   tx: Db,
@@ -44,7 +39,7 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // If the note is gone, another process has taken it over and recorded the changes that it found.
+  // Without the note, another process has taken the change over and recorded what it found.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -84,7 +79,6 @@ export async function recordRefChanges(
   return { repo, changed: fresh };
 }
 
-/** Splits refs into as few parts as possible, each of at most EVENT_REFS_MAX_BYTES. */
 function partsOf<T>(refs: readonly T[]): T[][] {
   const parts: T[][] = [];
   let bytes = EVENT_REFS_MAX_BYTES;
@@ -109,7 +103,6 @@ async function withoutRecorded(
   return changed.filter((change) => !isRecorded(history, change));
 }
 
-/** In a repository that was empty, a pushed branch becomes the default one: the planned default branch, `master`, or the first other one. */
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;
@@ -121,7 +114,7 @@ async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly R
   return first;
 }
 
-/** The default branch's current content. It is read under the row's lock, so that the later of two pushes wins. */
+/** Read under the row's lock, so that the later of two pushes wins. */
 async function readHead(tx: Db, path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`, UNDER_LOCK);
   if (!headSha) return { headSha, ...noCard(repo) };

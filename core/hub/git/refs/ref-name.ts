@@ -1,27 +1,24 @@
 import { invalidRequest } from "../../../errors.ts";
 
-/** Git stores a ref in a file of the same name, and its lock in `<name>.lock`. File names have at most 255 bytes. */
+/** Git stores the lock in `<name>.lock`. File names have at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
-/** All but the last are folders, which take up disk space too: a name of 400 bytes could otherwise create 199 of them (S137). */
+/** All components but the last are folders, which take up disk space too (S137). */
 const COMPONENTS_MAX = 16;
 const CONTROL = /\p{Cc}/u;
 // Everything that git-check-ref-format refuses anywhere in a name.
 const FORBIDDEN = /[ ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$/;
 
-/** The full name of a branch. @throws ServiceError `invalid_request` for an invalid name */
 export function branchRef(branch: string): string {
   requireRefName(branch, "branch");
   return `refs/heads/${branch}`;
 }
 
-/** The full name of a tag. @throws ServiceError `invalid_request` for an invalid name */
 export function tagRef(tag: string): string {
   requireRefName(tag, "tag");
   return `refs/tags/${tag}`;
 }
 
-/** Whether a text can be the short name of a branch or a tag: git-check-ref-format accepts it, and it cannot mean anything else. */
 export function isRefName(name: string): boolean {
   if (name === "" || Buffer.byteLength(name) > NAME_MAX_BYTES || !name.isWellFormed()) return false;
   if (CONTROL.test(name) || FORBIDDEN.test(name) || name.startsWith("-")) return false;
@@ -32,10 +29,8 @@ export function isRefName(name: string): boolean {
     .every((part) => !part.startsWith(".") && !part.endsWith(".lock") && Buffer.byteLength(part) <= COMPONENT_MAX_BYTES);
 }
 
-/** Whether a new branch or tag can have this name. Older ones may have more components, and stay usable. */
 export const isNewRefName = (name: string): boolean => isRefName(name) && name.split("/").length <= COMPONENTS_MAX;
 
-/** @throws ServiceError `invalid_request` for a name that no new branch or tag can have */
 export function requireNewRefName(name: string, field: "branch" | "tag"): void {
   if (!isNewRefName(name)) throw invalidName(field);
 }
@@ -50,5 +45,5 @@ const invalidName = (field: "branch" | "tag") =>
     field,
   );
 
-/** A change of one ref: full names (`refs/heads/main`), 40 hex digits; null = the ref does not exist before, or after. */
+/** Full names and 40 hex digits. Null: the ref does not exist. */
 export type RefChange = { ref: string; oldSha: string | null; newSha: string | null };

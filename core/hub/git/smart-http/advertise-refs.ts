@@ -8,7 +8,6 @@ import { answerHead, type GitService, isVersion2, protocolEnvironment, type Tran
 import { fetchLimits, fetchSettings, pushSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
-/** Answers `GET …/info/refs?service=…`: the refs to fetch from or push to. */
 export async function advertiseRefs(repo: Repo, service: GitService, { req, res }: TransferRequest): Promise<void> {
   const path = await openRepository(repo);
   const isFetch = service === "upload-pack";
@@ -27,7 +26,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
     {
       config: isFetch ? fetchSettings() : pushSettings("plain"),
       env: environment,
-      // A repository may have tens of thousands of refs (`REPOSITORY_REFS_MAX`), and git reads all of them (S137).
+      // A repository may have `REPOSITORY_REFS_MAX` refs, and git reads all of them (S137).
       ...fetchLimits,
     },
     async ({ child, endWithClient }) => {
@@ -42,7 +41,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
 
 let capabilities: Promise<Buffer> | undefined;
 
-/** The start of protocol version 2: git's capabilities, and nothing about the repository. So git is asked only once. */
+/** The response names only git's capabilities, so one response serves all repositories. */
 async function findCapabilities(path: string): Promise<Buffer> {
   capabilities ??= runGit(path, ["upload-pack", "--stateless-rpc", "--advertise-refs", "--", path], {
     config: fetchSettings(),

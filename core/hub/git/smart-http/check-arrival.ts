@@ -11,19 +11,14 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
-/** Several git commands examine each object, and the push keeps its slot during that time. */
+/** The push keeps its slot while several git commands examine each object. */
 const OBJECTS_MAX = 1_000_000;
 
-/** Why a push is refused; `reasons` for refs with a reason of their own. */
 export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
 type PushTarget = { path: string; repoId: string; actor: Actor };
 
-/**
- * Checks a push that has arrived: its unpacked objects must not exceed the limits (S137), its pull requests must point to commits, and its
- * large files must have been uploaded.
- * @returns undefined if it may proceed
- */
+/** Without limits, the unpacked objects could fill the disk (S137). @returns undefined if the push may proceed */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -65,10 +60,7 @@ export async function checkArrival(
   };
 }
 
-/**
- * Git itself requires only branches to point to commits. If a pull request's ref pointed to a tag and was merged, the tag would become a
- * parent, and the branch could no longer be cloned.
- */
+/** Git accepts a tag here, which a merge would make a parent. Nobody could clone such a branch. */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
   if (heads.length === 0) return true;
@@ -82,10 +74,7 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 
 const NAMED_MAX = 10;
 
-/**
- * Refuses pointers without content, which nobody could check out. Files that the author uploaded for a pull request belong to it
- * from now on.
- */
+/** Nobody could check out a pointer without content. */
 async function checkPointers(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -117,7 +106,6 @@ async function checkPointers(
   };
 }
 
-/** The paths of these files in the pushed commits; a file that cannot be found is named by its id. */
 async function namesOf(
   path: string,
   { quarantine }: Arrival,

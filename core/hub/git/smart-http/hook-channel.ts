@@ -1,23 +1,17 @@
 import type { Duplex } from "node:stream";
 import type { GitProcess } from "../launched-git.ts";
 
-/** The report of the hook `pre-receive` about a push that has arrived, before any ref changes. */
 export type Arrival = {
-  /** The folder in which the push's objects are quarantined. */
   quarantine: string | undefined;
-  /** Files that exceed the limit. */
   large: { oid: string; bytes: number }[];
-  /** A commit, a tag or a folder that exceeds the limit. */
   long?: { type: string; oid: string };
   unpackedBytes: number;
   objects: number;
-  /** Some objects could not be examined. */
   isUnreadable: boolean;
 };
 
 const REPORT_MAX_CHARACTERS = 64 * 1024;
 
-/** The channel between a push's hook and this process (hooks/plain/pre-receive). */
 export class HookChannel {
   readonly #stream: Duplex;
   /** Undefined when git ended before the hook reported. */
@@ -38,7 +32,7 @@ export class HookChannel {
     });
   }
 
-  /** Lets the refs change, or refuses the whole push. */
+  /** `stop` refuses the whole push. */
   answer(word: "go" | "stop"): void {
     this.#stream.end(`${word}\n`);
   }

@@ -19,7 +19,6 @@ import { pktLine } from "./pkt-line.ts";
 import { receivePack } from "./receive-pack.ts";
 import { spoolRequest } from "./spool-request.ts";
 
-/** Shorter than in production, so that the tests are quick: a client that is too slow exhausts this grace. */
 const pace = { graceMs: 600, checkEveryMs: 20, bytesPerSecond: 100 };
 
 const servers: Server[] = [];
@@ -27,7 +26,6 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.closeAllConnections();
 });
 
-/** A server that spools each request and answers with its body, or with the reason of a failure. */
 async function spooling(maxBytes = 10_000_000, graceMs = pace.graceMs): Promise<string> {
   const server = createServer(async (req, res) => {
     try {
@@ -44,7 +42,6 @@ async function spooling(maxBytes = 10_000_000, graceMs = pace.graceMs): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends chunks with pauses between them. */
 async function send(
   origin: string,
   pieces: string[],
@@ -136,7 +133,6 @@ describe("S137 the memory of requests that do not end", () => {
   });
 });
 
-/** A pack of trees with modes that git warns about. */
 function packOfOddTrees(trees: number): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32BE(trees + 1);
@@ -144,7 +140,6 @@ function packOfOddTrees(trees: number): Buffer {
   const objects = [Buffer.from([(3 << 4) | 1]), deflateSync("x")];
   for (let each = 0; each < trees; each++) {
     const name = String(each).padStart(7, "0");
-    // 35 bytes: an entry of mode, name and object.
     const tree = Buffer.concat([Buffer.from(`100666 ${name}\0`), blob]);
     objects.push(Buffer.from([0x80 | (2 << 4) | (tree.length & 15), tree.length >> 4]), deflateSync(tree, { level: 0 }));
   }
@@ -177,7 +172,6 @@ describe("S137 a push", () => {
     Buffer.from("0000"),
   ]);
 
-  /** Starts a push whose bytes the test sends itself. */
   async function pushing(asked?: Partial<Watched>) {
     const headers = { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" };
     const req = request(await receiving(asked), { method: "POST", agent: false, headers });

@@ -1,14 +1,13 @@
 import type { Readable } from "node:stream";
 
-/** Git's framing (gitprotocol-common): four hex digits of length, which include themselves, then that many bytes; `0000` is a flush. */
+/** See gitprotocol-common. The four hex digits of length include themselves, and `0000` is a flush. */
 export const FLUSH = Buffer.from("0000");
 
 const HEADER_BYTES = 4;
 const LINE_MAX_BYTES = 65_520;
-/** The content of one side-band packet, whose first byte is the band's number. */
+/** The first byte is the band's number. */
 const BAND_MAX_BYTES = LINE_MAX_BYTES - HEADER_BYTES - 1;
 
-/** The input does not follow git's protocol. */
 export class MalformedPkt extends Error {
   override name = "MalformedPkt";
 }
@@ -18,7 +17,7 @@ export function pktLine(content: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + HEADER_BYTES).toString(16).padStart(4, "0")), bytes]);
 }
 
-/** Side band: 1 is the response itself, 2 is for people, 3 is an error. */
+/** Band 1 is the response itself, 2 is for people, 3 is an error. */
 export function bandPackets(band: 1 | 2 | 3, content: Uint8Array): Buffer {
   const packets: Buffer[] = [];
   for (let at = 0; at < content.length; at += BAND_MAX_BYTES) {
@@ -31,15 +30,13 @@ function parseLength(header: Uint8Array): number {
   const text = Buffer.from(header).toString("latin1");
   if (!/^[0-9a-f]{4}$/i.test(text)) throw new MalformedPkt("a packet has no length");
   const length = Number.parseInt(text, 16);
-  // 1 and 2 are the delimiters of protocol version 2, which this code does not read.
+  // A length of 1 or 2 is a delimiter of protocol version 2, which this code does not read.
   if (length !== 0 && length < HEADER_BYTES) throw new MalformedPkt("a packet has an impossible length");
   if (length > LINE_MAX_BYTES) throw new MalformedPkt("a packet is too long");
   return length;
 }
 
-/**
- * Reads packets from the start of a stream. `rest` has the bytes after the last packet that were read too; the stream continues after them.
- */
+/** `rest` has bytes after the last packet that were read too. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);
@@ -48,7 +45,7 @@ export class PktStream {
     this.#stream = stream;
   }
 
-  /** The next packet; null is a flush, undefined the end of the stream. @throws MalformedPkt */
+  /** @returns null for a flush, undefined at the end of the stream */
   async next(): Promise<Buffer | null | undefined> {
     if (!(await this.#fill(HEADER_BYTES))) {
       if (this.rest.length === 0) return undefined;
@@ -61,10 +58,9 @@ export class PktStream {
     return content;
   }
 
-  /** Whether that many bytes are available. */
   async #fill(bytes: number): Promise<boolean> {
     while (this.rest.length < bytes) {
-      // Reads everything: a stream that still holds something keeps emitting "readable".
+      // Reads everything, because a stream that still holds bytes keeps emitting "readable".
       const chunk = this.#stream.read() as Buffer | null;
       if (chunk) this.rest = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
       else if (this.#stream.errored) throw new MalformedPkt("the request cannot be read");
@@ -86,11 +82,10 @@ function nextEvent(stream: Readable): Promise<void> {
   });
 }
 
-/** Parses packets from bytes that arrive in chunks. */
 export class PktReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** The packets that are complete by now; null is a flush. @throws MalformedPkt */
+  /** @returns the packets that are complete by now; null is a flush */
   push(chunk: Buffer): (Buffer | null)[] {
     let rest = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
     const packets: (Buffer | null)[] = [];
@@ -105,16 +100,14 @@ export class PktReader {
   }
 }
 
-/** Follows the packets of a stream that others read, and keeps none: enough to append a last message. */
+/** Follows the packets without keeping them, so that a last message can be appended. */
 export class PktPosition {
-  /** The remaining bytes of the current packet. */
   #left = 0;
   #header = "";
   #isFirstByte = false;
   #isSideBand = false;
   #isFramed = true;
 
-  /** Whether the next packet may be a side-band packet: the stream is between two packets, and the side band has begun. */
   get takesBandPacket(): boolean {
     return this.#isFramed && this.#isSideBand && this.#left === 0 && this.#header === "";
   }

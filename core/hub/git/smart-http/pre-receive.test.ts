@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { sourcePath } from "../../../source-path.ts";
 import { runGit } from "../run-git.ts";
 
-/** A pack in which each object is a delta of the one before (gitformat-pack). */
+/** Each object is a delta of the one before (gitformat-pack). */
 function packOfOneChain(deltas: number): Buffer {
   const content = Buffer.from("0000");
   const objects = [Buffer.concat([Buffer.from([(3 << 4) | 4]), deflateSync(content)])];

@@ -10,17 +10,14 @@ import { REF_BYTES } from "../refs/loose-refs.ts";
 import type { Refusal } from "./check-arrival.ts";
 import { pushMaxBytes } from "./transfer-settings.ts";
 
-/** Allowed beyond the rest of the quota: the pack of a push that only moves or deletes refs and adds no objects. */
+/** A push that adds no objects has a pack of at most this size. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/**
- * The size of a step. A push that is smaller than one reserves nothing: there are few slots for pushes, so all small ones together use
- * little.
- */
+/** Few slots for pushes exist, so pushes smaller than one step need no reservation. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const CHECK_EVERY_MS = 500;
 
-/** How much of a push git accepts: content that cannot be stored in the end must not be written to the disk either. */
+/** Git must not write content that cannot be stored in the end. */
 export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
   const { isOutsider } = await accessOf(actor, repo);
   const room = isOutsider ? await authorShare(repo.owner) : await roomOf(repo.owner);
@@ -28,10 +25,8 @@ export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
 }
 
 /**
- * Reserves storage for a pack while it arrives, in steps: otherwise many large pushes at the same time would fill the disk with several
- * times the quota. Actors who may only propose changes reserve none, since they could block the owner; their pushes are small anyway.
- * @param onFull is called when there is no more storage
- * @returns a function that releases the reservation, and returns the refusal if storage ran out
+ * Without reservations, many large pushes at once would fill the disk beyond the quota.
+ * @returns releases the reservation, and returns the refusal if storage ran out
  */
 export function holdArriving(
   actor: Actor,
@@ -58,7 +53,6 @@ export function holdArriving(
   };
   const timer = setInterval(() => {
     checking ??= check()
-      // Storage is checked once more when the pack has arrived.
       .catch((err: unknown) => log().warn({ err, repo: repo.id }, "storage for a push could not be reserved"))
       .finally(() => {
         checking = undefined;
@@ -75,7 +69,6 @@ export function holdArriving(
 /** A push may add this many refs more than it deletes, even if no storage is left. */
 const FREE_REFS = 16;
 
-/** Whether the owner has storage for the objects in the quarantine and for new refs; if so, it is reserved until they are counted. */
 export async function checkStorage(
   actor: Actor,
   repo: Repo,
@@ -83,7 +76,7 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // Deleting a branch or moving it to an older commit is always possible: users may free storage that way.
+  // A push without new objects is always allowed, because deleting a branch can free storage.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);
@@ -95,7 +88,6 @@ export async function checkStorage(
   }
 }
 
-/** The refusal of a push of `bytes` whose pack git abandoned; undefined if storage was not the reason. */
 export async function checkAbandonedPack(actor: Actor, repo: Repo, bytes: number): Promise<Refusal | undefined> {
   try {
     const { isOutsider } = await accessOf(actor, repo);

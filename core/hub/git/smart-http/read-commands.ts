@@ -6,7 +6,7 @@ import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** The memory that a byte of the commands takes once it is parsed, measured with short names, which take the most. */
+/** The memory for a byte of the parsed commands, measured with short names, which take the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
@@ -14,28 +14,22 @@ const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)$/;
 const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const ABSENT = "0".repeat(40);
 
-/** One line of a push: the old and the new value of a ref. */
 export type Command = RefChange & {
-  /** The bytes of its name as `latin1`: the response uses the sender's name. */
+  /** As `latin1`, because the response uses the sender's name. */
   rawRef: string;
 };
 
 export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
-  /** Commits at which the sender's history is cut off; passed on unchanged. */
   shallow: string[];
-  /** The bytes of each option as `latin1`. */
+  /** Each as `latin1`. */
   pushOptions: string[];
-  /** The part of the pack that was read already. */
+  /** The start of the pack. */
   rest: Buffer;
 };
 
-/**
- * Reads the commands of a push (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the start of the request; the pack
- * stays in the stream. The push has no slot yet (queues.ts), so long commands use the shared memory for bodies.
- * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable`
- */
+/** The push has no slot yet, so long commands use the shared memory for bodies. */
 export async function readCommands(stream: Readable): Promise<PushHead> {
   const hold = bodyHolder();
   try {
@@ -99,10 +93,9 @@ async function readPushOptions(stream: PktStream): Promise<string[]> {
   return options;
 }
 
-/** The client's capabilities that are passed on to git; this service handles the others itself. */
+/** This service handles the client's other capabilities itself. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
 
-/** The commands of a push that git is to perform; the pack follows. */
 export function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {
   const asked = ["report-status", "side-band-64k", ...[...capabilities].filter((each) => PASSED_ON.test(each))].join(" ");
   const lines = commands.map(({ oldSha, newSha, rawRef }, index) =>

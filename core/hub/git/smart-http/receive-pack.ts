@@ -33,29 +33,23 @@ import {
 import { fileMaxBytes, pushMaxBytes, pushSettings } from "./transfer-settings.ts";
 import { type Transfer, withTransfer } from "./with-transfer.ts";
 
-/** The outcome of a push, and the messages for its sender. */
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
 const HEAD_GRACE_MS = 60_000;
-/** The maximum time without data from a push: git may have to compress a large file in the middle of a pack. */
+/** Git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
-/** The maximum time without data while others wait for the push's slot. */
 const PUSH_WANTED_GRACE_MS = 60_000;
-/** Within this time a connected client receives the response. */
+/** A connected client receives the response within this time. */
 const RESPONSE_READ_MS = 2_000;
 
-/** How much of git's output a client may leave unread. Git warns about every odd tree in a pack, and a pack may contain millions. */
+/** Git warns about every odd tree in a pack, and a pack may contain millions. */
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /**
- * Answers `POST …/git-receive-pack`: a push. Its commands are read and checked here first; git gets the rest. When the pack has arrived,
- * git's hook asks whether to proceed; from then on the push is a change of refs like any other (change-refs.ts). Git's report is held back
- * until the change is recorded, so that a client which was told that a push is done finds its event.
- *
- * @param actorNow is called again when all has arrived, which its sender can delay (S114, S135)
+ * Holds git's report back until the change is recorded, so that a client finds the event of a finished push.
+ * @param actorNow is called again when all has arrived, which the sender can delay (S114, S135)
  * @param pushedAs the `owner/name` that the client used
  * @param pace overrides the usual one, for tests
- * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable` before anything has happened
  */
 export async function receivePack(
   actorNow: ActorNow,
@@ -72,7 +66,7 @@ export async function receivePack(
   const begin = () => {
     if (!res.headersSent) answerHead(res, "application/x-git-receive-pack-result");
   };
-  // Before it sends much, a client asks with an empty request whether it may push.
+  // Before a client sends much, it asks with an empty request whether it may push.
   if (head.commands.length > 0) {
     const refused = await refuseCommands(actor, repo, path, head.commands);
     const isAllRefused = head.capabilities.has("atomic") && refused.size > 0;
@@ -96,7 +90,7 @@ export async function receivePack(
   res.end();
 }
 
-/** The head of a push has no slot, and uses memory while it arrives: so it must not arrive too slowly either. */
+/** The head has no slot and uses memory while it arrives, so it must not arrive too slowly. */
 async function readHead({ req, res }: TransferRequest, { stream }: TransferBody, pace: Partial<Watched>): Promise<PushHead> {
   let stopWatching = () => {};
   const slow = new Promise<never>((_, reject) => {
@@ -106,7 +100,6 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   try {
     return await Promise.race([readCommands(stream), slow]);
   } catch (error) {
-    // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     throw error;
   } finally {
@@ -114,7 +107,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Reads and drops the pack of a refused push, so that the client reads the reason. It has no slot, but must not arrive too slowly either. */
+/** Reads the pack of a refused push, so that the client reads the reason. */
 async function dropPack(req: IncomingMessage, body: TransferBody, pace: Partial<Watched>): Promise<Outcome> {
   const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: PUSH_GRACE_MS };
   const stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => req.destroy() });
@@ -130,11 +123,10 @@ type Push = {
   head: PushHead;
   body: TransferBody;
   commands: readonly Command[];
-  /** Sends the headers of the response, once no error can replace it. */
+  /** After this call, no error can replace the response. */
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;
-  /** Overrides the usual one, for tests. */
   pace: Partial<Watched>;
 };
 
@@ -144,7 +136,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   const inputMax = await pushInputMax(actor, repo);
   const options = {
     isLimited: true,
-    // The checks of a small pack may take minutes, and continue when its sender has left: they must not starve walks and fetches.
+    // The checks of a small pack may take minutes, even without the sender, and must not starve walks and fetches.
     ...{ niceness: 10, isLong: true, oldAfterMs: 60_000 },
     hasChannel: true,
     config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
@@ -166,8 +158,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // If the client disconnects before the whole pack has arrived, the push ends. Afterwards the push is completed even without the
-      // client.
+      // The client may leave once the whole pack has arrived.
       feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
@@ -177,7 +168,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         ? await checkPush(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
-      // Git has given up on the push; a client that cannot send the rest does not read the response.
+      // A client that cannot send the rest of the pack does not read the response.
       if (isCutShort) await body.drop();
       const refusal =
         checked.refusal ?? full ?? (isCutShort ? await checkAbandonedPack(actor, repo, body.receivedBytes()) : undefined);
@@ -215,11 +206,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   return outcome;
 }
 
-/**
- * A push holds its slot while its pack arrives, because a pack is too large to be buffered elsewhere. So it has to keep a minimum
- * pace (pace.ts). A slower push ends as if the client had disconnected, and its client is told why.
- * @returns whether the push was too slow
- */
+/** A push holds a slot while the pack arrives. */
 function endWhenSlow({
   req,
   res,
@@ -238,7 +225,6 @@ function endWhenSlow({
     onTooSlow: () => {
       isSlow = true;
       child.stdin.destroy();
-      // The rest of the request would arrive as slowly.
       res.once("finish", () => setTimeout(() => req.destroy(), RESPONSE_READ_MS).unref());
     },
     ...pace,
@@ -249,10 +235,6 @@ function endWhenSlow({
 
 type CheckedPush = { commands: readonly Command[]; isAtomic: boolean };
 
-/**
- * Whether a push that has arrived may proceed; if so, storage is reserved for it. Git waits for the answer, so a failed check refuses the
- * push too.
- */
 async function checkPush(
   actorNow: ActorNow,
   repo: Repo,
@@ -277,7 +259,7 @@ async function checkPush(
   }
 }
 
-/** Refuses actors who have lost the right to push, or whose repository was deleted, during the push (S135). */
+/** The actor may have lost the right to push during the push (S135). */
 async function checkRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
   const repo = await readRepo(id);
   if (!repo) return { reason: "this repository no longer exists", messages: [] };
@@ -285,7 +267,7 @@ async function checkRight(actor: Actor, { id }: Repo, commands: readonly Command
   return reason === undefined ? undefined : { reason, messages: [] };
 }
 
-/** Records refs that changed although the hook never asked, for example because it cannot be run. */
+/** The hook may be impossible to run. */
 async function recordWithoutHook(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
   if (changed.length === 0) return undefined;
   log().error(

@@ -12,13 +12,9 @@ import { GitFailed, quarantined } from "../run-git.ts";
 import type { Refusal } from "./check-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
-/** How many pull requests one push may change. */
 const PULL_REQUESTS_MAX = 50;
 
-/**
- * The commands of a push that this service refuses before git is asked, each with the reason for the sender (S137). Git itself refuses
- * refs that somebody else changed meanwhile, and incomplete packs.
- */
+/** These commands are refused before git gets the push (S137). */
 export async function refuseCommands(
   actor: Actor,
   repo: Repo,
@@ -28,13 +24,13 @@ export async function refuseCommands(
   const refused = await refuseByRight(actor, repo, commands);
   const deletions = commands.filter((command) => command.newSha === null && !refused.has(command));
   if (deletions.length === 0) return refused;
-  // Git reports deleting a missing ref as done.
+  // Git reports the deletion of a missing ref as done.
   const { refs } = await objectReads.run(() => findRefs(path, namesIn(deletions)), { within: path });
   for (const command of deletions) if (!refs.has(command.ref)) refused.set(command, "there is no such ref");
   return refused;
 }
 
-/** The commands that the actor has no right to. Checked again once a push has arrived, which takes as long as its sender likes (S135). */
+/** Call this again once a push has arrived, because the sender can delay the arrival (S135). */
 export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly Command[]): Promise<Map<Command, string>> {
   const refused = new Map<Command, string>();
   const isWriter = await may(actor, "repo.write", repoResource(repo));
@@ -51,9 +47,8 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
 }
 
 /**
- * Refuses an arrived push of which git would refuse every ref. Git checks refs only after the objects have left their quarantine, and would
- * keep those objects, so such a push is stopped before that. Git still refuses refs that change in the meantime. A push that would create
- * too many refs is refused too: each push, fetch and page reads all of them (S137).
+ * Git would keep the objects of a push of which it refuses every ref. Each push, fetch and page reads all refs, so their number is limited
+ * (S137).
  */
 export async function checkRefs(
   repo: Repo,
@@ -76,19 +71,17 @@ export async function checkRefs(
   return { reason: "too many refs", messages: [tooManyRefs(total)] };
 }
 
-/** How many more refs there will be; negative if there will be fewer. */
 export const addedRefs = (commands: readonly Command[]): number =>
   commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
 
 const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
 
-/** @throws RanOutOfTime, ServiceError `unavailable`: then the push is refused and can be repeated */
 async function isForced(path: string, quarantine: string, oldSha: string, newSha: string): Promise<boolean> {
   try {
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // Only status 1 is a refusal; for other failures git's own hook decides (hooks/forward/update).
+    // For other failures git's own hook decides.
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }

@@ -9,20 +9,17 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { bandPackets, FLUSH, PktReader, pktLine } from "./pkt-line.ts";
 import type { Command } from "./read-commands.ts";
 
-/** The outcome of a push (gitprotocol-pack, "Report Status"); refs as bytes in `latin1`. */
 export type Report = {
-  /** `ok`, or why the pack was refused. */
   unpack: string;
-  /** The result for each ref: null if it was changed, or the reason why it was not. */
+  /** By the ref's bytes as `latin1`. Null if the ref was changed. */
   refs: Map<string, string | null>;
 };
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Git's warning about the deletion of a missing ref, which it nevertheless reports as done. A packet may have several. */
+/** Git nevertheless reports such a deletion as done. */
 const ALREADY_DELETED = /^.?warning: Deleting a non-existent ref$/gm;
 
-/** Reads git's output for a push over the side band: its report, which is held back, and its messages, which are forwarded at once. */
 export class ReceivedOutput {
   readonly #packets = new PktReader();
   readonly #report: Buffer[] = [];
@@ -30,7 +27,7 @@ export class ReceivedOutput {
   readonly #forward: (packet: Buffer) => void;
   #alreadyDeleted = 0;
 
-  /** @param forward immediately gets the packets that the client should see: progress, and empty ones that keep a connection alive. */
+  /** @param forward gets progress, and the empty packets that keep a connection alive */
   constructor(forward: (packet: Buffer) => void) {
     this.#forward = forward;
   }
@@ -51,7 +48,7 @@ export class ReceivedOutput {
     this.#alreadyDeleted = 0;
   }
 
-  /** How many refs, according to git, were deleted by somebody else before. */
+  /** How many refs somebody else had deleted before. */
   get alreadyDeleted(): number {
     return this.#alreadyDeleted;
   }
@@ -61,7 +58,6 @@ export class ReceivedOutput {
     if (this.#reportBytes <= REPORT_MAX_BYTES) this.#report.push(Buffer.from(bytes));
   }
 
-  /** Undefined when git ended without a report. */
   report(): Report | undefined {
     const report: Report = { unpack: "", refs: new Map() };
     for (const line of new PktReader().push(Buffer.concat(this.#report))) {
@@ -78,7 +74,6 @@ export class ReceivedOutput {
   }
 }
 
-/** The end of the response to a push, as far as the client's capabilities ask for it. */
 export function answerPush(capabilities: ReadonlySet<string>, report: Report, messages: readonly string[]): Buffer {
   const hasBands = capabilities.has("side-band-64k");
   const isReported = capabilities.has("report-status") || capabilities.has("report-status-v2");
@@ -98,13 +93,10 @@ export function answerPush(capabilities: ReadonlySet<string>, report: Report, me
   return hasBands ? Buffer.concat([printed, bandPackets(1, body), FLUSH]) : body;
 }
 
-/** One line, as bytes in `latin1`. */
 const headline = (reason: string): string => Buffer.from(reason.replace(/[\0\r\n]+/g, " ").slice(0, 500)).toString("latin1");
 
-/** How many branches and pull requests the messages name, approximately: the first ones of the push. */
 const BRANCHES_MAX = 3;
 
-/** The messages at the end of a push: where to see it, what to do next, and who was notified. */
 export async function pushMessages({ repo, changed }: Recorded, pushedAs: string): Promise<string[]> {
   const lines: string[] = [];
   const web = repoWebUrl(repo);
@@ -131,7 +123,7 @@ export async function pushMessages({ repo, changed }: Recorded, pushedAs: string
   return lines.length > 0 ? ["", ...lines, ""] : [];
 }
 
-/** The changes that git reports. @throws Error when git ended without a report, so that reconcile.ts finds out the outcome */
+/** @throws Error when git ended without a report */
 export function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
   const report = output.report();
   if (!report) throw new Error("git ended without a report");
@@ -143,7 +135,6 @@ export function changedBy(output: ReceivedOutput, commands: readonly Command[]):
 
 export const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });
 
-/** Null when it was done; a change that git did not report as done was not done. */
 export function reasonOf(repo: Repo, { ref, rawRef }: Command, { unpack, refs }: Report): string | null {
   const reason = refs.get(rawRef);
   if (reason === null) return null;

@@ -10,33 +10,27 @@ import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
-/** Most fetches send less. It is little compared with the cost of a connection, so it needs no slot. */
 const SMALL_MAX_BYTES = 4 * 1024;
 const GRACE_MS = 60_000;
-/** Every request must arrive within this time, however large it is. */
 const ARRIVAL_MAX_MS = 300_000;
 
 type Spooled = {
   stream: Readable;
-  /** Whether others wait for its slot. */
   yields(): boolean;
-  /** Deletes the stored request; must always be called. */
+  /** Must always be called. */
   close(): Promise<void>;
 };
 
 type SpoolOptions = {
   maxBytes: number;
   within: string;
-  /** The slots for requests that are stored in a file. */
   files?: FairQueue;
   pace?: Partial<Watched>;
 };
 
 /**
- * Reads a request to its end before any work is done for it, since a fetch sends its whole request before git can answer. So clients that
- * open connections and send nothing hold no slot, and cannot block clones (S137). A request that is not small gets a slot in memory while
- * one is free for its caller. Otherwise it is stored in an unlinked file, which disappears with the process (queues.ts).
- * @throws ServiceError `payload_too_large`; `unavailable` if it arrives too slowly or there is no room; `invalid_request` when it ends early
+ * Reads the whole request before taking a slot for git, so that silent clients cannot block clones (S137). Large requests are stored in an
+ * unlinked file, which disappears with the process.
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
@@ -48,7 +42,6 @@ export async function spoolRequest(
     await readAll(req, store, maxBytes, pace);
     return { stream: store.stream(), yields: () => store.yields(), close: () => store.close() };
   } catch (error) {
-    // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     await store.close();
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
@@ -68,8 +61,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // Bound to the context of the request, which event handlers lack: the slot counts against the request's caller, who leaves the queue
-    // when the request is closed.
+    // Event handlers lack the context of the request, to whose caller the slot belongs.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
@@ -88,15 +80,11 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/**
- * Bytes in memory, or in a file. Chunks are copied: each Buffer costs some hundred bytes besides its content, and a client may send a
- * byte per chunk.
- */
+/** Copies chunks, because each Buffer takes some hundred bytes besides the content. */
 class Store {
   readonly #within: string;
   readonly #files: FairQueue;
   #memory = Buffer.allocUnsafeSlow(SMALL_MAX_BYTES);
-  /** How much of the memory is used. */
   #size = 0;
   #file: FileHandle | undefined;
   #release: Slot | undefined;
@@ -108,7 +96,7 @@ class Store {
     this.#files = files;
   }
 
-  /** @returns whether there was room in memory; otherwise it must be written */
+  /** @returns false if the chunk must be written instead */
   keep(chunk: Buffer): boolean {
     if (this.#file) return false;
     const size = this.#size + chunk.length;

@@ -9,18 +9,16 @@ import { isServiceError, ServiceError } from "../../../errors.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
-/** A request by a git client, with Node's streams: their content is not held in memory. */
 export type TransferRequest = { req: IncomingMessage; res: ServerResponse };
 
 const gitServices = ["upload-pack", "receive-pack"] as const;
 export type GitService = (typeof gitServices)[number];
 
-/** The service of `?service=git-upload-pack`. */
 export function gitServiceOf(text: string | undefined): GitService | undefined {
   return gitServices.find((service) => `git-${service}` === text);
 }
 
-/** `GIT_PROTOCOL` for a fetch: the client's protocol version, and nothing else of its header (gitprotocol-v2). */
+/** Passes on nothing else of the client's header. */
 export function protocolEnvironment(header: string | undefined): Record<string, string> {
   const version = header?.split(":").find((part) => /^version=[012]$/.test(part));
   return version ? { GIT_PROTOCOL: version } : {};
@@ -40,28 +38,20 @@ export function answerHead(res: ServerResponse, contentType: string): void {
 
 export type TransferBody = {
   stream: Readable;
-  /** Whether it exceeded the limit; the stream ended at that point. */
+  /** The stream ended at the limit. */
   isCut(): boolean;
-  /** Received so far, decompressed. */
+  /** Decompressed. */
   receivedBytes(): number;
   /**
-   * Reads the rest and drops it, because a client that cannot finish sending does not read the response. The rest is not decompressed:
-   * a few megabytes may decompress to gigabytes, which no slot would bound (S137).
+   * A client that cannot finish sending does not read the response. The rest is not decompressed, because a few megabytes may become
+   * gigabytes (S137).
    */
   drop(): Promise<void>;
 };
 
-/**
- * How much is read at most, as a multiple of the limit. What exceeds the limit is dropped, but read, so that the client reads the
- * response.
- */
+/** Bytes beyond the limit are read and dropped, so that the client reads the response. */
 const DROPPED_TIMES = 2;
 
-/**
- * Checks the headers of a request with a body.
- * @throws ServiceError `invalid_request` for a type or an encoding that is not git's; `payload_too_large` if Content-Length is
- * too large
- */
 export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
   if (req.headers["content-type"] !== `application/x-git-${service}-request`) {
     throw new ServiceError("invalid_request", `Send application/x-git-${service}-request, as git does.`);
@@ -73,11 +63,7 @@ export function requireTransferHead(req: IncomingMessage, service: GitService, m
     throw new ServiceError("payload_too_large", tooLarge(maxBytes));
 }
 
-/**
- * The decompressed body of a git request, which clients may compress. It ends after `maxBytes` decompressed bytes (S137). The rest is
- * dropped.
- * @param source where its bytes come from
- */
+/** The stream ends after `maxBytes` decompressed bytes (S137). */
 export function transferBody({ headers }: IncomingMessage, source: Readable, maxBytes: number): TransferBody {
   const gunzip = /gzip$/i.test(headers["content-encoding"] ?? "") ? inflated(source) : undefined;
   const stream = gunzip ?? source;
@@ -96,7 +82,6 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
     await finished(source, { writable: false }).catch(() => undefined);
   };
   const { push } = stream;
-  // Counted on arrival, so that the stream can be read in any way.
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
     const isCut = received > maxBytes;
     if (chunk instanceof Uint8Array) received += chunk.length;
@@ -128,10 +113,7 @@ export const TOO_SLOW =
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
-/**
- * Sends a body to a process. If the client disconnects, the process's input ends; if the process stops reading because it has read enough,
- * the client's connection stays open for the response.
- */
+/** A process that stops reading must not close the connection, which is still needed for the response. */
 export function feed(body: TransferBody, stdin: Writable): void {
   const { stream } = body;
   stream.once("close", () => {
@@ -148,11 +130,7 @@ export function feed(body: TransferBody, stdin: Writable): void {
   else stream.pipe(stdin);
 }
 
-/**
- * Finds the repository of a fetch or a push. The author of an open pull request may push to it without being able to change anything else
- * in the repository: refuse-commands.ts decides ref by ref.
- * @throws ServiceError as `findRepo` does
- */
+/** The author of an open pull request may push too. */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
   if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
   try {

@@ -35,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A fetch of the whole repository that is read up to its first objects. */
 type Held = { res: IncomingMessage; isEnded: boolean };
 
 async function hold(party: Party, memory: FetchMemory): Promise<Held> {
@@ -51,7 +50,6 @@ async function hold(party: Party, memory: FetchMemory): Promise<Held> {
   const [res] = (await once(req, "response")) as [IncomingMessage];
   const held = { res: res.on("error", () => undefined), isEnded: false };
   const answer = await asked.promise;
-  // Watches the server's response: a client that reads nothing does not notice the end.
   answer.once("close", () => {
     held.isEnded = !answer.writableFinished;
   });
@@ -102,7 +100,6 @@ test("S137 a client that waits for the pack of an ended fetch is told to try aga
   await expect.poll(() => fetches.counts.taken, { timeout: 10_000 }).toBe(0);
 });
 
-/** A clone in a request whose context says when each piece may be sent. */
 async function clone(party: Party, sendAfter: (bytes: number) => number): Promise<IncomingMessage> {
   server.once("request", (req, res) => {
     void requestContext.run({ requestId: "test", party, sendAfter }, () => uploadPack(repo, { req, res }));
@@ -124,7 +121,7 @@ describe("S137 a long clone", () => {
     const res = await clone(stranger, () => (++turns > 10 ? HOUR : 0));
     let bytes = 0;
     res.on("error", () => undefined).on("data", (chunk: Buffer) => (bytes += chunk.length));
-    // Ten pieces of at most 64 KiB follow the beginning, and the eleventh waits; git has 32 MiB to send.
+    // Ten pieces of at most 64 KiB follow the beginning, and the eleventh waits.
     await expect.poll(() => turns, { timeout: 10_000 }).toBe(11);
     await expect.poll(() => bytes).toBeGreaterThan(128 * 1024);
     expect(bytes).toBeLessThan(2 * MIB);

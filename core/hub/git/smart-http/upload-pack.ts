@@ -22,15 +22,10 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Git serves a clone of a repository of this size in about the time for which it has normal priority (git-launcher-process.ts). */
+/** Git serves a clone of this size before git's priority is lowered. */
 const SMALL_BYTES = 4 * 1024 * 1024;
-/** How long a client may take to read TOO_MUCH_MEMORY. */
 const ERROR_READ_MAX_MS = 10_000;
 
-/**
- * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It gets its slot when its whole request has arrived.
- * @param options.memory another limit, for tests
- */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
   const path = await openRepository(repo);
   const { isAnonymous } = currentParty();
@@ -47,7 +42,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
         niceness: isAnonymous ? "idle" : 19,
         // Many large clones that begin together would otherwise delay everybody else's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // Existing deltas are sent to everybody. For accounts, git also searches for more of them, in each clone again.
+        // Searching for deltas is expensive, so anonymous callers get only the existing ones.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -61,12 +56,11 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           if (!position.takesBandPacket) return res.destroy();
           child.stdout.unpipe(output).resume();
           output.write(bandPackets(3, Buffer.from(TOO_MUCH_MEMORY)));
-          // The response ends when git does.
           child.kill("SIGKILL");
           const timer = setTimeout(() => res.destroy(), ERROR_READ_MAX_MS);
           res.once("close", () => clearTimeout(timer));
         });
-        // After its exit another process may get its pid.
+        // After the exit another process may get this pid.
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
@@ -81,18 +75,13 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
 }
 
 const CHECK_EVERY_MS = 250;
-/** Two cores fill a gigabyte in a second. */
 const CHECK_OFTEN_MS = 50;
 
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * Bounds the memory that the git processes of all fetches hold together (S137). Until a clone has been read, git holds some 250 bytes for
- * each object, and all the trees on the path that it walks down: a repository of 870 KB in 300 trees takes a gigabyte. No number of slots
- * or objects bounds that. A limit per process that is low enough to bound the sum would be too low for a large repository.
- *
- * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the caller that
- * holds most is ended. Fetches of accounts are ended only while anonymous callers hold no more than half.
+ * A small repository can make git use a gigabyte, so all fetches share a limit (S137). Beyond the limit, the largest fetch of the caller
+ * with the most memory ends. Fetches of accounts end only while anonymous callers hold less than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -103,11 +92,7 @@ export class FetchMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Counts a git process and its children against the current caller.
-   * @param end is called with the bytes that the fetch held, once it was chosen to end and is no longer counted
-   * @returns a function that stops counting
-   */
+  /** @param end is called with the bytes that the fetch held, once it is no longer counted @returns a function that stops counting */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);
@@ -116,7 +101,7 @@ export class FetchMemory {
   }
 
   #checkIn(ms: number): NodeJS.Timeout {
-    // Outside of any request's context, because it checks the fetches of all requests.
+    // Outside of any request's context, because this checks the fetches of all requests.
     return requestContext.exit(() => setTimeout(() => this.#check(), ms).unref());
   }
 
@@ -126,7 +111,7 @@ export class FetchMemory {
     while (total(this.#fetches) > this.#maxBytes) {
       const fetch = this.#chooseToEnd();
       this.#forget(fetch);
-      // SIGKILL: on SIGTERM git takes a while at its low priority, and holds its memory meanwhile. It has nothing to clean up.
+      // On SIGTERM, git at low priority would hold its memory for a while.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
@@ -153,7 +138,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The bytes of a process and its children, without the packs that they map, which the kernel can reclaim. 0 where there is no /proc. */
+/** Without mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])

@@ -132,7 +132,6 @@ test("S137 git that computes for long and sends nothing yields its slot when ano
   for (let party = 0; fetches.counts.waiting === 0; party++) {
     others.push(fetches.take({ party: { key: `account ${party}`, isAnonymous: false } }));
   }
-  // A waiting request gets the slot.
   const places = await Promise.all(others);
   await closed;
   for (const release of places) release();

@@ -10,30 +10,21 @@ import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 
 export type Transfer = {
   child: GitProcess;
-  /** Resolves when git has ended and all its output was read. */
   closed: Promise<void>;
-  /** Ends git when the client disconnects: nobody reads its output then. */
   endWithClient(res: ServerResponse): void;
-  /** Whether another caller waits for this slot (fair-queue.ts). */
   yields: () => boolean;
 };
 
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** How long a client may seem to read nothing: it first reads from buffers on the way. */
+/** Long, because a client first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** How long git may compute while others wait for its slot: it computes for a minute before it sends a large clone. */
+/** Long, because git computes for a minute before the first bytes of a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
-/** How long the streams of a git process that has ended may stay open without a byte. */
 const LEFT_OPEN_MS = 10_000;
 
-/**
- * Runs one git process of a transfer in a slot of `queue` while `use` moves its bytes. When `use` has returned, this waits until git has
- * ended; when `use` throws, this ends git.
- * @param limits override the usual ones, for tests
- * @throws ServiceError `unavailable` when too many are running; whatever `use` throws, unless the client has disconnected
- */
+/** Waits until git has ended. @param limits override the usual ones, for tests */
 export async function withTransfer(
   queue: FairQueue,
   path: string,
@@ -72,7 +63,7 @@ export async function withTransfer(
     };
     if (res.closed) gone();
     else res.once("close", gone);
-    // A client that reads a clone byte by byte must not hold git and its slot for hours.
+    // A client that reads a clone byte by byte must not hold git and the slot for hours.
     const stopWatching = watchPace({
       bytes: () => res.socket?.bytesWritten ?? 0,
       isWaiting: () => res.writableNeedDrain,
@@ -80,7 +71,7 @@ export async function withTransfer(
       yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
-    // Nor must git hold the slot while it only computes, sends almost nothing, and others wait.
+    // Git must not hold the slot while it only computes and others wait.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
       // Paused output waits for the client or for its turn.
@@ -102,19 +93,17 @@ export async function withTransfer(
     if (!isClientGone) throw error;
   } finally {
     clearTimeout(limit);
-    // Git's messages say more than its status; most are about what the client has sent.
     if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git printed errors");
   }
 }
 
-/** Lets git clean up, within a time limit. */
 function end(child: GitProcess): void {
   closeInputs(child);
-  // Its output is no longer read, and unread output keeps it from closing.
+  // Unread output keeps the stream from closing.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself when its pack or its hook does, and deletes the received objects; a signal would leave them behind.
+  // A push ends by itself and deletes the received objects, which a signal would leave behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));
@@ -122,16 +111,13 @@ function end(child: GitProcess): void {
 
 const channelOf = ({ stdio }: GitProcess) => (stdio as unknown as (Duplex | undefined)[])[3];
 
-/** A hook that waits for an answer outlives its git, and keeps the channel open until our end of it is closed (hook-channel.ts). */
+/** A waiting hook outlives git until our end of the channel is closed. */
 function closeInputs(child: GitProcess): void {
   child.stdin.destroy();
   channelOf(child)?.destroy();
 }
 
-/**
- * Node reports a process as closed when all of its streams are, and git may leave processes behind that keep them open. So the
- * streams are closed after git's exit, unless git's output still goes to a slow reader, whose pace is watched elsewhere.
- */
+/** Git may leave processes behind that keep the streams open, and Node waits for the streams. */
 function closeSoon(child: GitProcess, leftOpenMs: number): void {
   closeInputs(child);
   const bytesRead = () => (child.stdout as Socket).bytesRead;

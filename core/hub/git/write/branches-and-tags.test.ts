@@ -170,7 +170,6 @@ test("a super-squash cannot exceed the owner's quota, but can still free the sto
   const squash = (message?: string) => superSquash(ada.actor, nameOf(repo), { branch: "main", message });
   await expect(squash("All of it")).rejects.toMatchObject({ code: "storage_full" });
   await squash();
-  // Nothing is left to free: each further one would only add a commit.
   await expect(squash()).rejects.toMatchObject({ code: "storage_full" });
   await db().storageQuota.deleteMany({ where: { ownerId: ada.id } });
   await squash("All of it");
@@ -244,7 +243,6 @@ test("S135 S137 nothing is changed without permission, or in a read-only reposit
   for (const person of [bea, cy]) expect(await outcomes(all(person.actor))).toEqual(Array(5).fill("forbidden"));
   await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
   expect(await outcomes(all(ada.actor))).toEqual(Array(5).fill("forbidden"));
-  // A token that may write but not manage cannot do what the protection prevents.
   await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: false } });
   const token = {
     kind: "token",

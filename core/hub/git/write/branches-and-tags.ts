@@ -17,21 +17,17 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 type NewBranch = {
   branch: string;
-  /** Any revision; by default the default branch. */
+  /** By default the default branch. */
   startingPoint?: string | undefined;
-  /** Starts the branch with a new commit without files. */
   isEmpty?: boolean | undefined;
-  /** Moves an existing branch; without `startingPoint` and `isEmpty` it stays unchanged. */
+  /** Without `startingPoint` and `isEmpty`, an existing branch stays unchanged. */
   isOverwriting?: boolean | undefined;
 };
 
 /**
- * Creates a branch. In a repository without commits, unless `isEmpty`, the default branch gets an empty first commit, which the new branch
- * shares.
+ * In a repository without commits, the default branch and the new branch share an empty first commit.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (the name), `conflict` (it exists, or there are too many refs), `not_found`
- * (RevisionNotFound: the starting point), `forbidden`, `insufficient_scope`, `unauthorized`
- * @returns the commit that the branch is at
+ * @returns the commit of the branch
  */
 export async function createBranch(
   actor: Actor,
@@ -86,11 +82,7 @@ async function firstCommit(actor: Actor, { path }: Quarantine): Promise<string> 
   return writeRootCommit(path, { message: "initial commit\n", signature: await signatureOf(actor) });
 }
 
-/**
- * Deletes a branch. Commits that another ref reaches stay.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `conflict` (the default branch), `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
- */
+/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function deleteBranch(
   actor: Actor,
   name: RepoName,
@@ -106,7 +98,7 @@ export async function deleteBranch(
   ask(actor, repo);
   const ref = `refs/heads/${branch}`;
   const oldSha = await resolveRef(path, ref);
-  // Scripts match this text and those above, which are the public hub's.
+  // Scripts match this text and the ones above, which are the public hub's.
   if (!oldSha)
     throw new ServiceError("not_found", `Invalid rev id: ${branch} is not a branch.`, { wireCode: "RevisionNotFound" });
   return (await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: null }])).repo;
@@ -114,19 +106,12 @@ export async function deleteBranch(
 
 type NewTag = {
   tag: string;
-  /** Any revision; by default the default branch. */
+  /** By default the default branch. */
   revision?: string | undefined;
-  /** Creates an annotated tag, which records who created it and when. */
   message?: string | undefined;
 };
 
-/**
- * Creates a tag.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (name, message), `conflict` (it exists, or there are too many refs), `storage_full` (the message),
- * `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
- * @returns the commit
- */
+/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function createTag(
   actor: Actor,
   name: RepoName,
@@ -150,11 +135,7 @@ export async function createTag(
   return inQuarantine(path, async (quarantine) => move(await writeTag(quarantine.path, annotated), quarantine), hold);
 }
 
-/**
- * Deletes a tag.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
- */
+/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function deleteTag(
   actor: Actor,
   name: RepoName,
@@ -169,12 +150,9 @@ export async function deleteTag(
 }
 
 /**
- * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default
- * branch this requires the permission to remove the protection, which exists to prevent this.
+ * On the protected default branch, this requires the permission to remove the protection.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile),
- * `storage_full` (the message), `forbidden`, `insufficient_scope`, `unauthorized`
- * @returns the commit, and the ref in full
+ * @returns the commit and the full ref
  */
 export async function superSquash(
   actor: Actor,
@@ -199,8 +177,7 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
-    // A squash can free storage, so it is allowed when no storage is left, but only with the usual message, and only if there is
-    // a history.
+    // A squash can free storage, so the usual message is allowed when no storage is left.
     const isFree = !message?.trim() && (await hasHistory(path, oldSha));
     const signature = await signatureOf(actor);
     const hold = isFree ? undefined : await holdStorage(repo.owner, Buffer.byteLength(text), "this commit's message");
@@ -213,16 +190,13 @@ export async function superSquash(
   });
 }
 
-/** Whether a commit has parents. */
 async function hasHistory(path: string, sha: string): Promise<boolean> {
   const line = await runGit(path, ["rev-list", "--parents", "--max-count=1", "--end-of-options", sha], { isLimited: true });
   return line.toString("latin1").trim().includes(" ");
 }
 
-/** Git's id of an empty folder. */
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/** Writes a commit without parents. @param tree by default one without files. @returns the commit */
 async function writeRootCommit(
   path: string,
   { tree = EMPTY_TREE, message, signature }: { tree?: string; message: string; signature: Signature },
@@ -231,7 +205,6 @@ async function writeRootCommit(
   return writeObject(path, "commit", `tree ${tree}\nauthor ${signature}\ncommitter ${signature}\n\n${message}`);
 }
 
-/** Writes an annotated tag of a commit. @returns the tag object */
 async function writeTag(
   path: string,
   { tag, commit, message, signature }: { tag: string; commit: string; message: string; signature: Signature },
@@ -239,7 +212,6 @@ async function writeTag(
   return writeObject(path, "tag", `object ${commit}\ntype commit\ntag ${tag}\ntagger ${signature}\n\n${message}`);
 }
 
-/** Git checks its input before it writes. */
 async function writeObject(path: string, type: "commit" | "tag", content: string): Promise<string> {
   return (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input: content })).toString("latin1").trim();
 }

@@ -12,10 +12,6 @@ import { startImport } from "./start-import.ts";
 
 const plan = { parent: null, message: "Build\n", signature: "A <a@b.c> 0 +0000" };
 
-/**
- * Builds a commit from the changes that `changesOf` returns for the blob of a file. @returns its files, and the most questions that were
- * unanswered at once
- */
 async function build(changesOf: (blob: string) => Change[], more: Partial<CommitPlan> = {}) {
   const quarantine = await openQuarantine(await openRepository(await someRepo(await signedInPerson())));
   const git = await startImport(quarantine.path);

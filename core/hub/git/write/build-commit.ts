@@ -8,7 +8,6 @@ import { Folders } from "./folders.ts";
 import { shownPath } from "./parse-path.ts";
 import type { Import } from "./start-import.ts";
 
-/** A step of a commit; its content is written already. */
 export type Change =
   | { kind: "put"; path: string; blob: string }
   | { kind: "delete"; path: string; what: "file" | "folder" | "entry" }
@@ -24,23 +23,18 @@ export type CommitPlan = {
 
 export type BuiltCommit = {
   sha: string;
-  /** Whether its files differ from those of its parent; a first commit always does. */
+  /** Always true for a first commit. */
   isDifferent: boolean;
 };
 
 type Entry = { mode: string; type: string; oid: string };
 
-/** How many steps git is asked about at once: a large commit must not fill memory with questions, or block the event loop (S137). */
+/** A large commit must not fill memory with questions, or block the event loop (S137). */
 const STEPS_AT_ONCE = 500;
 const QUESTIONS_AT_ONCE = 1_000;
 
 /**
- * Builds a commit in a running import. The commit is on no branch: the caller decides what happens with it. Git performs the steps one
- * after the other while its answers arrive, so that hundreds of files need no more round trips than one.
- *
- * @param name for a ref of the import's own repository; a different one for each commit
- * @throws ServiceError `invalid_request` for a file where a folder is, or the reverse; `not_found` for a missing source;
- * `payload_too_large` for too many folders
+ * Git performs steps while answers arrive, so that many files need few round trips. @param name for a ref; a different one for each commit
  */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
@@ -64,7 +58,6 @@ export async function buildCommit(git: Import, plan: CommitPlan, name: string): 
   return { sha: await sha, isDifferent: (await before) !== (await after) };
 }
 
-/** Performs some steps of a commit. */
 async function perform(
   git: Import,
   changes: readonly Change[],
@@ -91,14 +84,13 @@ async function perform(
       git.send(`M ${mode} ${oid} ${quote(path)}`);
     }
     if (checks.length < QUESTIONS_AT_ONCE && index < changes.length - 1) continue;
-    // Reports the first failure in the order of the steps.
     const failed = (await Promise.allSettled(checks)).find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
     checks = [];
   }
 }
 
-/** The entry that a step puts at its path. An executable file stays executable when its content is replaced. */
+/** An executable file stays executable when its content is replaced. */
 async function sourceOf(git: Import, change: Change, parent: string | null): Promise<Entry | undefined> {
   if (change.kind === "delete") return undefined;
   if (change.kind === "put") {
@@ -140,16 +132,12 @@ function parseEntry(line: string): Entry | undefined {
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-/** Quotes a path as git does. Paths contain no control characters (parse-path.ts). */
+/** Paths contain no control characters. */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
 
 const SUMMARY_MAX_CHARACTERS = 1_000;
 const DESCRIPTION_MAX_CHARACTERS = 64 * 1024;
 
-/**
- * A commit's message: a summary line, and below it the description.
- * @throws ServiceError `invalid_request`
- */
 export function commitMessage(summary: string, description = ""): string {
   const line = text("summary", summary, SUMMARY_MAX_CHARACTERS)
     .split(/\n\s*/)
@@ -168,19 +156,15 @@ function text(field: string, value: string, maxCharacters: number): string {
   return value.replace(/\r\n?/g, "\n").trim();
 }
 
-/** An annotated tag's message; empty for none. @throws ServiceError `invalid_request` */
 export function tagMessage(message: string): string {
   const trimmed = text("message", message, DESCRIPTION_MAX_CHARACTERS);
   return trimmed === "" ? "" : `${trimmed}\n`;
 }
 
-/** Who created a commit and when, as git writes it: `Name <address> seconds zone`. */
+/** Git's format: `Name <address> seconds zone`. */
 export type Signature = string;
 
-/**
- * The signature of the actor. Its email address receives no messages: a person's own address is private, and everybody who may ever read
- * the repository sees the commit. The address begins with the account's id, so that it identifies the person even after a rename.
- */
+/** A person's own email address is private, so the signature has an address that receives no messages. */
 export async function signatureOf(actor: Actor): Promise<Signature> {
   if (actor.kind === "publisher") return signatureOfJob(actor);
   const id = actorId(actor);
@@ -189,7 +173,7 @@ export async function signatureOf(actor: Actor): Promise<Signature> {
   return sign(name, user ? noReplyAddress(user) : `noreply@${noReplyHost()}`);
 }
 
-/** The address of a publisher's commits: it contains the publisher's id and leads to no account. */
+/** The address leads to no account. */
 async function signatureOfJob({ publisherId }: Publisher): Promise<Signature> {
   const publisher = await db().trustedPublisher.findUnique({ where: { id: publisherId }, select: { preset: true } });
   const name = publisherName(publisher && isPresetName(publisher.preset) ? publisher.preset : "oidc");
@@ -203,7 +187,7 @@ function noReplyAddress({ id, username }: { id: string; username: string }): str
 const noReplyHost = (): string => `users.noreply.${new URL(env().ORIGIN).hostname}`;
 
 function sign(name: string, address: string): Signature {
-  // Characters that git removes itself, and those that would end the line or begin the address.
+  // Git removes some of these characters itself. The others would end the line or begin the address.
   const plain = name
     .replace(/[\p{Cc}<>]/gu, " ")
     .replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, "")

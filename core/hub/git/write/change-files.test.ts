@@ -51,7 +51,6 @@ test("others' changes of other files stay, and their changes of this file are re
     });
   }
   expect((await eventsOf(repo)).length).toBe(before);
-  // A user who has seen the newer version may replace it.
   const again = await changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "mine" }, { seen: head }));
   expect(again.outcome).toBe("committed");
   expect(await show(repo, "main:a.txt")).toBe("mine");

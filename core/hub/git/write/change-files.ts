@@ -19,15 +19,14 @@ import { planUpload } from "./plan-upload.ts";
 
 export type FileChange = {
   path: string;
-  /** Its new content; null deletes it. */
+  /** Null deletes the file. */
   content: Uint8Array | null;
-  /** The file must not exist yet. */
   isNew?: boolean;
 };
 
 export type FileChanges = {
   branch: string;
-  /** The commit that the user saw when they began; null if there was none. */
+  /** Null if there was no commit. */
   seen: string | null;
   files: readonly FileChange[];
   summary: string;
@@ -35,14 +34,11 @@ export type FileChanges = {
   isPullRequest?: boolean;
 };
 
-/** A change of a file that somebody else made in the meantime. */
 export type NewerVersion = {
   path: string;
-  /** The branch's current commit: where to begin next time. */
   head: string;
-  /** The commit that changed the file; if that was not found in time, the head. */
+  /** The head if the commit was not found in time. */
   commit: string;
-  /** Undefined if the commit was not found in time. */
   authorName?: string;
   title?: string;
   isDeleted: boolean;
@@ -52,11 +48,7 @@ type FilesChanged = { outcome: "committed"; committed: Committed } | { outcome: 
 
 const ATTEMPTS_MAX = 5;
 
-/**
- * Changes files for a user who has seen a certain version. Others' changes of other files since then are kept; their changes of these files
- * are not overwritten but reported, so that nobody's work is lost unnoticed.
- * @throws ServiceError as createCommit; `conflict` with the field `path` for a new file whose path exists already
- */
+/** Keeps others' changes of other files. Reports their changes of these files instead of overwriting them. */
 export async function changeFiles(actor: Actor, name: RepoName, input: FileChanges): Promise<FilesChanged> {
   const { branch, seen, isPullRequest = false } = input;
   const repo = await findRepo(actor, name);
@@ -75,7 +67,7 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
       const commit = { revision: branch, summary, description, isPullRequest, operations, parentCommit: head };
       return { outcome: "committed", committed: await createCommit(actor, name, commit) };
     } catch (error) {
-      // The branch moved between the check and the commit: check again.
+      // The branch moved between the check and the commit.
       if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
     }
   }
@@ -103,7 +95,7 @@ async function oidAt(objects: Parameters<typeof findEntry>[0], commit: string | 
   return entry && entry !== "root" ? entry.oid : undefined;
 }
 
-/** Who changed a path last. In a long history git may not find that in time: then the user only learns which file has changed (S137). */
+/** In a long history git may not find the commit in time (S137). */
 async function latestChange(directory: string, head: string, path: string) {
   const args = ["log", "-1", "--format=%H%x00%an%x00%s", "--encoding=UTF-8", "--end-of-options", head, "--", path];
   try {
@@ -126,7 +118,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   });
 }
 
-/** The operations of the commit. Content that belongs in Git LFS (`planUpload`) is uploaded there first, as clients do. */
+/** Content that belongs in Git LFS is uploaded first. */
 async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
   const { branch, isPullRequest = false } = input;
   const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);

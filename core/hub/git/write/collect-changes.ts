@@ -12,13 +12,9 @@ import type { Content, Import } from "./start-import.ts";
 
 export type Collected = {
   changes: Change[];
-  /** Whether any file's content is in the commit itself. */
   hasContent: boolean;
-  /** The paths whose content is in Git LFS. */
   lfsPaths: string[];
-  /** The pointers whose content is in the author's store of proposals. */
   proposed: ProposedPointer[];
-  /** The commit's own `.gitattributes`. */
   rootAttributes: Uint8Array | undefined;
 };
 
@@ -26,15 +22,13 @@ type LfsFile = Operation & { type: "lfsFile" };
 
 const OPERATIONS_PER_TURN = 128;
 const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
-// Git ignores longer lines, and its fsck reports them as errors.
+// Git ignores longer lines, and git's fsck reports them as errors.
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
- * Reads the operations of a commit and writes the contents as they arrive: only one of them is held at a time.
- * @param options.storeId for the commits of a pull request, its author's store of proposals
- * @param options.resolveCommit resolves the revision of a copy
- * @param options.countContent is called before a file's content is written, and throws if that is too much
- * @throws ServiceError `invalid_request` that names the path; `payload_too_large`
+ * Holds only one content at a time.
+ * @param options.storeId the author's store of proposals, for the commits of a pull request
+ * @param options.countContent throws if there is too much content
  */
 export async function collectChanges(
   operations: AsyncIterable<Operation> | Iterable<Operation>,
@@ -73,8 +67,7 @@ export async function collectChanges(
     if (change.kind !== "delete") folders.add(change.path);
     collected.changes.push(change);
   }
-  // Only objects of this repository, or of the author's store, are accepted: a pointer to any other would name a file that nobody can
-  // fetch, or that somebody else uploaded.
+  // A pointer to any other object would name a file that nobody can fetch, or that somebody else uploaded.
   const oids = [...new Set(lfsFiles.map(({ file }) => file.oid))];
   const objects = await findLfsObjects(storeId === undefined ? repoId : [repoId, storeId], oids);
   for (const { file, at } of lfsFiles) {
@@ -121,7 +114,6 @@ async function collect(
   }
 }
 
-/** @returns the size of the content */
 function requireSmall(path: string, content: Content): number {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   if (size <= fileMaxBytes()) return size;
@@ -131,7 +123,6 @@ function requireSmall(path: string, content: Content): number {
   );
 }
 
-/** The content of a .gitattributes. @throws ServiceError `invalid_request` if git would not read all of it */
 async function parseAttributes(path: string, content: Content): Promise<Uint8Array> {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   const bytes =
@@ -160,17 +151,15 @@ function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string
   return object;
 }
 
-/** One step of a commit, in order (docs/specification/repositories-and-git.md#commits-over-the-api). */
+/** See docs/specification/repositories-and-git.md#commits-over-the-api. */
 export type Operation =
-  /** Adds a file, or replaces its content. */
   | { type: "file"; path: string; content: Content }
-  /** Adds or replaces a file that was uploaded by Git LFS, with its SHA-256 and its size in bytes. */
+  /** A file in Git LFS, by the SHA-256 and with the size in bytes. */
   | { type: "lfsFile"; path: string; oid: string; sizeBytes?: number }
   | { type: "deletedFile"; path: string }
   | { type: "deletedFolder"; path: string }
-  /** Deletes a file or a folder. */
   | { type: "deletedEntry"; path: string }
-  /** Copies `from.path` of a revision, by default of the branch itself, to `path`. */
+  /** By default, from the branch itself. */
   | { type: "copyFile"; path: string; from: { path: string; revision?: string } };
 
 /** The most that one commit may contain (S138). */
@@ -178,5 +167,5 @@ export const OPERATIONS_MAX = 25_000;
 const PATHS_MAX_BYTES = 8 * 1024 * 1024;
 const FILE_MAX_MB = 10;
 
-/** The maximum size of a file in git, in bytes: a larger one belongs in Git LFS. An operator may set a lower limit for pushes. */
+/** In bytes. A larger file belongs in Git LFS. */
 export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

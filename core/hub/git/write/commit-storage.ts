@@ -9,10 +9,7 @@ import type { Collected } from "./collect-changes.ts";
 
 const isOutsider = async (actor: Actor, repo: Repo): Promise<boolean> => !(await may(actor, "repo.write", repoResource(repo)));
 
-/**
- * Counts the contents of a commit while they arrive, before git writes them: those of a proposal may not exceed what its author may store.
- * @returns a function that throws ServiceError `storage_full`
- */
+/** @returns a function that throws ServiceError `storage_full` */
 export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: number) => void> {
   let left = (await isOutsider(actor, repo)) ? await authorShare(repo.owner) : Number.POSITIVE_INFINITY;
   return (bytes) => {
@@ -22,10 +19,8 @@ export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: n
 }
 
 /**
- * Reserves storage for the objects that a commit has written. Actors who may write can always delete files, which may free storage, and refer
- * to files that are in Git LFS already. For others, folders count too: a small request for a copy or a deletion may write a large folder.
- * @param quarantine the path of the folder with these objects
- * @throws ServiceError `storage_full`
+ * Deletions may free storage, so actors who may write can always make them. For others, folders count too, because a small request may
+ * write a large folder.
  */
 export async function holdCommit(
   actor: Actor,

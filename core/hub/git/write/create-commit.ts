@@ -27,44 +27,32 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 import { type Import, startImport } from "./start-import.ts";
 
 export type NewCommit = {
-  /** The branch, or `refs/pr/<num>`. */
   revision: string;
   summary: string;
   description?: string | undefined;
   /**
-   * The SHA of the commit that this one builds on, or its first digits (five or more): if the branch has another latest commit by now, this
-   * one is refused. If this is null, it is refused if the branch has any commit. If absent, it goes on top of the latest commit. With
-   * `isPullRequest`, the commit at which the pull request starts.
+   * A SHA or its first digits, which must name the branch's latest commit. Null requires an empty branch. With `isPullRequest`, the commit
+   * at which the pull request starts.
    */
   parentCommit?: string | null | undefined;
-  /** Opens a pull request with the commit instead of adding it to the branch. */
   isPullRequest?: boolean;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
 };
 
 export type Committed = {
   repo: Repo;
-  /** The commit; if nothing was different, the branch's current one. */
+  /** The branch's current commit if nothing was different. */
   sha: string;
   ref: string;
   isNew: boolean;
-  /** The number of the pull request that was opened for it. */
   pullRequest?: number;
 };
 
-/** In this process, commits to a branch wait for each other. Only pushes, merges and other processes can get ahead of one. */
+/** Only pushes, merges and other processes can get ahead of a commit. */
 const ATTEMPTS_MAX = 10;
 /**
- * Creates a commit on a branch from operations, and one event. Contents are written as they arrive, into a quarantine. The branch moves at
- * the very end, and only from the commit that was built upon: so a commit exists whole or not at all.
- *
- * A commit that would change nothing is not created: the result is the current one, and there is no event.
- *
- * @param actorNow resolves the actor again when everything has arrived, which takes as long as the sender likes (S114, S135)
- * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
- * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
- * `conflict` if others change the branch or the large files meanwhile, or pull requests are disabled; `storage_full`; `rate_limited`;
- * `unavailable` if no slot was free in time
+ * The branch moves at the very end, so a commit exists whole or not at all.
+ * @param actorNow resolves the actor again when everything has arrived, which the sender can delay (S114, S135)
  */
 export async function createCommit(
   actor: Actor,
@@ -77,7 +65,7 @@ export async function createCommit(
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
-  // Git writes contents as they arrive: like a push, a commit holds a slot meanwhile, and yields it if they come slowly (S137).
+  // A commit holds a slot while contents arrive, and yields that slot if they come slowly (S137).
   const slot = await pushes.take({ within: path });
   const request = requestContext.getStore();
   if (request) request.yields = slot.yields;
@@ -125,14 +113,13 @@ type Draft = {
   ref: string;
   message: string;
   parentCommit: string | null | undefined;
-  /** The store with the author's large files for pull requests. */
   storeId: string | undefined;
   collected: Collected;
   quarantine: Quarantine;
   imports: Imports;
 };
 
-/** Adds a commit to its branch. If another commit was faster, this one is rebuilt on top of it, unless a certain parent was required. */
+/** If another commit was faster, this one is rebuilt, unless a certain parent was required. */
 async function addToBranch(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
   const { actorNow, repo, path, ref, quarantine, parentCommit, storeId, collected } = draft;
   const num = numOfPullRequestRef(ref);
@@ -178,7 +165,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   if (!current) throw notFound("Repository");
   await requireCopyable(actor, current, collected);
   const hold = await holdCommit(actor, repo, collected, quarantine.path);
-  // `lfsRemovedAt` as it was before the changes were collected: they refer to large files that the repository had then (change-refs.ts).
+  // The collected changes refer to large files that the repository had at this `lfsRemovedAt`.
   const opened = await openPullRequest(
     actor,
     { ...current, lfsRemovedAt: repo.lfsRemovedAt },
@@ -191,7 +178,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
     },
   )
     .catch(async (error: unknown) => {
-      // Its objects stay in the repository until git collects them, and count until then.
+      // Git keeps the objects for now, so they count towards the quota.
       await recountRepository(repo.id);
       throw error;
     })
@@ -199,7 +186,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   return { repo: opened.repo, sha: built.sha, ref: `refs/pr/${opened.row.num}`, isNew: true, pullRequest: opened.row.num };
 }
 
-/** Everybody may propose changes to a gated repository: a copy could show a file's content to those who may not read it. */
+/** A copy could show a file's content to somebody who may only propose changes. */
 async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected): Promise<void> {
   if (!changes.some(({ kind }) => kind === "copy")) return;
   await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
@@ -239,7 +226,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
 
 const isCommitName = (text: string): boolean => /^[0-9a-f]{5,40}$/i.test(text);
 
-/** A commit in the history of the branch: from any other commit, removed content could be made visible again. */
+/** Commits outside the branch's history could make removed content visible again. */
 async function resolveAncestor({ repo, path }: Draft, wanted: string, base: string): Promise<string> {
   if (base.startsWith(wanted.toLowerCase()) && isCommitName(wanted)) return base;
   const sha = await findCommit(repo, path, wanted);
@@ -247,7 +234,6 @@ async function resolveAncestor({ repo, path }: Draft, wanted: string, base: stri
   throw new ServiceError("precondition_failed", `${wanted} is not a commit of the base branch.`);
 }
 
-/** The current import: a new one for each attempt, started when it is first needed. */
 class Imports {
   readonly #quarantine: Quarantine;
   #open: Promise<Import> | undefined;

@@ -1,20 +1,16 @@
 import { ServiceError } from "../../../errors.ts";
 
-/** Enough for a commit with the maximum number of files, each in two folders of its own. */
+/** Each of the maximum number of files may be in two folders of its own. */
 const FOLDERS_MAX = 50_000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 
-/** The folders of paths. A path of 400 bytes can have 200 of them, and git is asked about each: so their number is limited (S137). */
+/** A path of 400 bytes can have 200 folders, and git is asked about each folder (S137). */
 export class Folders {
   readonly #known = new Set<string>();
   #count = 0;
   #characters = 0;
 
-  /**
-   * Adds the folders of a path.
-   * @returns those that are new, the innermost first
-   * @throws ServiceError `payload_too_large`
-   */
+  /** @returns the new folders, the innermost first */
   add(path: string): string[] {
     const added: string[] = [];
     // A known folder's own folders are known too.
@@ -33,7 +29,7 @@ export class Folders {
     return added;
   }
 
-  /** A file replaces this path. If it was a folder, the folders below it are gone: if a later path needs them again, they count again. */
+  /** If a file replaces a folder, the folders below count again when a later path needs them. */
   replace(path: string): void {
     if (this.#known.has(path)) this.#known.clear();
   }

@@ -12,13 +12,7 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const LINE_MAX_BYTES = 2_048;
 const LINES_AT_ONCE = 1_000;
 
-/**
- * The changes of a commit. If it puts Git LFS files at paths that no .gitattributes assigns to Git LFS, the result has a .gitattributes
- * that assigns them, except by lines that git would not read. Otherwise a clone would have the pointers instead of the files.
- * @param within the repository's path
- * @throws ServiceError `payload_too_large` for too many folders; `unavailable` when no slot for a walk was free in time, or git takes
- *   too long to match the patterns
- */
+/** Without these .gitattributes, a clone would have pointers instead of files. @param within the repository's path */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,
   { git, gitDirectory, parent, within }: { git: Import; gitDirectory: string; parent: string | null; within: string },
@@ -46,19 +40,16 @@ async function readRootAttributes(gitDirectory: string, commit: string | null): 
   }
 }
 
-/** Files that are usually large and never merged line by line: stored in Git LFS unless the repository's .gitattributes say otherwise. */
 const LFS_EXTENSIONS: ReadonlySet<string> = new Set(
   `7z arrow avi bin bz2 ckpt ftz gguf gz h5 joblib mkv mlmodel model mov mp3 mp4 msgpack npy npz onnx ot parquet pb pickle pkl
    pt pth rar safetensors tar tflite tgz wasm wav xz zip zst`.split(/\s+/),
 );
 
-/** `*.bin`, for a path that ends in one of the usual extensions; undefined for others. */
 export function usualLfsPattern(path: string): string | undefined {
   const extension = /[^/]\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase();
   return extension && LFS_EXTENSIONS.has(extension) ? `*.${extension}` : undefined;
 }
 
-/** The .gitattributes of a new repository: the usual extensions, and the names of the public hub that are not extensions. */
 export function usualLfsAttributes(): string {
   const patterns = [
     ...[...LFS_EXTENSIONS].map((extension) => `*.${extension}`),
@@ -71,22 +62,16 @@ export function usualLfsAttributes(): string {
 }
 
 type Attributed = {
-  /** The commit whose .gitattributes apply, in every folder. */
   commit: string | null;
-  /** The content of the .gitattributes at the root, if this commit changes it. */
+  /** Present if this commit changes the .gitattributes at the root. */
   rootAttributes?: Uint8Array | undefined;
-  /** How long each command may take. */
   maxMs?: number;
 };
 
-/** The filter of a path in `.gitattributes`: Git LFS, another or none, or undefined if no line matches. */
+/** Undefined if no line of `.gitattributes` matches the path. */
 export type Filter = "lfs" | "none" | undefined;
 
-/**
- * For each path, whether the .gitattributes of a commit assign it to Git LFS, as git itself reads them. Call it in a slot for walks.
- * @param gitDirectory a quarantine: the files that git needs for this stay there
- * @throws RanOutOfTime; ServiceError `payload_too_large` for too many folders
- */
+/** Call this in a slot for walks. @param gitDirectory a quarantine, in which git's files for this stay */
 export async function readLfsFilters(
   gitDirectory: string,
   paths: readonly string[],
@@ -99,7 +84,7 @@ export async function readLfsFilters(
     found.set(".gitattributes", oid.toString("latin1").trim());
   }
   if (found.size === 0) return new Map();
-  // In a bare repository git reads attributes from an index: here, one with only these files.
+  // In a bare repository git reads attributes from an index.
   const env = { GIT_INDEX_FILE: join(gitDirectory, "attributes-index") };
   const entries = [...found].map(([path, oid]) => `100644 ${oid}\t${path}\0`);
   await run(["read-tree", "--empty"], { env });
@@ -119,7 +104,6 @@ function filterOf(value: string): Filter {
   return value === "unspecified" ? undefined : "none";
 }
 
-/** The .gitattributes of all folders of the paths, each with its blob. @throws ServiceError `payload_too_large` for too many folders */
 async function findAttributeFiles(run: Run, paths: readonly string[], commit: string): Promise<[string, string][]> {
   const folders = new Folders();
   const candidates = [".gitattributes"];
@@ -133,7 +117,7 @@ async function findAttributeFiles(run: Run, paths: readonly string[], commit: st
   });
 }
 
-/** In portions: as one text they could be many times as large as the paths. */
+/** In portions, because as one text they could be many times as large as the paths. */
 function* linesOf(paths: readonly string[], commit: string): Generator<string> {
   for (let at = 0; at < paths.length; at += LINES_AT_ONCE) {
     const lines = paths.slice(at, at + LINES_AT_ONCE).map((path) => `${commit}:${path}\n`);
@@ -141,7 +125,6 @@ function* linesOf(paths: readonly string[], commit: string): Generator<string> {
   }
 }
 
-/** A line of .gitattributes that assigns a path to Git LFS. */
 function lfsAttributeLine(path: string): string {
   const pattern = usualLfsPattern(path) ?? exactPattern(path);
   return assignedToLfs(pattern);
@@ -149,7 +132,7 @@ function lfsAttributeLine(path: string): string {
 
 const assignedToLfs = (pattern: string): string => `${pattern} filter=lfs diff=lfs merge=lfs -text\n`;
 
-/** A pattern that matches only this path; quoted as in C if the path contains characters that would end or begin a pattern. */
+/** Quoted as in C if the path contains characters that would end or begin a pattern. */
 function exactPattern(path: string): string {
   const pattern = `/${path.replace(/[*?[\\]/g, "\\$&")}`;
   return /[\s"]/.test(pattern) ? `"${pattern.replace(/["\\]/g, "\\$&")}"` : pattern;

@@ -4,14 +4,10 @@ import { PATH_MAX_NAMES } from "../read/tree-entries.ts";
 const PATH_MAX_BYTES = 2_000;
 const COMPONENT_MAX_BYTES = 255;
 const SHOWN_CHARACTERS = 200;
-// HFS+ ignores these when it compares names (git's is_hfs_dotgit).
+// HFS+ ignores these when it compares names, see git's is_hfs_dotgit.
 const IGNORED_BY_HFS = /[\u{200c}-\u{200f}\u{202a}-\u{202e}\u{206a}-\u{206f}\u{feff}]/gu;
 
-/**
- * Parses the path of a file to be added to a repository, composed (NFC). It must mean the same on every machine that checks it out: nothing
- * outside the repository, and nothing that a file system takes for git's own folder (S137).
- * @throws ServiceError `invalid_request` that names the path and what is wrong with it
- */
+/** A path must mean the same on every machine, and never git's own folder (S137). @returns the path in NFC */
 export function parsePath(path: string): string {
   // The time for composing grows with the square of the length of a run of combining characters (S138).
   const composed = typeof path === "string" && path.length <= PATH_MAX_BYTES ? path.normalize("NFC") : path;
@@ -20,10 +16,6 @@ export function parsePath(path: string): string {
   return composed;
 }
 
-/**
- * Parses the path of something that already exists in a repository, as spelled there; a slash at its end is removed.
- * @throws ServiceError `invalid_request`
- */
 export function parseExistingPath(path: string): string {
   const bare = typeof path === "string" ? path.replace(/(?<!\/)\/+$/, "") : "";
   const problem = bare === "" ? "is empty" : unusable(bare);
@@ -31,7 +23,6 @@ export function parseExistingPath(path: string): string {
   return bare;
 }
 
-/** A path as shown in a sentence: long enough to recognize it, short enough to read. */
 export function shownPath(path: unknown): string {
   const text = JSON.stringify(String(path).toWellFormed());
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS - 2)}…"`;
@@ -40,10 +31,7 @@ export function shownPath(path: unknown): string {
 /** The short names that NTFS gives `.git` and the files that git reads from a repository. */
 const SHORT_NAMES = { "": /^git~1$/, modules: /^gitmod~\d$/, attributes: /^gitatt~\d$/ };
 
-/**
- * Whether some file system takes `name` for `.git<rest>`: it may ignore case, truncate or shorten names (NTFS), or ignore some characters
- * (HFS+).
- */
+/** NTFS ignores case and shortens names, and HFS+ ignores some characters. */
 export function isDotGit(name: string, rest: keyof typeof SHORT_NAMES = ""): boolean {
   // NTFS reads `name:stream` as a stream of `name`, and drops dots and spaces at the end.
   const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/(?<![. ])[. ]+$/, "");
@@ -63,7 +51,7 @@ function problemWith(path: string): string | undefined {
   return undefined;
 }
 
-/** Why no operation of a commit can name a path, even if it exists. Git itself allows some of these paths. */
+/** Git itself allows some of these paths. */
 function unusable(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
   if (!path.isWellFormed() || path.includes("\u{fffd}")) return "is not valid text";

@@ -23,10 +23,8 @@ const plan = (question: Partial<UploadQuestion> = {}, of = repo) => {
   return planUpload(ada.actor, { type: of.type, owner, name }, { revision: "main", files, ...question });
 };
 
-/** Whether git is matching patterns. */
 const matches = ({ spawnargs }: ChildProcess) => spawnargs.includes("check-ignore") || spawnargs.includes("check-attr");
 
-/** Counts the processes that match paths with patterns, and how many of them there are at once. */
 function watchMatching() {
   const seen = { started: [] as ChildProcess[], alive: 0, most: 0 };
   const stop = watchProcesses((child) => {
@@ -100,7 +98,6 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     });
     await expect(plan({ gitAttributes: `${slow} filter=lfs\n` })).rejects.toMatchObject({ field: "gitAttributes" });
     await expect(plan({ gitIgnore: "x\n".repeat(600_000) })).rejects.toMatchObject({ field: "gitIgnore" });
-    // A line of decoration, and stars that are only characters.
     await expect(plan({ gitIgnore: `# ${"*".repeat(70)}\n${"\\*".repeat(20)}\nbuild/\n` })).resolves.toMatchObject([
       { isIgnored: true },
     ]);
@@ -134,7 +131,6 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     seen.stop();
     const { started, most } = seen;
     expect(started).toHaveLength(24);
-    // All requests are of one account in one repository.
     expect(most).toBeLessThanOrEqual(4);
     expect(started.every(({ spawnfile }) => spawnfile.endsWith("/limited-git"))).toBe(true);
     expect(walks.counts).toMatchObject({ taken: 0, waiting: 0 });

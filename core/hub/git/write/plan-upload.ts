@@ -20,18 +20,14 @@ import { openQuarantine } from "./quarantine.ts";
 type FileToUpload = {
   path: string;
   sizeBytes: number;
-  /** Its first bytes. */
   sample?: Uint8Array | undefined;
 };
 
 type UploadPlan = {
-  /** The path as the caller sent it. */
   path: string;
-  /** Whether it goes into the commit itself, or to Git LFS first. */
   mode: "regular" | "lfs";
-  /** Whether .gitignore excludes it. */
   isIgnored: boolean;
-  /** The current content: the blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
+  /** The blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
   oid: string | undefined;
 };
 
@@ -39,26 +35,17 @@ export type UploadQuestion = {
   revision: string;
   isPullRequest?: boolean;
   files: readonly FileToUpload[];
-  /** The .gitattributes and .gitignore at the root that will be committed. */
   gitAttributes?: string | undefined;
   gitIgnore?: string | undefined;
 };
 
-/** Binary files above this size go to Git LFS, whatever their extension: they are never merged line by line. */
 const BINARY_MAX_BYTES = 1024 * 1024;
-/** The largest .gitignore or .gitattributes. */
 const PATTERNS_MAX_BYTES = 1024 * 1024;
 const STARS_MAX = 10;
-/** Each `*` can multiply the time that git needs to match a path. A limit on their number is not enough: each command has a deadline too. */
+/** Each `*` can multiply the time that git needs to match a path, so a limit on their number is not enough. */
 const MATCHING_MAX_MS = 5_000;
 
-/**
- * Decides how each file of a coming commit is to be sent.
- * @throws ServiceError as createCommit for the permission, the branch and the paths; `payload_too_large` for too many files or
- * too large folders; `storage_full` for new files if no storage is left at all (how much they need is not known yet: their
- * content may exist under other names); `invalid_request` for patterns that would take git too long, and `unavailable` if they
- * took too long
- */
+/** @throws ServiceError `storage_full` for new files if no storage is left at all */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
   const repo = await findRepo(actor, name);
@@ -88,7 +75,7 @@ type Matched = { filters: ReadonlyMap<string, Filter>; ignored: ReadonlySet<stri
 
 const matching = walker<Matched>({ max: 1_000, keepsWhole: false });
 
-/** Runs in a slot for walks, and fails at once if the same match ran out of time recently (S137). */
+/** Fails at once if the same match ran out of time recently (S137). */
 async function matchOnce(directory: string, patterns: Patterns): Promise<Matched> {
   const walk = async () => ({ value: await match(directory, patterns), isWhole: true });
   try {
@@ -115,7 +102,7 @@ async function match(directory: string, { commit, paths, gitAttributes, gitIgnor
   }
 }
 
-/** Patterns that are already in the repository may be anything: only the deadline stops those. */
+/** Only the deadline stops expensive patterns that are already in the repository. */
 function requireCheapPatterns(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
   if (text === undefined) return;
   const name = field === "gitIgnore" ? ".gitignore" : ".gitattributes";
@@ -150,18 +137,13 @@ function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): Uplo
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
 }
 
-/**
- * The paths that a .gitignore at the root excludes, as git itself reads it. Call it in a slot for walks: a line of twenty characters can
- * keep git busy for hours (S137).
- * @param gitDirectory a quarantine: the file stays there
- * @throws RanOutOfTime
- */
+/** A short line can keep git busy for hours, so call this in a slot for walks (S137). @param gitDirectory a quarantine */
 async function findIgnoredPaths(
   gitDirectory: string,
   paths: readonly string[],
   { gitIgnore, maxMs }: { gitIgnore: string; maxMs: number },
 ): Promise<ReadonlySet<string>> {
-  // Git requires a work tree: an empty one, so that it mistakes no path for an existing folder.
+  // Git requires a work tree. An empty one, so that git mistakes no path for an existing folder.
   const workTree = join(gitDirectory, "work-tree");
   await Promise.all([mkdir(workTree), mkdir(join(gitDirectory, "info"), { recursive: true })]);
   await writeFile(join(gitDirectory, "info", "exclude"), gitIgnore);
@@ -173,7 +155,7 @@ async function findIgnoredPaths(
     });
     return new Set(output.toString("utf8").split("\0").filter(Boolean));
   } catch (error) {
-    // It exits with 1 if no path is ignored.
+    // Exits with 1 if no path is ignored.
     if (error instanceof GitFailed && error.status === 1) return new Set();
     throw error;
   }

@@ -14,15 +14,11 @@ const CONFIG = `[core]
 `;
 
 export type Quarantine = {
-  /** A separate bare repository that sees the objects of the real one. Objects that git writes there stay there. */
   path: string;
-  /** Moves the written objects into the real repository. */
   release: () => Promise<void>;
-  /** Removes it with everything that is still in it. */
   discard: () => Promise<void>;
 };
 
-/** Stores the objects of a change that may still fail, in which case none are kept. Git's receive-pack does the same for pushes. */
 export async function openQuarantine(repositoryPath: string): Promise<Quarantine> {
   const all = join(repositoryPath, "quarantine");
   const path = join(all, newId());
@@ -41,7 +37,6 @@ export async function openQuarantine(repositoryPath: string): Promise<Quarantine
   };
 }
 
-/** Removes quarantines of killed processes. */
 async function removeStale(all: string): Promise<void> {
   for (const name of await readdir(all)) {
     const made = await stat(join(all, name)).catch(() => undefined);
@@ -49,7 +44,7 @@ async function removeStale(all: string): Promise<void> {
   }
 }
 
-/** Files of the same name have the same content: objects and packs are named after their hash. */
+/** Objects and packs are named by their hash, so an existing file has the same content. */
 async function moveObjects(from: string, to: string): Promise<void> {
   for (const folder of await readdir(from)) {
     if (folder === "info") continue;
@@ -61,7 +56,7 @@ async function moveObjects(from: string, to: string): Promise<void> {
   }
 }
 
-/** Moves a file into a folder. Maintenance may remove an empty folder at any time; then this creates it again, as git's own writers do. */
+/** Maintenance may remove an empty folder at any time, so this creates the folder again. */
 async function moveInto(folder: string, from: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,36 +1,28 @@
 import { GitFailed, isOutOfMemory, RanOutOfTime, spawnGit } from "../run-git.ts";
 
-/** The bytes of a file: in memory, or as a stream of known length. */
 export type Content = Uint8Array | { sizeBytes: number; chunks: AsyncIterable<Uint8Array> };
 
 export type Import = {
-  /** Writes a blob. Memory stays small, however large the blob is. @returns its id */
+  /** @returns the blob's id */
   writeBlob: (content: Content) => Promise<string>;
-  /** Sends a command that git answers with a line. Several commands may be sent before the answers are awaited. */
+  /** Several commands may be sent before the answers are awaited. */
   ask: (command: string) => Promise<string>;
   send: (command: string) => void;
-  /** Waits until git has written everything. */
   end: () => Promise<void>;
   kill: () => void;
 };
 
 const ARGS = ["fast-import", "--quiet", "--done"] as const;
 const STDERR_MAX_CHARACTERS = 16_000;
-/**
- * Git keeps the folders of a commit in memory, and reads those of the repository again for each question; pushed folders can be
- * large (S137).
- */
+/** Pushed folders can be large, and git keeps those of a commit in memory (S137). */
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 
-/**
- * Starts `git fast-import` on a repository: one process that writes blobs, trees and commits, and answers questions about them meanwhile.
- * @throws GitFailed or RanOutOfTime from every pending and later call once git has failed
- */
+/** @throws GitFailed or RanOutOfTime from every pending and later call once git has failed */
 export async function startImport(path: string): Promise<Import> {
   const child = await spawnGit(path, ARGS, LIMITS);
   let waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
-  // Unanswered questions start here: removing the first element of an array would move all others (S137).
+  // Unanswered questions start here, because removing the first element of an array would move all others (S137).
   let next = 0;
   let stderr = "";
   let marks = 0;
@@ -60,7 +52,7 @@ export async function startImport(path: string): Promise<Import> {
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // Split at line feeds only: node:readline also ends a line at separators that a path may contain.
+  // Split at line feeds only, because node:readline also ends a line at separators that a path may contain.
   let unfinished = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const lines = (unfinished + text).split("\n");

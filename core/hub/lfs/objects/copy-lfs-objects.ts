@@ -6,12 +6,9 @@ import { requireWritableRepo } from "./record-lfs-object.ts";
 import { xorbsOf } from "./xorbs-of-files.ts";
 
 /**
- * Adds files that one repository, the source, has in Git LFS or Xet to another one, the target. Both then refer to the same content in
- * storage. The source needs no lock: if it is deleted meanwhile, the sweep keeps the content for two more days, and then finds that the
- * target refers to it (decision 038). The caller has checked that the actor may read the content of the source, and write to the target.
- * @param mayStill checks this again after the waits (S114, S135)
- * @param isHeld whether the caller has reserved storage for the files
- * @throws ServiceError `not_found`, `forbidden` for a read-only repository, `storage_full`, `unavailable`; whatever `mayStill` throws
+ * The caller has checked that the actor may read the source and write to the target. The source needs no lock, because the sweep keeps
+ * content for two days after a deletion (decision 038).
+ * @param mayStill checks the permission again after the waits (S114, S135)
  */
 export async function copyLfsObjects(
   source: Pick<Repo, "id">,
@@ -28,7 +25,7 @@ export async function copyLfsObjects(
     async (tx) => {
       await tx.$executeRaw`SELECT FROM repo WHERE id = ${to} FOR KEY SHARE`;
       const { owner } = await requireWritableRepo(tx, to);
-      // Takes the owner's lock first, as an upload does: in another order the two could deadlock.
+      // Takes the owner's lock first, as an upload does, because in another order the two could deadlock.
       if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
       await tx.$executeRaw`
         INSERT INTO xet_xorb (repo_id, hash, location, has_headers, starts_at, size_bytes, chunks, is_named)

@@ -17,24 +17,19 @@ import { findPointers } from "../find-missing-pointers.ts";
 import { isLfsOid } from "../lfs-object.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "./remove-files.ts";
 
-/** How many files one page of the list has, and one request deletes. */
 export const LFS_FILES_PAGE = 1_000;
 
 type ListedLfsFile = {
   oid: string;
   size: number;
   createdAt: Date;
-  /** A path at which the history has it; undefined if no branch, tag or pull request refers to it. */
   path: string | undefined;
-  /** Whether the default branch has it now. */
   isInDefaultBranch: boolean;
 };
 
 /**
- * The large files that a repository stores, in the order of their SHA-256. For those who may write: it includes files that were removed from
- * the history.
+ * Only actors who may write see this list, which includes files that were removed from the history.
  * @param after the SHA-256 of the last file of the page before
- * @throws ServiceError as findRepo; `unavailable`
  */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
   const repo = await findRepo(actor, name, "repo.write");
@@ -57,12 +52,9 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 }
 
 /**
- * Deletes large files permanently: all of them, or none if the history of a branch, a tag or a pull request still refers to one. So nothing
- * that can be checked out breaks. Copies of the files in other repositories stay. Storage is freed after two days, as for a deleted
- * repository. Chunks that came by Xet are freed after a month, because clients may refer to them in their next upload.
+ * Deletes all of the files, or none if the history still refers to one. Xet chunks stay for a month, because clients may refer to them in
+ * the next upload.
  * @param actorNow resolves the actor again just before the deletion (S114)
- * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`, `unavailable`; `conflict` for
- *   files in the history, and if the repository is changed at the same time
  */
 export async function deleteLfsFiles(
   actor: Actor,
@@ -85,11 +77,11 @@ export async function deleteLfsFiles(
     if (!current) throw notFound("Repository");
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository", tx });
     requireChangeable(current);
-    // While the row is locked no change of refs starts, and one that was checked before is refused (change-refs.ts).
+    // While the row is locked no change of refs starts, and `changeRefs` refuses a change that was checked before.
     const isChanging = (await tx.refUpdate.count({ where: { repoId: repo.id } })) > 0;
     const after = await listRefs(path, "refs/", UNDER_LOCK);
     const isSame = after.size === before.size && [...after].every(([ref, sha]) => before.get(ref) === sha);
-    // The number of files alone is not enough: one file may have been deleted, and another one added by Xet.
+    // The number of files alone is not enough, because one may have been deleted and another added by Xet.
     const isAsCounted =
       (await isAsPrepared(tx, repo.id, removal)) && current.lfsRemovedAt?.getTime() === repo.lfsRemovedAt?.getTime();
     if (isChanging || !isSame || !isAsCounted) throw conflict("This repository is being changed. Try again in a moment.");
@@ -112,12 +104,12 @@ function stillUsed(paths: readonly string[]) {
   );
 }
 
-/** Finds the blobs in git that are pointers to these objects. Returns the objects' SHA-256 by the blobs' names. */
+/** @returns the objects' SHA-256 by the blobs' names */
 function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string, string>> {
   return walks.run(
     async () => {
       const blobs = new Map<string, string>();
-      // The same time as for any other walk: a writer could otherwise hold the slot for long (S137).
+      // A longer limit would let a writer hold the slot for long (S137).
       const limits = { timeoutMs: WALK_MAX_MS, isLimited: true, niceness: 19 } as const;
       for await (const pointers of findPointers(path, `${path}/objects`, limits)) {
         for (const { blob, oid } of pointers) if (oids.has(oid)) blobs.set(blob, oid);
@@ -128,13 +120,13 @@ function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string
   );
 }
 
-/** A path of each object, as far as git lists the blobs of its pointers. @param args list `<name> <path>`, or entries of folders */
+/** @param args list `<name> <path>`, or entries of folders */
 async function pathsOf(path: string, args: readonly string[], blobs: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
   if (blobs.size === 0) return paths;
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, (lines) => {
     for (const line of lines) {
-      // A path may have any characters, or be empty where a tag names the blob: only the name of the object decides (S148).
+      // A path may have any characters, or be empty where a tag names the blob, so only the object's name decides (S148).
       const at = /^\d{6} [a-z]+ /.exec(line)?.[0].length ?? 0;
       const oid = blobs.get(line.slice(at, at + 40));
       if (oid !== undefined && !paths.has(oid)) paths.set(oid, line.slice(at + 41) || oid);

@@ -1,13 +1,9 @@
 import { type Db, db } from "../../../db.ts";
 import { isLfsOid, type LfsObjectId } from "../lfs-object.ts";
 
-/** An object, the repository that has it, and its location in storage. */
 export type StoredLfsObject = LfsObjectId & { location: string; holderId: string };
 
-/**
- * An object of this repository. Knowing the hash of another repository's object gives no access: a row is added only by an upload, which
- * proves possession, or by a copy from a repository that the actor may read (decision 038).
- */
+/** Knowing the hash of another repository's object must give no access (decision 038). */
 export async function findLfsObject(repoId: string, oid: string, tx: Db = db()): Promise<StoredLfsObject | undefined> {
   if (!isLfsOid(oid)) return undefined;
   const row = await tx.lfsObject.findUnique({
@@ -19,7 +15,7 @@ export async function findLfsObject(repoId: string, oid: string, tx: Db = db()):
 
 const OIDS_PER_QUERY = 1_000;
 
-/** The objects with these hashes that a repository has; of several repositories, the first has precedence. */
+/** The first of several repositories has precedence. */
 export async function findLfsObjects(
   repoIds: string | readonly string[],
   oids: readonly string[],
@@ -39,7 +35,6 @@ export async function findLfsObjects(
   return found;
 }
 
-/** How much storage a repository's large files use. */
 export async function lfsSizeOf(repoId: string, tx: Db = db()): Promise<number> {
   const repo = await tx.repo.findUnique({ where: { id: repoId }, select: { lfsBytes: true } });
   return Number(repo?.lfsBytes ?? 0n);

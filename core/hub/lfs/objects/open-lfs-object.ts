@@ -7,15 +7,9 @@ import { openXetFile, xetHashAt } from "../../xet/read-file.ts";
 import { findReadableLfsObject } from "../proposals/proposed-files.ts";
 import { storageOf } from "../storage/storages.ts";
 
-/** How long a download URL of the storage is valid. */
 const DOWNLOAD_SECONDS = 60 * 60;
 
-/**
- * Opens an object of a repository or of its pull requests, or a range of it. The caller has checked `repo.read_content`, and must
- * read or destroy the stream. The stream holds a file or a connection meanwhile, so the current request holds a slot until it has been
- * answered (S137).
- * @throws ServiceError `not_found` if the repository does not have it, `gone` if its content is lost, `unavailable`
- */
+/** The caller has checked `repo.read_content`, and must read or destroy the stream. The request keeps a slot meanwhile (S137). */
 export async function openLfsObject(
   repo: Pick<Repo, "id">,
   oid: string,
@@ -29,10 +23,7 @@ export async function openLfsObject(
   return { size: object.size, stream: await storageOf(object.location).open(object.location, object.size, range) };
 }
 
-/**
- * A URL of the storage, valid for an hour, to redirect to; undefined if we have to send the content ourselves (`openLfsObject`).
- * @throws ServiceError `not_found` if the repository does not have it
- */
+/** @returns undefined if we have to send the content ourselves */
 export async function lfsDownloadUrl(
   repo: Pick<Repo, "id">,
   oid: string,

@@ -8,16 +8,12 @@ import type { Repo } from "../../repos/repo.ts";
 import { countedBytes, type LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
-/** Records that storage will have content at a location to which no repository refers yet. If none ever does, the sweep deletes it. */
+/** Call this before content is stored. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/**
- * Called before the parts of an upload are joined: from then on no client gets URLs for that location, with which it could replace the
- * content during verification. The reservation of storage continues under a new name.
- * @returns the reservation's id
- */
+/** From then on no client gets URLs with which it could replace the content. @returns the new id of the reservation */
 export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
@@ -28,11 +24,9 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * Adds an object, whose hash was verified, to a repository. A caller that adds a first reference to the content of a location, or removes
- * the last one, holds the location's lock. So the sweep never deletes content that was just added.
- * @param keep moves the content to its location
- * @param options.holdId the reservation of storage, of which the object uses its part
- * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for a read-only one, `storage_full`
+ * The caller has verified the hash. The location's lock is needed for the first and the last reference to a location, so that the sweep
+ * deletes no new content.
+ * @param keep moves the content to the location
  */
 export async function recordLfsObject(
   repoId: string,
@@ -47,8 +41,7 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // Last, after everything that may wait for a lock: inTransaction repeats this function after a deadlock, and `keep` cannot be
-    // repeated.
+    // Last, because inTransaction may repeat this function, and `keep` cannot be repeated.
     await keep?.();
     // If the same object was uploaded twice at once, the content of this upload may be the leftover.
     await tx.$executeRaw(
@@ -57,7 +50,6 @@ export async function recordLfsObject(
   });
 }
 
-/** @throws ServiceError `not_found`, `forbidden`; `storage_full` for too many files for pull requests */
 export async function requireWritableRepo(tx: Db, repoId: string): Promise<Repo> {
   const repo = await readRepo(repoId, tx);
   if (!repo) throw notFound("Repository");
@@ -66,7 +58,7 @@ export async function requireWritableRepo(tx: Db, repoId: string): Promise<Repo>
   return repo;
 }
 
-/** How many files a user may have uploaded for pull requests to a repository: they are deleted with it, in one transaction (S137). */
+/** One transaction deletes all of these files with the repository (S137). */
 export const PROPOSED_FILES_MAX = 10_000;
 
 async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
@@ -80,23 +72,18 @@ async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
   );
 }
 
-/** An upload directly to the storage. */
 type DirectUpload = LfsObjectId & {
   repoId: string;
   kind: "basic" | "multipart";
-  /** The uploader. Each has its own location, so that nobody can replace or end another's upload (S137). */
+  /** Each uploader has a separate location, so that nobody can replace or end another's upload (S137). */
   party: string | undefined;
 };
 
-/** The name of its reservation of storage. */
 export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): string {
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/**
- * The location of a direct upload. A repeated request gets the same one, and makes no second reservation.
- * @param newLocation if there is none yet
- */
+/** A repeated request makes no second reservation. @param newLocation if there is none yet */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})
@@ -104,7 +91,7 @@ export async function claimUpload(holdId: string, newLocation: string): Promise<
   return claimed as { location: string; uploadId: string | null };
 }
 
-/** Records the upload in parts for which a client gets URLs. @returns false if another request has recorded one first */
+/** @returns false if another request has recorded an upload first */
 export async function noteUploadId(holdId: string, before: string | null, uploadId: string): Promise<boolean> {
   const { count } = await db().lfsLeftover.updateMany({ where: { holdId, uploadId: before }, data: { uploadId } });
   return count > 0;
@@ -115,15 +102,11 @@ export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`lfs ${location}`}, 0))`;
 }
 
-/**
- * Stores an object's content and adds it to a repository. The caller has checked the permission. Wrong or incomplete content is deleted.
- * @throws ServiceError `invalid_request` for other content than announced, `not_found`, `forbidden`, `storage_full`, `unavailable` (the
- * disk is full)
- */
+/** The caller has checked the permission. */
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
-  // Storage is checked again, since the batch answer may be a day old, and reserved, since many uploads may be running.
+  // Checks storage again, because the batch answer may be a day old.
   const hold = await holdStorage(repo.owner, countedBytes(object.size), "this file");
   try {
     const storage = lfsStorage();

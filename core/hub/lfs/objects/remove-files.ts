@@ -7,13 +7,12 @@ import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { xorbsOnlyOf } from "./xorbs-of-files.ts";
 
-/** Files to remove from a repository, and the xorbs that only they use. */
 export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string[]; filesBefore: number };
 
-/** The copies whose existence the result may reveal: those that an actor can read, and the one in `keeper`. */
+/** The result may reveal only copies that the actor can read, and the copy in `keeper`. */
 type KnownCopies = { actor: Actor; keeper?: string | undefined };
 
-/** Finds the xorbs before anything is locked, since it may take a while. @throws ServiceError `unavailable` */
+/** Call this before anything is locked, because it may take a while. */
 export async function prepareRemoval(repoId: string, oids: readonly string[]): Promise<Removal> {
   const files = await db().xetFile.findMany({ where: { repoId, oid: { in: [...oids] } }, select: { hash: true } });
   const hashes = files.map(({ hash }) => hash);
@@ -21,15 +20,11 @@ export async function prepareRemoval(repoId: string, oids: readonly string[]): P
   return { oids, hashes, xorbs: [...(await xorbsOnlyOf(repoId, hashes))], filesBefore };
 }
 
-/** False if files arrived by Xet in the meantime, which may consist of the same xorbs. Call it while the repository's row is locked. */
+/** New Xet files may consist of the same xorbs. Call this while the repository's row is locked. */
 export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Removal): Promise<boolean> =>
   (await tx.xetFile.count({ where: { repoId } })) === filesBefore;
 
-/**
- * Removes large files from a repository whose row is locked. Chunks that came by Xet stay for a month, because clients may refer to them in
- * their next upload.
- * @returns the number of files
- */
+/** The repository's row is locked. */
 export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, known: KnownCopies): Promise<number> {
   const repoId = repo.id;
   await tx.xetChunk.deleteMany({ where: { repoId, fileHash: { in: hashes } } });
@@ -38,16 +33,15 @@ export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: R
   const lost = await bytesOnlyHere(tx, known, repoId, oids);
   const { count } = await tx.lfsObject.deleteMany({ where: { repoId, oid: { in: [...oids] } } });
   if (count === 0) return 0;
-  // The content stays in storage for a while: otherwise repeated uploads would fill the disk without reaching the quota (decision 076).
+  // The content stays in storage for a while, so that repeated uploads cannot fill the disk beyond the quota (decision 076).
   const freed = repo.lfsBytes - ((await readRepo(repoId, tx))?.lfsBytes ?? 0);
   await holdRemoved(tx, repo.owner, Math.min(freed, lost));
   return count;
 }
 
 /**
- * The bytes that leave storage with these files. A copy in another repository keeps its content, so only the last copy counts; otherwise a
- * member could fill an organization's storage with deleted copies. Only known copies count, so that nobody learns of others (S136).
- * Locks all copies, in order, so that the later of two simultaneous deletions sees that it is the last.
+ * Only the last copy counts: otherwise a member could fill an organization's storage with deleted copies. Unknown copies do not count, so
+ * that nobody learns of them (S136). Locks all copies in order, so that one of two simultaneous deletions is the last.
  */
 async function bytesOnlyHere(
   tx: Db,

@@ -4,23 +4,17 @@ import { WALK_MAX_MS } from "../../git/read/walk.ts";
 import { RanOutOfTime } from "../../git/run-git.ts";
 import { ENTRY_BYTES, placeTerms, storedTerms, type TermEntries } from "../../xet/terms.ts";
 
-/**
- * A repository may have millions of files, each with many terms (S137). A holder of this slot must not wait in another queue
- * (core/hub/git/queues.ts).
- */
+/** A repository may have millions of files (S137). A holder of this slot must not wait in another queue. */
 const termReads = fairQueue({ name: "xet_terms", slots: 2, waitMaxMs: 30_000 });
 
 const FILES_PER_PAGE = 1_000;
 const FILES_PER_QUERY = 250;
-/** Few files have more terms; those are read on their own. */
 const FIRST_BYTES = 64 * ENTRY_BYTES;
 
-/** The xorbs of which files consist. @throws ServiceError `unavailable` */
 export function xorbsOf(repoId: string, hashes: readonly string[]): Promise<Set<string>> {
   return termReads.run(() => readXorbs(repoId, hashes, Date.now() + WALK_MAX_MS), { within: repoId });
 }
 
-/** The xorbs of which only these files of a repository consist. @throws ServiceError `unavailable` */
 export function xorbsOnlyOf(repoId: string, hashes: readonly string[]): Promise<Set<string>> {
   const find = async () => {
     const endsAt = Date.now() + WALK_MAX_MS;
@@ -48,7 +42,6 @@ async function readXorbs(repoId: string, hashes: readonly string[], endsAt: numb
   return xorbs;
 }
 
-/** The terms of several files. */
 async function* entriesOf(repoId: string, hashes: readonly string[], endsAt: number): AsyncGenerator<Buffer, void, undefined> {
   for (let at = 0; at < hashes.length; at += FILES_PER_QUERY) {
     const rows = await db().$queryRaw<{ hash: string; first: Uint8Array; isWhole: boolean }[]>`

@@ -4,17 +4,13 @@ import { log } from "../../../log.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
-/**
- * Deletes files of a store: all of them, or none if a pull request contains one by now. If the store is being changed, the next sweep
- * deletes them.
- * @param keeper the repository that has them now, if one does: the author must not learn of other copies
- */
+/** Deletes all of the files or none. @param keeper the repository that has the files now */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {
     const store = await lockRepo(tx, storeId);
     if (!store || !(await isAsPrepared(tx, storeId, removal))) return;
-    // If a commit is claiming one of these files, this waits for its lock, and then finds the claim.
+    // If a commit is claiming one of these files, this waits for the lock and then finds the claim.
     await tx.$executeRaw`SELECT FROM lfs_object WHERE repo_id = ${storeId} AND oid = ANY (${[...oids]}) ORDER BY oid FOR UPDATE`;
     const isClaimed = (await tx.proposedFile.count({ where: { storeId, oid: { in: [...oids] } } })) > 0;
     if (!isClaimed) await removeFiles(tx, store, removal, { actor: anonymous, keeper });
@@ -24,10 +20,6 @@ export async function dropFiles(storeId: string, oids: readonly string[], keeper
 const STORES_AT_ONCE = 100;
 const FILES_AT_ONCE = 500;
 
-/**
- * Deletes files that were uploaded for pull requests before a time and that no pull request contains, at most 500 of each store. Then it
- * deletes the stores that are empty.
- */
 export async function sweepProposals(before: Date, stopping: AbortSignal): Promise<void> {
   let after = "";
   for (let count = STORES_AT_ONCE; count === STORES_AT_ONCE && !stopping.aborted; ) {
@@ -56,7 +48,7 @@ async function sweepStore(id: string, before: Date): Promise<void> {
       id,
       unused.map(({ oid }) => oid),
     );
-  // One statement, which waits for concurrent uploads and then sees the files that they added. Unused xorbs keep the store for a month.
+  // This statement waits for concurrent uploads and then sees their files.
   await db().$executeRaw`
     DELETE FROM repo r WHERE id = ${id} AND proposed_to_id IS NOT NULL AND updated_at < ${before}
       AND NOT EXISTS (SELECT FROM lfs_object WHERE repo_id = r.id) AND NOT EXISTS (SELECT FROM xet_xorb WHERE repo_id = r.id)

@@ -8,19 +8,10 @@ import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
-/**
- * A store has the files that one user uploads for pull requests to one repository to which they may not write. It is a row of `repo` that
- * belongs to the user and has no URL (decision 038). So it counts for their quota, is deleted with their account, and nobody learns from it
- * what anybody else has uploaded.
- */
+/** A store has one user's uploads for pull requests to one repository, and is a row of `repo` without a URL (decision 038). */
 const STORE_TYPE = "proposals";
 
-/**
- * Where an actor's uploads for a repository go: to the repository itself, or to the actor's own store of proposals for it, which is created
- * if need be. A store is returned with the name of its repository, under which clients reach it.
- * @param ref the ref that the upload is for, if the client has named it: for a branch or a tag, only those who may write may upload
- * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`, `not_found`; `conflict` if the repository takes no pull requests
- */
+/** A store has the name of the repository. @param ref for a branch or a tag, only actors who may write may upload */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);
   if (await may(actor, "repo.write", resource)) return repo;
@@ -46,7 +37,6 @@ export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Pr
   return { ...repo, id, owner: store.owner, proposedToId: repo.id };
 }
 
-/** The actor's store of proposals for a repository, if there is one. */
 export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Promise<string | undefined> {
   const userId = userOf(actor);
   if (userId === undefined) return undefined;
@@ -54,12 +44,7 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
   return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
 }
 
-/**
- * Checks again, at each use of an upload URL or token, that the actor may upload there (S135).
- * @param id of a repository or a store
- * @returns the repository or store; the upload counts for the quota of its `owner`
- * @throws ServiceError as `uploadTargetOf`; `not_found`
- */
+/** Call this at each use of an upload URL or token (S135). @param id of a repository or a store */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
   if (!target) throw notFound("Repository");
@@ -74,7 +59,7 @@ export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   return target;
 }
 
-/** Only users open pull requests: a CI job acts for a repository. */
+/** A CI job acts for a repository, and only users open pull requests. */
 const userOf = (actor: Actor): string | undefined =>
   actor.kind === "person" || actor.kind === "token" ? (actorId(actor) ?? undefined) : undefined;
 

@@ -22,7 +22,6 @@ test("S149 a proposed file does not make a push of very many objects wait for th
   const query = vi.spyOn(pg.Client.prototype, "query");
   try {
     const adopting = adoptFiles(repo, path, [{ ref: "refs/heads/main", oldSha: null, newSha: sha }], undefined);
-    // It was found, and its content is gone.
     await expect(adopting).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(oid) });
     const asked = query.mock.calls.filter(([about]) => JSON.stringify(about).includes("proposed_file"));
     expect(asked.length).toBeGreaterThan(1);

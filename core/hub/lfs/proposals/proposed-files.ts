@@ -8,13 +8,10 @@ import { copyLfsObjects } from "../objects/copy-lfs-objects.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { dropFiles } from "./drop-files.ts";
 
-/** A pointer of a pull request, whose content is in its author's store (proposal-store.ts). `blob` is its name in git. */
+/** `blob` is the pointer's name in git. */
 export type ProposedPointer = { blob: string; oid: string };
 
-/**
- * The limit for all pull requests of one user. A push of a few megabytes may contain a million different pointers to one small file. No
- * quota counts them, and they are recorded even for a push that is refused later (S137).
- */
+/** A push of a few megabytes may contain a million pointers, which no quota counts (S137). */
 export const POINTERS_MAX = 50_000;
 
 const tooMany = () =>
@@ -22,11 +19,7 @@ const tooMany = () =>
     `Your pull requests can contain at most ${POINTERS_MAX.toLocaleString("en")} large files in total. Delete the commits of closed ones.`,
   );
 
-/**
- * Records that the commits of a pull request contain files of a store, before its ref points to them. From then on the files are read
- * through the repository, and are not swept.
- * @throws ServiceError `invalid_request` if the store no longer has one of them, or the author has too many
- */
+/** Call this before the ref of the pull request points to the commits. */
 export async function claimFiles(
   tx: Db,
   { repoId, num, storeId }: { repoId: string; num: number; storeId: string | undefined },
@@ -52,12 +45,11 @@ export async function claimFiles(
   if ((total?.count ?? 0) > POINTERS_MAX) throw tooMany();
 }
 
-/** An object that readers of a repository can get: its own, or one that a pull request contains. */
+/** Includes objects of pull requests. */
 export async function findReadableLfsObject(repoId: string, oid: string): Promise<StoredLfsObject | undefined> {
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
 
-/** The objects with these hashes that readers of a repository can get. */
 export async function findReadableLfsObjects(repoId: string, oids: readonly string[]): Promise<Map<string, StoredLfsObject>> {
   const own = await findLfsObjects(repoId, oids);
   const others = oids.filter((oid) => !own.has(oid));
@@ -73,12 +65,7 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/**
- * Called before branches or tags get commits of a pull request, in any way. Gives the repository the large files of these commits, which from
- * then on count for its owner and not for the author of the pull request.
- * @param quarantine a folder with objects that git does not find yet
- * @throws ServiceError `storage_full`, `conflict` if a file is no longer stored, `unavailable`
- */
+/** Call this before branches or tags get commits of a pull request. @param quarantine a folder with objects that git does not find yet */
 export async function adoptFiles(
   repo: { id: string },
   path: string,
@@ -104,14 +91,9 @@ export async function adoptFiles(
   await forgetMerged(repo.id, merged);
 }
 
-/** After this many objects of a walk, all pointers of the repository's pull requests are read at once. */
 const MANY_OBJECTS = 2_000;
 
-/**
- * The large files of pull requests in commits that no branch or tag contains yet. They are looked up while git lists the objects, batch by
- * batch at first. A push of hundreds of thousands of objects would wait for the database at each batch and run out of time, just because
- * a stranger has opened a pull request. So after many objects all pointers are read at once, unless they are too many for memory.
- */
+/** A look-up for each batch would take too long for a large push, just because a stranger has opened a pull request. */
 async function findMerged(
   repoId: string,
   path: string,
@@ -130,7 +112,7 @@ async function findMerged(
     const oids = all ? blobs.flatMap((blob) => all?.get(blob) ?? []) : await findPointers(repoId, blobs);
     for (const oid of oids) merged.add(oid);
   };
-  // `--not --branches --tags` are arguments, because before version 2.42 git reads no options from its input.
+  // The options are arguments, because before version 2.42 git reads none from the input.
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, take, {
     input: `${tips.join("\n")}\n`,
     ...(quarantine && { env: quarantined(path, quarantine) }),
@@ -144,7 +126,7 @@ async function findPointers(repoId: string, blobs: readonly string[]): Promise<s
   return rows.map(({ oid }) => oid);
 }
 
-/** All pointers of a repository's pull requests, by blob; undefined if there are more of them than two users can have. */
+/** @returns undefined if there are more pointers than two users can have */
 async function readPointers(repoId: string): Promise<Map<string, string> | undefined> {
   const rows = await db().$queryRaw<ProposedPointer[]>`
     SELECT DISTINCT blob, oid FROM proposed_file WHERE repo_id = ${repoId} LIMIT ${2 * POINTERS_MAX + 1}`;
@@ -168,7 +150,6 @@ function requireStored(oids: readonly string[], stored: ReadonlyMap<string, unkn
   );
 }
 
-/** A file that the repository now has in its own storage no longer counts for the authors of pull requests. */
 async function forgetMerged(repoId: string, oids: readonly string[]): Promise<void> {
   if (oids.length === 0) return;
   const rows = await db().$queryRaw<{ storeId: string | null; oid: string }[]>`
@@ -176,20 +157,15 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
   for (const storeId of new Set(rows.map((row) => row.storeId))) {
     if (storeId === null) continue;
     const dropped = new Set(rows.filter((row) => row.storeId === storeId).map(({ oid }) => oid));
-    // The next sweep deletes files that cannot be deleted now: the merge does not depend on it.
     await dropFiles(storeId, [...dropped], repoId).catch((err: unknown) =>
       log().warn({ err, store: storeId }, "merged uploads for pull requests are not deleted yet"),
     );
   }
 }
 
-/** How many rows without a store a repository keeps. */
 export const RELEASED_MAX = 10_000;
 
-/**
- * Called once the commits of a pull request are deleted: the next sweep deletes its large files. The rows stay, because other commits may
- * be based on these and contain the same pointers. But if there are too many rows without a store, they are deleted (S137).
- */
+/** The rows stay, because other commits may contain the same pointers, unless there are too many (S137). */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;
   const { count } = await tx.proposedFile.updateMany({ where: { repoId, num: { in: [...nums] } }, data: { storeId: null } });

@@ -10,7 +10,7 @@ import { type AnnouncedContent, checkContent, type LfsStorage, lostContent, type
 
 const PREFIX = "local:";
 
-/** Stores objects in DATA_DIR by content, so that equal content of several repositories is stored once. */
+/** Stores objects by content, so that equal content of several repositories is stored once. */
 export const localStorage: LfsStorage = {
   newLocation: (_repoId, oid) => PREFIX + oid,
   receive,
@@ -40,7 +40,6 @@ async function openIncoming(path: string): Promise<{ path: string; file: FileHan
   return { path, file: await open(path, "wx", 0o600) };
 }
 
-/** Writes a temporary file, and moves it to its location once it is complete and on disk. */
 async function receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
   const { path, file } = await openIncoming(join(incoming(), newId()));
   const discard = () => rm(path, { force: true });
@@ -68,7 +67,7 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(from, to);
-  // The directory entry must be on disk before a row refers to it.
+  // The directory entry must be on disk before a row refers to the file.
   const parent = await open(dirname(to), "r");
   await parent.sync().finally(() => parent.close());
 }
@@ -102,7 +101,6 @@ function openStored(location: string): Promise<FileHandle> {
   });
 }
 
-/** Removes incomplete files of killed processes. */
 export async function removeAbandonedUploads(olderThan: Date): Promise<number> {
   const names = await readdir(incoming()).catch(() => [] as string[]);
   let removed = 0;

@@ -17,7 +17,7 @@ function clientFor(sdk: typeof import("@aws-sdk/client-s3")): S3Client {
     region: LFS_S3_REGION,
     forcePathStyle: LFS_S3_PATH_STYLE ? LFS_S3_PATH_STYLE === "1" : LFS_S3_ENDPOINT !== undefined,
     credentials: { accessKeyId: LFS_S3_ACCESS_KEY_ID ?? "", secretAccessKey: LFS_S3_SECRET_ACCESS_KEY ?? "" },
-    // The SDK's own checksums are CRCs that not every S3-compatible service knows; ours is the SHA-256 that names the object.
+    // Not every S3-compatible service knows the SDK's own checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   } as const;
@@ -29,7 +29,6 @@ function clientFor(sdk: typeof import("@aws-sdk/client-s3")): S3Client {
   return kept.client;
 }
 
-/** The status of S3's response; undefined if there was none. */
 export function s3Status(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

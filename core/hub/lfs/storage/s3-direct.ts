@@ -10,7 +10,6 @@ import { endParts, isOpen, joinParts, partSizes, partUrls, startParts } from "./
 
 const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
-/** Presigned URLs of the bucket, each for one object, one operation and a limited time. */
 export const s3Direct: DirectTransfers = {
   async downloadUrl(location, { seconds, fileName, contentType, range }) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
@@ -33,7 +32,7 @@ export const s3Direct: DirectTransfers = {
       ...(checksum && { ChecksumSHA256: checksum }),
       ContentLength: size,
     });
-    // As signed headers, so that S3 refuses another hash or length. In the query S3 would ignore them.
+    // S3 would ignore a hash or a length in the query, so both are signed headers.
     const href = await getSignedUrl(client, command, {
       expiresIn: seconds,
       unhoistableHeaders: new Set([CHECKSUM_HEADER]),
@@ -57,12 +56,8 @@ export const s3Direct: DirectTransfers = {
 const attachment = (fileName: string | undefined): string =>
   fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
 
-/**
- * The slots for reading objects of up to 50 GB in order to hash them. Callers wait long, because clients do not retry after 503, and
- * waiting costs next to nothing.
- */
+/** Objects have up to 50 GB. Callers wait long, because clients do not retry after 503. */
 const reads = fairQueue({ name: "lfs_verifications", slots: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
-/** After this time without data from the bucket, the slot is released. */
 const SILENCE_MAX_MS = 60_000;
 
 async function verify(
@@ -81,7 +76,7 @@ async function verify(
   if (!head) return undefined;
   if (head.ContentLength !== size)
     throw invalidRequest(`The content has ${head.ContentLength} bytes, not the announced ${size}.`);
-  // S3's own checksum of the whole. For an upload in parts it is a hash of hashes, with their number after a dash.
+  // For an upload in parts, S3's checksum is a hash of hashes.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
   const { sha256, etag } = await reads.run(
     () => readHash(location, silenceMaxMs),
@@ -95,7 +90,7 @@ async function verify(
       Bucket: bucket,
       Key: keyOf(spare),
       CopySource: `${bucket}/${Key}`,
-      // Only the version that was read, in case somebody replaces it now.
+      // Only the version that was read, in case somebody replaces the object now.
       CopySourceIfMatch: etag,
     }),
   );

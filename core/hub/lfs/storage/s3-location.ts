@@ -1,4 +1,3 @@
-/** The prefix of locations in the bucket, before the object's key. */
 export const S3_PREFIX = "s3:";
 
 export const keyOf = (location: string): string => location.slice(S3_PREFIX.length);

@@ -4,25 +4,22 @@ import { keyOf } from "./s3-location.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/** The upload is already completed or aborted, or the service does not know the operation and cleans up by itself. */
+/** The upload is already over, or the service does not know the operation and cleans up by itself. */
 const NOT_THERE = new Set([404, 405, 501]);
-/** S3 allows 10,000, but one response contains a URL for each. */
+/** One response contains a URL for each part. */
 const PARTS_MAX = 1_000;
 
-/** The size of a file's parts; only the last may be smaller. */
 export function partSizes(size: number): number[] {
   const chunkBytes = Math.max(CHUNK_MIN_BYTES, Math.ceil(size / PARTS_MAX / MIB) * MIB);
   return Array.from({ length: Math.ceil(size / chunkBytes) }, (_, at) => Math.min(chunkBytes, size - at * chunkBytes));
 }
 
-/** Begins an upload in parts. @returns its id */
 export async function startParts(location: string): Promise<string> {
   const { sdk, client, bucket } = await s3();
   const { UploadId = "" } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket: bucket, Key: keyOf(location) }));
   return UploadId;
 }
 
-/** Whether an upload in parts can continue, as far as the service can tell. */
 export async function isOpen(location: string, uploadId: string): Promise<boolean> {
   const { sdk, client, bucket } = await s3();
   const upload = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
@@ -44,7 +41,7 @@ export async function endParts(location: string, uploadId: string): Promise<void
   });
 }
 
-/** Presigned URLs of parts, from number `first`; each accepts exactly the size of its part. */
+/** Each URL accepts exactly the size of the part. */
 export async function partUrls(
   location: string,
   uploadId: string,
@@ -71,7 +68,7 @@ export async function joinParts(
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...object, UploadId: uploadId, MultipartUpload: { Parts } }));
   } catch (error) {
     const status = s3Status(error);
-    // A response was lost: the parts are joined already, and the object is verified next.
+    // After a lost response, the parts are joined already.
     if (status === 404 && (await exists(location))) return;
     if (status && status < 500) {
       throw new ServiceError("invalid_request", "Parts of the file are missing. Upload it again.", { cause: error });

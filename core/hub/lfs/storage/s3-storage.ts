@@ -10,13 +10,11 @@ import { s3Direct } from "./s3-direct.ts";
 import { keyOf, S3_PREFIX } from "./s3-location.ts";
 import { endParts, joinParts, partSizes, partUrls, startParts } from "./s3-parts.ts";
 
-/** The most that S3 accepts in one request (5 GiB); larger objects are uploaded in parts. */
+/** S3 accepts at most 5 GiB in one request. */
 const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
 const URL_SECONDS = 60 * 60;
 
-/**
- * Stores objects in a bucket. Each upload has its own key under the repository's prefix, so that a client can damage only its own upload.
- */
+/** Each upload has a separate key, so that a client can damage only its own upload. */
 export function s3Storage(): LfsStorage {
   const storage: LfsStorage = {
     newLocation: (repoId, oid) => `${S3_PREFIX}repositories/${repoId}/${oid.slice(0, 2)}/${oid}-${newId()}`,
@@ -28,7 +26,6 @@ export function s3Storage(): LfsStorage {
   return env().LFS_S3_PROXY === "1" ? storage : { ...storage, direct: s3Direct };
 }
 
-/** Uploads content as it arrives, and deletes it if it does not match. */
 async function receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
   try {
     const checked = copied(checkContent(content, object));
@@ -41,7 +38,7 @@ async function receive(location: string, object: AnnouncedContent, content: Asyn
   return { keep: async () => undefined, discard: () => remove(location) };
 }
 
-/** Copies the pieces: each is sent after the next one was requested, when it is no longer valid. */
+/** The source reuses a piece once the next one is requested. */
 async function* copied(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const piece of content) yield Uint8Array.from(piece);
 }
@@ -64,12 +61,11 @@ async function putInParts(location: string, object: AnnouncedContent, content: A
   await joinParts(location, uploadId, parts);
 }
 
-/** Uploads a stream of known length in one request. @returns the ETag */
 async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, header = {}): Promise<string> {
   const stream = new PassThrough();
   const filling = pipeline(Readable.from(body, { objectMode: false }), stream);
   const sending = request(href, { method: "PUT", body: stream, headers: { ...header, "content-length": String(size) } });
-  // A failed body fails the request as well; report the body's error.
+  // A failed body fails the request as well, so the body's error comes first.
   const [filled, sent] = await Promise.allSettled([filling, sending]);
   if (sent.status === "fulfilled" && sent.value.statusCode !== 200) {
     throw new Error(`the bucket responded with ${sent.value.statusCode}: ${(await sent.value.body.text()).slice(0, 500)}`);
@@ -80,7 +76,6 @@ async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, 
   return String(sent.value.headers.etag ?? "");
 }
 
-/** Splits a stream into pieces of given sizes without buffering them. */
 class Slices {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();

@@ -1,4 +1,4 @@
-/** The part of s3rver that the tests use; it has no types of its own. */
+/** s3rver has no types of its own. */
 declare module "s3rver" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 

@@ -8,22 +8,17 @@ import S3rver from "s3rver";
 import { provideSettings } from "../../../env.ts";
 import { isSigned } from "./is-signed.ts";
 
-/**
- * An S3 service with one bucket, and the settings that make it the storage of large files. Like simple S3 services, it supports neither
- * SHA-256 checksums nor conditional requests. s3rver does not check signatures, so they are checked before it gets a request.
- */
+/** Supports neither SHA-256 checksums nor conditional requests, like simple S3 services. */
 export type TestBucket = {
   origin: string;
   settings: Record<string, string>;
-  /** The requests, as `PUT /bucket/key`. */
   asked: string[];
-  /** Sets a function that gets each request first, and returns true if it has answered it. */
+  /** Returns true if the function has answered the request. */
   intercept(look: ((req: IncomingMessage, res: ServerResponse) => boolean) | undefined): void;
   stop(): Promise<void>;
 };
 
 const BUCKET = "large-files";
-// s3rver knows this one key.
 const KEY = { LFS_S3_ACCESS_KEY_ID: "S3RVER", LFS_S3_SECRET_ACCESS_KEY: "S3RVER" };
 
 export async function startBucket(): Promise<TestBucket> {

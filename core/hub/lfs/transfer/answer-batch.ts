@@ -16,20 +16,18 @@ import { LFS_LEFTOVER_HOURS } from "../sweep-lfs-leftovers.ts";
 import { type Actions, downloadActions, type TransferKind, uploadActions, uploadKind, xetActions } from "./transfer-actions.ts";
 import { type Uploader, uploaderOf } from "./uploader.ts";
 
-/** Current clients send at most 256. */
 export const OBJECTS_MAX = 1_000;
-/** How many objects are answered at once: the URLs of some require a request to the bucket. */
+/** The URLs of some objects require a request to the bucket. */
 const AT_ONCE = 16;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
 
-/** A batch request of valid shape. Oids and sizes are checked one by one, since each object gets its own answer. */
+/** Unchecked oids and sizes, because each object gets an answer of its own. */
 type Batch = {
   operation: "download" | "upload";
   transfers?: readonly string[];
   hashAlgorithm?: string;
   objects: readonly { oid: unknown; size: unknown }[];
-  /** The ref that an upload is for, if the client has named it. */
   ref?: string | undefined;
 };
 
@@ -38,12 +36,8 @@ type BatchObject = { oid: string; size: number; authenticated?: true; actions?: 
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
 /**
- * Answers, for each object, where to download or upload it (Git LFS batch API, version 1). Objects that this repository has need no upload;
- * those of other repositories do, because knowing a hash proves nothing. Uploads by people who may not write here are for
- * their pull requests (proposal-store.ts).
- * @throws ServiceError as `findRepo` and `uploadTargetOf`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a
- * repository that is hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is
- * useless
+ * An upload is needed even if another repository has the object, because knowing a hash proves nothing.
+ * @throws ServiceError `storage_full` if not all objects fit, because a push that lacks one file is useless
  */
 export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const isUpload = batch.operation === "upload";
@@ -72,10 +66,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   return { transfer, objects, hash_algo: "sha256" };
 }
 
-/**
- * Storage for content that passes through us is reserved when its upload begins. For direct uploads it is reserved now, until the object is
- * recorded or the sweep deletes it (sweep-lfs-leftovers.ts).
- */
+/** Content that passes through us reserves storage later, when the upload begins. */
 async function requireRoomFor(
   repo: Repo,
   wanted: Batch["objects"],
@@ -88,11 +79,11 @@ async function requireRoomFor(
   const bytes = coming.reduce((sum, { size }) => sum + countedBytes(size), 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
-  // How much of it is new is not known yet: storage is reserved as each xorb arrives.
+  // The amount of new content is not known yet.
   if (kind === "xet") return requireRoom(repo.owner, 1, what);
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
   const party = currentParty().key;
-  // An empty file has no parts: its storage is reserved when it is recorded.
+  // An empty file has no parts.
   const uploads = coming
     .filter(({ size }) => size > 0)
     .map((object) => ({ id: uploadHoldId({ ...object, repoId: repo.id, kind, party }), bytes: countedBytes(object.size) }));
@@ -107,7 +98,7 @@ async function answerObject(
   stored: ReadonlyMap<string, StoredLfsObject>,
   { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind | "xet"; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
-  // The answer echoes oid and size only if they are a string and a number: any other value might not even convert to a string (S51).
+  // Another value than a string or a number might not convert to a string (S51).
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
     oid: typeof oid === "string" ? oid : "",
     size: typeof size === "number" ? size : 0,

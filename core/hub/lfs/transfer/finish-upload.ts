@@ -16,14 +16,9 @@ import {
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
-/** A part of an upload, as the client reports it. */
 type UploadedPart = { partNumber: number; etag: string };
 
-/**
- * Handles a client's report that an upload is complete. Content in the bucket is verified now and counts only from then on; content that
- * passed through us already belongs to the repository.
- * @throws ServiceError `not_found` if nothing was uploaded, `invalid_request` if the content does not match; as `recordLfsObject`
- */
+/** Content in the bucket counts only after this verification. */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
@@ -34,10 +29,6 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
   });
 }
 
-/**
- * Joins the parts of an upload, whose URLs stop working, and verifies the hash of the whole.
- * @throws ServiceError `invalid_request` if it does not match, or parts are missing; as `recordLfsObject`
- */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
   const { repoId, oid, size, location, uploadId, party } = transfer;
   const finish = async () => {
@@ -47,7 +38,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Another upload of the object was finished first: this one ends too, and its URLs stop working.
+  // Another upload of the object was finished first.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
   await finishOnce(transfer, finish, forget);
 }
@@ -55,8 +46,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 const running = new Map<string, Promise<void>>();
 
 /**
- * Finishes an upload unless the repository has the object. Concurrent requests for it share one result: otherwise each would read
- * the whole object, up to 50 GB, from the bucket (S137).
+ * Each request would read up to 50 GB from the bucket, so concurrent ones share one result (S137).
  * @param ifPresent runs instead if the repository already has the object
  */
 async function finishOnce(
@@ -75,7 +65,7 @@ async function finishOnce(
   return work;
 }
 
-/** Runs `work` independently of the request: others can wait for it too, and it continues if the first client disconnects. */
+/** Others can wait for this work too, so it continues if the first client disconnects. */
 function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
@@ -83,7 +73,6 @@ function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   return requestContext.run(rest, work);
 }
 
-/** Storage is full, the content does not match, or the repository is gone or read-only. */
 const REFUSALS = ["storage_full", "invalid_request", "not_found", "forbidden"];
 
 async function recordVerified(
@@ -91,7 +80,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Checked before the content is read, because anybody with the URL can send this request any number of times (S137).
+  // Anybody with the URL can send this request any number of times, so this check precedes the reading (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
@@ -103,8 +92,7 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // Not left to the sweep two days later: the content would use storage until then, although a new upload has to start over
-    // anyway.
+    // No new upload can use this content, which the sweep would leave for two days.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -113,15 +101,10 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each deletion holds a database connection while the bucket responds: together they must not hold the whole pool (S137). */
+/** Each deletion holds a database connection, and together they must not hold the whole pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
-/**
- * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes
- * uploads that cannot be deleted now.
- * @param options.isFinal whether the upload's URLs have stopped working: then the reservation of storage ends; otherwise it
- * continues
- */
+/** Another request may be finishing the same upload. @param options.isFinal whether the upload's URLs have stopped working */
 async function removeUnlessNeeded(
   location: string,
   { party, isFinal }: { party: string | undefined; isFinal: boolean },

@@ -14,15 +14,12 @@ import type { Uploader } from "./uploader.ts";
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
 
-/** `multipart` is the extension of the public hub's clients: parts of a file with a URL each. */
+/** `multipart` is the extension of the public hub's clients. */
 export type TransferKind = "basic" | "multipart";
 
-/**
- * If clients upload directly to a bucket, those that offer `multipart` get it. In a basic upload, they would neither send the header by
- * which the bucket checks the content, nor report the end of the upload. Uploads through us have no parts.
- */
+/** In a basic upload, the clients that offer `multipart` would send no checksum header and not report the end. */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
-  // Clients that offer Xet have it installed, and do not send chunks that are already stored.
+  // Clients that offer Xet do not send chunks that are already stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";
   return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
 }
@@ -58,14 +55,12 @@ export async function uploadActions(
   };
 }
 
-/** The URL of each part by its number, the size of a part, and where to report that all are uploaded. */
 async function partsAction(
   direct: DirectTransfers,
   repo: Repo,
   object: LfsObjectId,
   uploader: Uploader | undefined,
 ): Promise<Action> {
-  // An empty file has no parts.
   if (object.size === 0) {
     const href = addressOf(repo, { operation: "upload", ...object, uploader }, "/complete");
     return { href, header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
@@ -85,7 +80,6 @@ async function partsAction(
   };
 }
 
-/** The URL for Xet tokens, and the first token: Xet has its own upload API. */
 export function xetActions(repo: Repo, holder: Uploader | undefined): Actions {
   const revision = repo.defaultBranch;
   const { casUrl, accessToken, exp } = signXetToken(repo, { right: "write", revision, holder });

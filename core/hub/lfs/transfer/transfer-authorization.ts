@@ -2,24 +2,19 @@ import { isSigned, sign } from "../../../crypto/seal.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Uploader } from "./uploader.ts";
 
-/**
- * How long after a batch answer its transfers may begin. git-lfs requests new URLs for files that it did not reach in that time. The public
- * hub's clients do not, although they may have a hundred files to upload. An upload URL accepts only the bytes of its hash.
- */
+/** In seconds. The public hub's clients request no new URLs, however long an upload takes. */
 export const TRANSFER_SECONDS = { download: 60 * 60, upload: 24 * 60 * 60 } as const;
 
-/** One operation on one object of one repository, as the batch answer allowed. */
 export type Transfer = {
   operation: "download" | "upload";
   repoId: string;
   oid: string;
   size: number;
-  /** The location of a direct upload. */
   location?: string;
   uploadId?: string;
-  /** The caller, for the fair queue: the request carries no token. */
+  /** The request carries no token, so this names the caller for the fair queue. */
   party?: string;
-  /** For an upload: the uploader, whose right to write is checked again at each use. */
+  /** The uploader's right to write is checked again at each use. */
   uploader?: Uploader | undefined;
 };
 
@@ -27,14 +22,13 @@ type Signed = Transfer & { expiresAt: number };
 
 const PURPOSE = "lfs transfer";
 
-/** Signs a transfer's URL, so that the transfer needs no token: the public hub's clients do not send the headers of a batch answer. */
+/** The public hub's clients do not send the headers of a batch answer. */
 export function signTransfer(transfer: Transfer, now = Date.now()): string {
   const signed: Signed = { ...transfer, expiresAt: Math.floor(now / 1000) + TRANSFER_SECONDS[transfer.operation] };
   const payload = Buffer.from(JSON.stringify(signed)).toString("base64url");
   return `${payload}.${sign(PURPOSE, payload)}`;
 }
 
-/** @throws ServiceError `forbidden` for an invalid signature, another object or operation, or an expired URL */
 export function readTransfer(
   text: string | undefined,
   expected: Pick<Transfer, "operation" | "oid">,

@@ -6,19 +6,14 @@ import { ServiceError } from "../../../errors.ts";
 import { requireUpload } from "../proposals/proposal-store.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
-/**
- * Who was given an upload URL, which is valid for a day, or a token for Xet. In that time the user may leave, or their app may be revoked,
- * and they could otherwise keep filling the owner's quota. So the right is checked again at each use, as for all deferred actions (decision
- * 071).
- */
+/** An upload URL is valid for a day, so the uploader's right is checked again at each use (decision 071). */
 export type Uploader =
   | { userId: string; delegationId: string | null }
-  /** A CI job: its token ends within the hour, and its upload may go on for as long as its publisher is trusted. */
+  /** A CI job. The upload may take longer than the job's token. */
   | { publisherId: string }
   /** A CI job that reads as a user. */
   | { ciTokenId: string };
 
-/** @throws ServiceError `unauthorized` for a token that was revoked meanwhile */
 export async function uploaderOf(actor: Actor): Promise<Uploader | undefined> {
   if (actor.kind === "publisher") return { publisherId: actor.publisherId };
   if (actor.kind !== "person" && actor.kind !== "token") return undefined;
@@ -27,23 +22,18 @@ export async function uploaderOf(actor: Actor): Promise<Uploader | undefined> {
   return { userId: actor.userId, delegationId };
 }
 
-/** @throws ServiceError `forbidden` if the uploader is gone; as `requireUpload` */
 export async function requireUploader({ repoId, uploader }: Transfer): Promise<void> {
   const actor = uploader && (await actorNow(uploader));
   if (!actor) throw new ServiceError("forbidden", "This upload URL is no longer valid. Request the transfer again.");
   await requireUpload(actor, repoId);
 }
 
-/**
- * Undefined if the uploader is gone. Otherwise the caller checks the permission: the uploader may have lost it in the meantime, and a CI
- * job may write only to its own repository.
- */
+/** The caller checks the permission. @returns undefined if the uploader is gone */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
   if ("userId" in uploader) {
     const { userId, delegationId } = uploader;
-    // The owner is the user, also for an organization's repository: uploads are the user's own, so the organization's sign-in requirements
-    // apply as to any other request.
+    // Uploads are the user's own, so an organization's sign-in requirements apply.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;

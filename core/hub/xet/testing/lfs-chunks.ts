@@ -2,7 +2,7 @@ import { claimRows } from "../../../postgres/leased-table.ts";
 import { chunkLfsObject, type DueChunking, lfsChunkingTable } from "../chunk-lfs-object.ts";
 import { ContentSplitter } from "../split-content.ts";
 
-/** Runs the worker's step until nothing is due. @returns the owners whose files it took, in order */
+/** Runs the worker's step until nothing is due. @returns the owners in the order of their turns */
 export async function chunkDueFiles(): Promise<string[]> {
   const owners: string[] = [];
   for (;;) {
@@ -14,7 +14,6 @@ export async function chunkDueFiles(): Promise<string[]> {
   }
 }
 
-/** The chunks of content, as clients find them. */
 export function chunksOf(content: Buffer): Buffer[] {
   const splitter = new ContentSplitter();
   const chunks: Buffer[] = [];

@@ -4,7 +4,6 @@ import { CHUNK_ENTRY_BYTES } from "../check-xorb.ts";
 import { CHUNK_HEADER_BYTES } from "../chunk.ts";
 import { HASH_BYTES, hashChunk, hashOfText, hashRange, hashText, MerkleTree } from "../hashes.ts";
 
-/** Xorbs and shards as a client makes them, and invalid ones. */
 export type TestXorb = { hash: string; bytes: Buffer; chunks: Buffer[] };
 
 type Scheme = "none" | "lz4" | "bg4";
@@ -95,7 +94,6 @@ function xorbEntries({ hash, chunks, bytes }: TestXorb): Buffer[] {
   return [Buffer.concat([hashOfText(hash), numbers(0, chunks.length, at, bytes.length)]), ...entries];
 }
 
-/** The footer that older clients send. */
 export function footerOf({ hash, chunks }: TestXorb): Buffer {
   const info = Buffer.concat([
     Buffer.from("XETBLOB\x01", "latin1"),
