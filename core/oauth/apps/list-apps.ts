@@ -14,11 +14,7 @@ export type ListedApp = OAuthApp & {
 
 type AppPage = { apps: ListedApp[]; total: number; page: number; pageCount: number };
 
-/**
- * One page, newest first, of the apps of a user or an organization; a page past the end is the last one.
- *
- * @throws ServiceError `not_found` for an owner whose apps the actor may not see.
- */
+/** A page past the end is the last one. */
 export async function listApps(
   actor: Actor,
   owner: { userId: string } | { orgId: string },
@@ -28,7 +24,7 @@ export async function listApps(
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
-  // Includes other owners' apps that are bound to the organization, because its administrators manage them too.
+  // The organization's administrators also manage other owners' apps that are bound to the organization.
   const where = "orgId" in owner ? { OR: [{ ownerOrgId: owner.orgId }, { boundOrgId: owner.orgId }] } : ownership;
   await requirePermission(actor, "oauth_app.read", ownership, { what: "orgId" in owner ? "Organization" : "User" });
 
@@ -45,7 +41,6 @@ export async function listApps(
   return { apps: rows.map((row) => ({ ...row, userCount: users.get(row.clientId) ?? 0 })), total, page: shown, pageCount };
 }
 
-/** How many users currently allow an app, by client ID. */
 export async function countUsers(clientIds: string[]): Promise<Map<string, number>> {
   const rows = await db().$queryRaw<{ client_id: string; users: number }[]>`
     SELECT client_id, count(DISTINCT user_id)::int AS users
@@ -67,12 +62,11 @@ type AppSearch = PageRequest & {
 export type OwnedApp = ListedApp & {
   /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
-  /** The handle of the organization to which it is bound, for token exchange. */
+  /** The handle of an organization. */
   boundTo: string | null;
 };
 
 const PAGE_SIZE = 20;
-/** The maximum number of users, and of organizations, found by part of their handle. */
 const OWNERS_MAX = 200;
 
 const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
@@ -83,11 +77,6 @@ const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
   self_registered: { registrationTokenHash: { not: null } },
 };
 
-/**
- * All OAuth apps of the installation, newest first, for its operators.
- *
- * @throws ServiceError `forbidden`.
- */
 export async function listAllApps(actor: Actor, { text = "", state, ...request }: AppSearch = {}): Promise<Page<OwnedApp>> {
   await requirePermission(actor, "installation.operate", null, { what: "OAuth apps" });
   const where = { AND: [text ? await textWhere(text) : {}, state ? stateWhere[state] : {}] };
@@ -107,7 +96,7 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
 }
 
 async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
-  // Escaped: in LIKE, % and _ are wildcards.
+  // In LIKE, % and _ are wildcards.
   const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
   const [users, organizations] = await Promise.all([
     db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),

@@ -26,12 +26,12 @@ import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
 /**
- * If a refresh token is replayed within this time, the client probably sent its request twice, or two tabs refreshed at once: the replay is
- * refused, and the token family stays valid. A later replay counts as theft and ends the family (S47; docs/decisions/005).
+ * Within this time the client probably sent its request twice. A later replay counts as theft and ends the token family (S47;
+ * docs/decisions/005).
  */
 const BENIGN_REPLAY_SECONDS = 10;
 
-/** The engine's storage, in Postgres. There is one instance for each of the engine's models; code for one model names it. */
+/** One instance for each of the engine's models. */
 export class PostgresAdapter implements Adapter {
   readonly model: string;
 
@@ -57,8 +57,8 @@ export class PostgresAdapter implements Adapter {
   }
 
   /**
-   * At the token endpoint the engine first checks whether an artifact was used and then marks it, so it misses a simultaneous request that
-   * does the same. Therefore the mark is hidden from the engine there, and `consume` alone detects replays, parallel or later.
+   * The engine checks a use before it marks it, and so misses a simultaneous request. Therefore the mark is hidden here, and only
+   * `consume` detects replays.
    */
   async #findToUse(id: string): Promise<Payload | undefined> {
     if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
@@ -74,7 +74,7 @@ export class PostgresAdapter implements Adapter {
     return findArtifactByUid(this.model, uid);
   }
 
-  /** Only the engine's own device pages would call this; users enter their codes on ours (docs/decisions/025). */
+  /** Users enter their codes on our pages, not on the engine's (docs/decisions/025). */
   async findByUserCode(): Promise<undefined> {
     return undefined;
   }
@@ -86,8 +86,8 @@ export class PostgresAdapter implements Adapter {
     // Within a protocol request the engine stores the question; outside one, a page of ours makes it store the answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // A pushed request is valid for one minute (its `exp`) and is consumed when the user has answered, which may be much later. Until then
-    // its row must stay, or it could be answered twice (RFC 9126 §7.3).
+    // A pushed request is consumed when the user has answered, which may be after its `exp`. Without its row, it could be
+    // answered twice (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }
@@ -122,7 +122,7 @@ export class PostgresAdapter implements Adapter {
   }
 }
 
-/** Ends a Grant whose code or refresh token was replayed, with its tokens. The audit log gets one entry in total (S43, S47, S116). */
+/** The audit log gets one entry in total (S43, S47, S116). */
 export async function revokeReplayedGrant(kind: string, grantId: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     const [grant] = await tx.oAuthGrant.updateManyAndReturn({

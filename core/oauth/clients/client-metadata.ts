@@ -9,15 +9,13 @@ import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./client-keys.ts";
 
-/** Client metadata (RFC 7591 §2) of a document or a registration. Only the members that this service uses; others are ignored (S84). */
+/** RFC 7591 §2, only the members that this service uses (S84). */
 export type ClientMetadata = {
   client_name: string;
-  /** Contains at least one URI, if the metadata has the member. */
+  /** Not empty if present. */
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
-  /** One of the methods that the caller of the parser allows. */
   token_endpoint_auth_method: string;
-  /** Only grants known here. */
   grant_types: string[];
   /** "code", or empty for a client of the device flow. */
   response_types: string[];
@@ -76,9 +74,8 @@ const parsers: Parsers = {
 };
 
 /**
- * Parses client metadata as received.
- * @param authMethods with which the client may authenticate; a document that everyone can read cannot have a shared secret (S72).
- * @throws ServiceError `invalid_request` with the RFC's name of the field and advice
+ * @param authMethods with which the client may authenticate: a document that everyone can read cannot have a shared secret (S72)
+ * @throws ServiceError `invalid_request` with the RFC's name of the field
  */
 export function parseClientMetadata(
   input: unknown,
@@ -131,7 +128,7 @@ function list(value: unknown): string[] {
   throw invalid("This must be a list of strings.");
 }
 
-/** Keeps the values known here: a client may be used with other services too (S84). */
+/** A client may be used with other services too (S84). */
 function known(values: string[], all: readonly string[], what: string): string[] {
   const kept = all.filter((each) => values.includes(each));
   if (kept.length === 0) throw invalid(`None of these is a ${what} of this service. Choose from: ${all.join(", ")}.`);
@@ -144,8 +141,8 @@ function flag(value: unknown): boolean {
 }
 
 /**
- * S83: with plain http, anyone on the network path could change the response. And an app that names this service's own host would look like
- * a part of it.
+ * S83: with plain http, anyone on the network path could change the response. This service's own host would make the app look
+ * like a part of the service.
  */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);

@@ -2,17 +2,14 @@ import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
 import { GRANT_REDIRECT_URI } from "../artifacts/grant-store.ts";
 import { type Consent, findConsent } from "./find-consent.ts";
 
-/**
- * The Grant for an authorization: the one just created from the user's answer, or one derived from the live consent. The latter is stored
- * only if nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind.
- */
+/** A derived Grant is stored only if nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind. */
 export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { provider, client, account, result } = ctx.oidc;
   if (!client || !account) return undefined;
   const answered = result?.consent?.grantId;
   if (answered) return provider.Grant.find(answered);
 
-  // Each authorization gets a new Grant, so that a replayed code ends only the tokens of that sign-in.
+  // A new Grant each time, so that a replayed code ends only the tokens of that sign-in.
   const consent = await findConsent(ctx, account.accountId, client.clientId);
   return consent && grantFromConsent(ctx, consent);
 }
@@ -24,8 +21,7 @@ function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
 }
 
 /**
- * Writes a consent's scopes into a Grant: ticked ones as granted, unticked ones as refused.
- * @param redirectUri of the request: the Grant ends when the app removes it (S86); a device has none
+ * Unticked scopes are refused. @param redirectUri of the request: the Grant ends when the app removes it (S86); a device has none
  */
 export function fillGrant(
   grant: Grant,
@@ -37,10 +33,7 @@ export function fillGrant(
   if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
 }
 
-/**
- * Stores a Grant derived from the live consent, once every question is answered.
- * @throws AccessDenied if the consent was revoked or narrowed since this request read it.
- */
+/** @throws AccessDenied if the consent was revoked or narrowed since this request read it */
 export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
   const { grant, session, client, provider } = ctx.oidc;
   if (!grant || !client || grant.jti) return;

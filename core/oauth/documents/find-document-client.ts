@@ -8,14 +8,14 @@ import { DOCUMENT_POLICY_KEY, decideHost, documentPolicyOf, type HostDecision, t
 import { namesCovering } from "./hosts/host-name.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "./read-document.ts";
 
-/** The engine's metadata for a fetched document; undefined for one that was not fetched or is blocked. Never fetches. */
+/** Never fetches. Undefined for a document that was not fetched or is blocked. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
   const { document, hostDecision } = await findStoredDocument(clientId);
   return document && hostDecision.isAllowed ? clientOfDocument(document) : undefined;
 }
 
-/** The engine's metadata for a document: a public client (docs/specification/oauth.md) unless it has keys (S73). */
+/** A public client (docs/specification/oauth.md) unless it has keys (S73). */
 function clientOfDocument({
   clientId,
   metadata,
@@ -66,16 +66,14 @@ function authentication({
   return { token_endpoint_auth_method: method, ...(jwks ? { jwks } : { jwks_uri }) };
 }
 
-/** A document as it was last fetched. */
 export type StoredDocument = {
   clientId: string;
   metadata: DocumentMetadata;
   logoId: string | null;
   logoFetchedAt: Date | null;
   etag: string | null;
-  /** Measured by the database's clock, which is the same for every process. */
+  /** By the database's clock, which is the same for every process. */
   isFresh: boolean;
-  /** How long the document has been stale. */
   staleSeconds: number;
   /** Whether a user has allowed its app. */
   isUsed: boolean;
@@ -83,7 +81,6 @@ export type StoredDocument = {
   isSeenLongAgo: boolean;
 };
 
-/** `last_seen_at` is for the operator and for housekeeping: a precision of one hour is enough. */
 const SEEN_INTERVAL = "interval '1 hour'";
 
 const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
@@ -97,7 +94,6 @@ const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
 
 type Row = StoredDocument & { policy: unknown; rules: HostRule[] };
 
-/** The stored document of a client ID, and the operator's rules for its host, in one statement. */
 export async function findStoredDocument(
   clientId: string,
 ): Promise<{ document: StoredDocument | undefined; hostDecision: HostDecision }> {

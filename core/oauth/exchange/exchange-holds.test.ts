@@ -18,7 +18,7 @@ import { listTokensOfMember } from "./list-exchanges.ts";
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** Whether userinfo accepts the token. Introspection must agree. */
+/** Introspection must agree with userinfo. */
 async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   const authorization = world.basic(app.clientId, app.secret ?? "");
   const introspection = await world.post("/oauth/introspect", { token }, { authorization });
@@ -29,7 +29,6 @@ async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   return userinfo;
 }
 
-/** What ends the right to exchange and what restores it: the token must stay invalid. */
 const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: Prepared): Promise<unknown> }> = {
   "removing the member": {
     end: ({ orgId, writer }) => removeMember(operatorCommand, orgId, writer.id, noOrigin),

@@ -10,13 +10,10 @@ import { quoted, type UnprovenIdToken } from "./id-token.ts";
 
 /** Many jobs may share one address: those of a provider's runners, or of an office. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** A refusal takes a multiple of this, more than all checks without outbound requests, so that timing does not reveal the failed check. */
+/** A refusal takes a multiple of this, so that timing does not reveal the failed check. */
 const REFUSAL_MS = 150;
 
-/**
- * The exchange of a CI job's ID token for an access token (docs/specification/organizations-and-tokens.md#trusted-publishers, S98–S100):
- * without a client, for one resource, for one hour, without a refresh token.
- */
+/** docs/specification/organizations-and-tokens.md#trusted-publishers, S98–S100. */
 export async function answerCiExchange(
   req: IncomingMessage,
   res: ServerResponse,
@@ -60,7 +57,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The claims with which providers identify their jobs, and which users compare with the publisher's settings. */
+/** Users compare these with the publisher's settings. */
 const IDENTIFYING_CLAIMS = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
   ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
@@ -68,10 +65,7 @@ const IDENTIFYING_CLAIMS = [
 ];
 const SHOWN_CLAIMS_MAX = 8;
 
-/**
- * The response is the same whether the resource does not exist, does not trust the issuer, or belongs to a disabled account (S136). It
- * contains only claims of the token itself, which the job's author needs to compare with the settings.
- */
+/** The same response for every reason (S136), with only the token's own claims. */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
   const shown = IDENTIFYING_CLAIMS.filter((name) => Object.hasOwn(claims, name)).slice(0, SHOWN_CLAIMS_MAX);
   const words = [`iss ${quoted(issuer)}`, ...shown.map((name) => `${name} ${quoted(claims[name])}`)];
@@ -79,13 +73,13 @@ function notTrusted({ issuer, claims }: UnprovenIdToken): string {
 }
 
 /**
- * Whether a token request is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers): it has an ID token from its
- * own issuer and no other authentication. A request that names or authenticates a client is treated as that client's.
+ * A request that names or authenticates a client is that client's
+ * (docs/specification/organizations-and-tokens.md#trusted-publishers).
  */
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
-    // A request with a resource but without the type counts too: the error should name the type, and not ask for a client.
+    // For a missing type, the error should name the type, and not ask for a client.
     (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
     headers.authorization === undefined &&
     !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))
@@ -95,9 +89,8 @@ export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form
 export type CiRequest = {
   /** A JWT, as received. */
   subjectToken: string;
-  /** The requested resource, as received. */
+  /** As received. */
   resource: string;
-  /** The repository or user that it names. */
   target: { repo: { type: RepoType; owner: string; name: string } } | { username: string };
 };
 
@@ -106,10 +99,7 @@ const RESOURCE_MAX_CHARACTERS = 300;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const SCOPE = "gated-repos";
 
-/**
- * Reads the parameters of a CI job's exchange (RFC 8693 §2.1, docs/specification/organizations-and-tokens.md#trusted-publishers).
- * @throws ProtocolError `invalid_request`, `invalid_scope`
- */
+/** RFC 8693 §2.1, docs/specification/organizations-and-tokens.md#trusted-publishers. */
 function readCiRequest(form: URLSearchParams): CiRequest {
   const one = (name: string): string => {
     const values = form.getAll(name);

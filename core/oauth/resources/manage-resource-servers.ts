@@ -18,16 +18,13 @@ const IDENTIFIER_MAX_CHARACTERS = 500;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 
 type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
-  /** The scopes that its tokens may have; `openid profile` if absent. */
+  /** `openid profile` if absent. */
   scopes?: readonly string[];
 };
 
 /**
- * Registers another service, such as an MCP server, so that apps can request tokens that are valid only there (RFC 8707). The service
- * checks tokens by introspection, with credentials of its own, which cannot sign anybody in.
- * @returns the credentials; the secret is shown here and never again.
- * @throws ServiceError `invalid_request` with the field, `conflict` if the service is already registered, `forbidden`,
- * `reauthentication_required` (S113)
+ * RFC 8707. The service checks tokens by introspection, with credentials that cannot sign anybody in (S113). @returns the
+ * credentials; the secret is shown here and never again
  */
 export async function addResourceServer(
   actor: Actor,
@@ -64,7 +61,7 @@ export async function addResourceServer(
   });
 }
 
-/** RFC 8707 §2: an absolute URI without a fragment. Only one spelling is accepted, since audiences are compared as text. */
+/** RFC 8707 §2. Only one spelling is accepted, since audiences are compared as text. */
 function parseIdentifier(value: unknown): string {
   const identifier = plainIdentifier(plainText("identifier", value, IDENTIFIER_MAX_CHARACTERS).trim());
   const url = URL.parse(identifier);
@@ -86,11 +83,7 @@ function parseScopes(names: readonly string[]): string[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-/**
- * Removes a resource server with its credentials and all tokens for it. Registering it again restores none of them, and users are asked
- * again.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
- */
+/** Registering it again restores no tokens, and users are asked again (S113). */
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);
   await db().$transaction(async (tx) => {
@@ -115,7 +108,6 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
   });
 }
 
-/** The operator's resource servers, each with its client ID for introspection. @throws ServiceError `forbidden` */
 export async function listResourceServers(actor: Actor): Promise<(RegisteredResource & { clientId: string })[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().oAuthResourceServer.findMany({
@@ -125,7 +117,6 @@ export async function listResourceServers(actor: Actor): Promise<(RegisteredReso
   return rows.map(({ identifier, name, scopes, app }) => ({ identifier, name, scopes, clientId: app.clientId }));
 }
 
-/** The OAuth app whose credentials a resource server uses. */
 export async function findResourceApp(identifier: string): Promise<OAuthApp | undefined> {
   const found = await db().oAuthResourceServer.findUnique({
     where: { identifier: plainIdentifier(identifier) },

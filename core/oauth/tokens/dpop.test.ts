@@ -12,14 +12,13 @@ import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp } from "../testing/world.ts";
 import { findBearer } from "./find-bearer.ts";
 
-/** Tokens bound to a key (RFC 9449) at the engine's endpoints; those at our API are in api/dpop.test.ts. */
+/** RFC 9449 at the engine's endpoints; for our API see api/dpop.test.ts. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
 const TOKEN = "/oauth/token";
 const USERINFO = "/oauth/userinfo";
 
-/** A token request with a proof of this key, or with this header. */
 async function ask(app: TestApp, form: Record<string, string>, proof: ProofKey | string | undefined) {
   const dpop = typeof proof === "object" ? await proof.proof("POST", world.origin + TOKEN) : proof;
   const headers: Record<string, string> = dpop === undefined ? {} : { dpop };

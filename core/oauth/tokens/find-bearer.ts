@@ -12,63 +12,55 @@ import type { ActingParty } from "../exchange/exchange-token.ts";
 import { apiAudience } from "../resources/resource-servers.ts";
 import { consumeDpopProof, type ProvenRequest } from "./dpop-proof.ts";
 
-/** Scopes that allow more than reading, for the audit log. */
+/** For the audit log. */
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
-/** The role of a token in the audit log (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
+/** docs/specification/organizations-and-tokens.md#audit-log, `role`. */
 const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
   scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
 
-/** The holder of an access token, and what the token may be used for. */
 export type Bearer = {
   kind: "oauth" | "personal";
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
-  /** The holder as the audit log names it. */
   auditToken: AuditToken;
   /** Unix seconds; null for a personal access token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
-  /** Set for `oauth`. */
   clientId?: string;
   /** Set for a token of the service's own command line. */
   isFirstParty?: true;
-  /** When the user last authenticated before allowing the client, if known (S113). */
+  /** Before allowing the client, if known (S113). */
   authenticatedAt?: Date;
   /** Set for an exchanged token: the only organization in which it acts. */
   boundOrgId?: string;
-  /** Set for an exchanged token with which another party acts for the account (RFC 8693 §4.1). */
+  /** Set for an exchanged token with which another party acts (RFC 8693 §4.1). */
   act?: ActingParty;
-  /** Set for `personal`: the name that its owner gave it. */
   tokenName?: string;
-  /** A CI job that may only read, whatever its scopes (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+  /** A CI job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
   isReadOnly?: true;
 };
 
-/**
- * How a token was presented (RFC 6750, RFC 9449). A proof can be used only once, so later lookups during a long request need none
- * (`isProven`).
- */
+/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups of a long request need none (`isProven`). */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
   | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
- * Resolves an access token of any kind. Undefined if it is unknown, expired or revoked, if its user, consent or app is gone, or if it is
- * bound to a key and was sent without a proof, or is not bound and was sent with one. Callers respond to all of these in the same way.
- * @throws InvalidDpopProof for a proof that does not match this request and this token's key.
+ * Undefined for every reason, also for a bound token without a proof or a plain one with a proof. Callers must respond to all in
+ * the same way. @throws InvalidDpopProof for a proof that does not match
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
   if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
-  // The prefix shows the kind, so that one statement finds the token; a token with an earlier TOKEN_PREFIX shows no kind.
+  // A token with an earlier TOKEN_PREFIX shows no kind.
   if (!token.startsWith(tokenPrefix("AccessToken"))) {
     return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
   }
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** A CI job that reads, as a user, the gated repositories to which this user was admitted: it has no organizations and no other scope. */
+/** Has no organizations and no other scope. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;
@@ -140,12 +132,9 @@ async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
   };
 }
 
-/**
- * A CI job with a token for one repository (docs/specification/organizations-and-tokens.md#trusted-publishers): it does not act for a user.
- */
+/** Does not act for a user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export type CiJob = Extract<CiToken, { user: null }>;
 
-/** The job whose repository token was sent; undefined for any other token, and for an unknown or expired one. */
 export async function findCiJob(token: string): Promise<CiJob | undefined> {
   if (!looksLikeRepoToken(token)) return undefined;
   const found = await findCiToken(token);
