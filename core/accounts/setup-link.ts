@@ -12,11 +12,7 @@ import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user
 /** A link with less time left is replaced. */
 const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
-/**
- * The link that creates the first operator, while there is none. Every web process prints the same link when it starts, so that
- * no start invalidates a link that another has printed.
- * @returns the URL to print, or undefined if there is an operator
- */
+/** Every web process prints the same link, so that no start invalidates another's. @returns undefined if there is an operator */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('operator-setup', 0))`;
@@ -46,16 +42,11 @@ async function issueToken(tx: Db): Promise<string> {
   return token;
 }
 
-/** Whether a setup link works, for the page that it opens. */
 export async function isSetupLink(token: string): Promise<boolean> {
   return (await findOneTimeToken(token, "operator-setup")) !== undefined && !(await hasOperator(db()));
 }
 
-/**
- * Creates the operator and signs them in. Their email address counts as verified: anyone who can read the machine's terminal is
- * trusted, and mail may not be set up yet.
- * @throws ServiceError `gone`, `invalid_request`, `conflict`; after the last two the link still works
- */
+/** The address counts as verified: anyone who can read the terminal is trusted, and mail may not be set up yet. */
 export async function redeemSetupLink(
   token: string,
   input: NewUserInput,

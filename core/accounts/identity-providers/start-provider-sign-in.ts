@@ -31,22 +31,17 @@ export type SignInElsewhere = {
   intent: ProviderSignInIntent;
   /** The path on this service to continue to. */
   next: string;
-  /** The browser's secret from an earlier sign-in, if it has one: several may be pending. */
+  /** From an earlier sign-in: several may be pending. */
   browser?: string | undefined;
 };
 
-/**
- * Begins a sign-in at a provider: returns the URL for the browser, and the secret that the browser keeps. Nothing is decided yet:
- * a user lured here first sees the provider's prompt, and then ours.
- * @throws ServiceError `not_found` (also for an organization's issuer to non-members), `unauthorized` (not signed in, where that
- * is required), `reauthentication_required`, `rate_limited`, `unavailable`
- */
+/** An organization's issuer is `not_found` for non-members. */
 export async function startProviderSignIn(
   input: SignInElsewhere,
   actor: Person | undefined,
   from: RequestOrigin,
 ): Promise<{ url: string; browser: string }> {
-  // Only members learn whether an organization has an issuer: anonymous callers are always asked to sign in (S136).
+  // Only members may learn whether an organization has an issuer (S136).
   if (!actor && isOrganizationSlug(input.slug)) throw new ServiceError("unauthorized", "Sign in here first.");
   const provider = await findIdentityProvider(input.slug);
   if (!provider || provider.disabledAt) throw notFound("Identity provider");

@@ -6,13 +6,11 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 
-/** Writes an entry into the organization's log. */
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
 /**
- * Runs one change of an organization or its members in a transaction that locks its row. The permission is checked under the lock: a user
- * who is losing the right at the same moment must not, for example, add an invitation after theirs were revoked.
- * @throws ServiceError `not_found`, and as `requirePermission`
+ * Checks the permission under the lock: an administrator who is being removed must not add an invitation after theirs were
+ * revoked.
  */
 export function changeOrganization<Result>(
   actor: Actor,
@@ -27,9 +25,8 @@ export function changeOrganization<Result>(
 }
 
 /**
- * Serializes changes to the members of one organization: if two administrators remove each other at the same time, one must remain. It is
- * the weakest lock that excludes itself: inserting a membership, whose foreign key reads the row, does not wait for it.
- * @throws ServiceError `not_found`
+ * If two administrators remove each other at the same time, one must remain. The weakest lock that excludes itself, so that
+ * inserting a membership does not wait.
  */
 export async function lockOrganization(tx: Db, orgId: string): Promise<void> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR NO KEY UPDATE`;

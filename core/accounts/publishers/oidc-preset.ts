@@ -1,7 +1,6 @@
 import { invalidRequest } from "#core/errors.ts";
 import type { Claims, Preset } from "./preset.ts";
 
-/** Any other issuer: the user enters the claims. */
 export const oidc: Preset = {
   label: "Another issuer",
   fields: [
@@ -36,7 +35,7 @@ export const oidc: Preset = {
   run: ["sub"],
 };
 
-/** Claims that the protocol itself checks: as a condition they would either always or never match. */
+/** Checked by the protocol itself: as a condition they would either always or never match. */
 const PROTOCOL_CLAIMS = new Set(["iss", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce"]);
 const CLAIMS_MAX = 20;
 const CLAIM_MAX_CHARACTERS = 500;
@@ -56,7 +55,7 @@ function readClaimLines(text: string): Claims {
     claims.set(name, value);
   }
   if (claims.size > CLAIMS_MAX) throw refuse(`Use at most ${CLAIMS_MAX} claims.`);
-  // S98: a subject is composed of parts that may be renamed, by rules that the issuer's own users can often change.
+  // S98: a subject is composed of parts that may be renamed, often by the issuer's own users.
   if (![...claims.keys()].some((name) => name !== "sub")) throw refuse("Use at least one claim besides sub.");
   return Object.fromEntries(claims);
 }

@@ -16,7 +16,6 @@ import { recoveryCodeHashes } from "./recovery-codes.ts";
 import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
-/** A user's response to the second step. */
 export type SecondStepProof =
   | { kind: "code"; code: string }
   | { kind: "recovery-code"; code: string }
@@ -31,11 +30,7 @@ export type FinishSecondStepInput = {
   session: string | undefined;
 };
 
-/**
- * Completes what `completeSignIn` or `completeReauthentication` began: starts a session, or renews the current one under a new
- * token. A wrong response leaves the step pending for another attempt; a correct one uses it up.
- * @throws ServiceError `gone` (begin again), `unauthorized` with the field, `rate_limited`, `forbidden` (disabled)
- */
+/** A wrong response leaves the step pending for another attempt. */
 export async function finishSecondStep(
   { token, proof, session }: FinishSecondStepInput,
   from: RequestOrigin,
@@ -90,10 +85,10 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** The caller has passed the first step, and may not be the account's owner. So the owner gets an email when the attempts run out. */
+/** The caller has passed the first step, and may not be the account's owner. */
 async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    // Wrong codes are limited for each account. Wrong passkeys are not, so beyond a limit only the service's log has them (S144).
+    // Wrong passkeys are unlimited, so beyond a limit only the service's log has them (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;
@@ -102,11 +97,7 @@ async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: 
   });
 }
 
-/**
- * Accepts a code of the authenticator app, once: one conditional statement stores its time step as the last one used, so that
- * only one of several parallel uses succeeds (RFC 6238 §5.2).
- * @throws ServiceError `unauthorized` on `code`
- */
+/** RFC 6238 §5.2: one conditional statement, so that only one of several parallel uses succeeds. */
 async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<void> {
   const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
   const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);
@@ -117,11 +108,7 @@ async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<voi
   throw wrongCode("code", "This code is incorrect or was already used. Enter the code that your authenticator app shows now.");
 }
 
-/**
- * Accepts a recovery code, once.
- * @returns how many are left
- * @throws ServiceError `unauthorized` on `recoveryCode`
- */
+/** @returns how many are left */
 async function acceptRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
   const codeHash = { in: await recoveryCodeHashes(tx, userId, code) };
   const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt: new Date() } });

@@ -10,10 +10,10 @@ export type ListedSiteSession = {
   lastSeenAt: Date;
 };
 
-// More than anybody has; the oldest leave the list before they leave the table.
+// The oldest leave the list before they leave the table.
 const LIST_MAX_ROWS = 100;
 
-/** The live sessions of a user, the most recently used first (S113). */
+/** The most recently used first (S113). */
 export async function listSiteSessions(userId: string): Promise<ListedSiteSession[]> {
   const rows = await db().siteSession.findMany({
     where: { userId, endedAt: null, expiresAt: { gt: new Date() } },

@@ -17,9 +17,8 @@ const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 const MAILBOX_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Requests another email address: a link goes to the new one (`verifyEmail` uses it), a warning to the current one. If the address already
- * has an account, the response is the same, and only its owner is told (S115).
- * @throws ServiceError `reauthentication_required` (S113), `invalid_request`, `rate_limited`
+ * The current address gets a warning. If the new one has an account, the response is the same, and only its owner is told (S115).
+ * Requires recent authentication (S113).
  */
 export async function changeEmail(actor: Person, input: { email: string }, from: RequestOrigin): Promise<{ email: string }> {
   await requirePermission(actor, "user.change_email", { userId: actor.userId }, { what: "User" });

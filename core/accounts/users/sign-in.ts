@@ -12,21 +12,17 @@ import { plainText } from "../plain-text.ts";
 import { accountIsDisabled, completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 
 type SignInInput = {
-  /** Username or email address. */
   login: string;
   password: string;
-  /** The browser's cookie with the users who have signed in with it before (known-device.ts). */
+  /** The browser's cookie (known-device.ts). */
   knownBy?: string | undefined;
   /** The session token that the browser sent; it becomes invalid (S34). */
   replaces?: string;
 };
 
 /**
- * Signs in by username or email address. An unknown account, a wrong password and an account without a password get the same
- * response after the same work (S115). Failures are counted per account and per address, or per browser if the account's owner
- * has signed in with it before, so that strangers lock nobody out; a success resets the counters. Only callers with the right
- * password learn whether there is a second step.
- * @throws ServiceError `unauthorized`, `rate_limited` with the seconds to wait, `forbidden` (right password, but disabled)
+ * Every failure gets the same response after the same work (S115). Only callers with the right password learn whether there is a
+ * second step.
  */
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
   const login = canonicalLogin(input.login);
@@ -50,7 +46,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
-/** Many addresses together can enter any number of wrong passwords. So the entries are limited (S144). */
+/** Many addresses together can enter any number of wrong passwords, so the entries are limited (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
   const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
   await recordAboutSomebody(db(), event).catch((error: unknown) =>
@@ -58,7 +54,6 @@ async function recordFailure(subjectId: string, from: RequestOrigin): Promise<vo
   );
 }
 
-/** The login in the form used for finding accounts and counting attempts. */
 function canonicalLogin(value: unknown): string {
   const login = plainText("login", value, 1_000).trim();
   if (login === "") throw invalidRequest("Enter your username or e-mail address.", "login");
@@ -78,10 +73,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/**
- * A concurrent change of the password, or disabling, ends all sessions and must not miss the new one: the lock makes one of the
- * two operations wait for the other.
- */
+/** A concurrent change of the password, or disabling, ends all sessions and must not miss the new one. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;
