@@ -1,11 +1,11 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end, such as a log: how to read it, and the NOTIFY channel that announces its id. */
+/** Something that only grows at its end, such as a log. The NOTIFY channel announces its id. */
 export type Tail<Entry, State, Cursor extends number | string> = {
   /** Distinguishes it from other kinds of tails. */
   name: string;
   channel: string;
-  /** Reads the entries after a cursor, or from the beginning; undefined if the object no longer exists. */
+  /** From the beginning without a cursor; undefined if the object no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -17,21 +17,20 @@ export type Page<Entry, State, Cursor> = {
   end: Cursor;
   /** Whether there are more entries than fit into this page. */
   isCut: boolean;
-  /** Other data that followers receive whenever it changes. */
+  /** Followers receive it whenever it changes. */
   state: State;
 };
 
 // A notification may be missed, and none arrives while the connection is down.
 const POLL_MS = 5_000;
-/** The end is read at most this often, however many notifications arrive. */
+/** However many notifications arrive. */
 const POLL_LEAST_MS = 200;
-/** How much of the end is cached, for followers that are a little behind. */
+/** For followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * Yields the pages after a cursor as they appear, until `signal` aborts or the object no longer exists. All followers of one object in
- * this process share a reader: with a reader each, a few hundred followers of one busy job overloaded the database. The caller has
- * checked the permission.
+ * Until `signal` aborts or the object no longer exists. All followers of one object in this process share a reader. The caller
+ * has checked the permission.
  */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
@@ -70,7 +69,6 @@ function readersOf({ name }: { name: string }) {
 
 const handlers = new Map<string, (id: string) => void>();
 
-/** One listener for each kind of tail. */
 function listening(tail: { name: string; channel: string }): Promise<void> {
   const announce = (id: string) => {
     const readers = readersOf(tail);
@@ -88,16 +86,16 @@ type Waiting<Page, Cursor> = {
   reject: (error: unknown) => void;
 };
 
-/** Reads one object for all its followers, with one statement at a time. */
+/** One statement at a time. */
 class Reader<Entry, State, Cursor extends number | string> {
   readonly #tail: Tail<Entry, State, Cursor>;
   readonly #id: string;
   #followers = 0;
-  /** The end as of the last read: the entries after `from`. */
+  /** As of the last read: the entries after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
   /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
-  /** Running reads by cursor, and the latest of them, for which the next one waits. */
+  /** By cursor, and the latest of them, for which the next read waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
   #isChanged = false;
@@ -126,7 +124,6 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#schedule();
   }
 
-  /** The next page for a follower who has received one: from the cache, from a read, or after a notification. */
   async next(after: Cursor, last: Page<Entry, State, Cursor>, signal: AbortSignal) {
     const kept = this.#kept;
     if (!kept || after < kept.from) return this.read(after);
@@ -145,7 +142,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     }
   }
 
-  /** Reads a page, once for all followers that request it at the same time. */
+  /** Once for all followers that request it at the same time. */
   read(after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined> {
     const running = this.#reads.get(after);
     if (running) return running;

@@ -1,7 +1,6 @@
 import { ServiceError } from "../errors.ts";
 
 type Limits = {
-  /** For one user on one web process, and for all users together. */
   perPerson: number;
   inAll: number;
   /** The error's sentence, if there is no slot. */
@@ -9,10 +8,7 @@ type Limits = {
   retryAfterSeconds: number;
 };
 
-/**
- * Slots for responses that do not end: each holds a connection.
- * @returns a function that takes a slot and returns an idempotent function that releases it. Throws ServiceError `rate_limited`.
- */
+/** @returns a function that takes a slot, and returns an idempotent function that releases it */
 export function streamSlots({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
   const open = new Map<string, number>();
   let openInAll = 0;

@@ -1,11 +1,11 @@
 import { isServiceError } from "../errors.ts";
 
-/** Well within the 30 seconds that clients and proxies wait. */
+/** Clients and proxies wait 30 seconds. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Sends comments while there are no server-sent events, so that no proxy closes the stream as idle.
- * @param check runs with each comment; a ServiceError from it ends the stream
+ * Comments, so that no proxy closes the stream as idle. @param check runs with each comment; a ServiceError from it ends the
+ * stream
  */
 export async function* withKeepAlive(
   events: AsyncGenerator<string, void, undefined>,

@@ -1,13 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { log } from "../log.ts";
 
-/** Something that runs until it is stopped or crashes. */
 export type Running<Exit> = { exited: Promise<Exit>; stop(): Promise<void> };
 
 export type Kept = {
-  /** Stops it and starts it again at once, for changed code or settings. */
   restart(): Promise<void>;
-  /** Stops it for good. */
   stop(): Promise<void>;
 };
 
@@ -17,11 +14,7 @@ const LONGEST_DELAY_MS = 10_000;
 const STEADY_MS = 30_000;
 
 /**
- * Starts something, and restarts it whenever it ends by itself: soon after a steady run, with growing delays if it keeps crashing. A
- * failure of the first start is thrown to the caller.
- *
- * @param start is given the previous run.
- * @param crashed is called for each unrequested end.
+ * Throws a failure of the first start. @param start is given the previous run @param crashed is called for each unrequested end
  */
 export async function keepRunning<Exit, Thing extends Running<Exit>>(
   name: string,

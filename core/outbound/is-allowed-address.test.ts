@@ -70,10 +70,7 @@ describe("S118 a request", () => {
   );
 });
 
-/**
- * Each way to write 10.0.0.1 into an IPv6 address. Only the mapped, NAT64 and ISATAP forms would be allowed with a public address in them;
- * the others are refused in any case.
- */
+/** Only the mapped, NAT64 and ISATAP forms would be allowed with a public address in them. */
 const forms = {
   mapped: ["::ffff:10.0.0.1", "::ffff:a00:1", "0:0:0:0:0:FFFF:0A00:0001"],
   compatible: ["::10.0.0.1"],

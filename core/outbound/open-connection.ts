@@ -8,7 +8,7 @@ import { OutboundFailure } from "./request.ts";
 /** How long one of several addresses is tried before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/** Opens a TCP connection to a vetted address: the socket does not look up the name again, so a change in DNS has no effect (S117). */
+/** To a vetted address, without another lookup: a change in DNS has no effect (S117). */
 export async function openConnection(
   { host, port }: Target,
   addresses: string[],
@@ -32,7 +32,7 @@ export async function openConnection(
   return socket;
 }
 
-/** Checks that the socket is connected to one of the vetted addresses, whatever it was asked to connect to (S117). */
+/** Whatever the socket was asked to connect to (S117). */
 export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddress = isAllowedAddress): void {
   const peer = socket.remoteAddress;
   const vetted = addresses.map((address) => ipaddr.process(address).toString());
@@ -41,7 +41,6 @@ export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddr
   throw OutboundFailure.unreachable(peer ? "the connection led to another address" : "the connection was closed at once");
 }
 
-/** TLS over the connection; the certificate must be valid for the named host. */
 export async function openTls(socket: Socket, { host }: Target, signal: AbortSignal): Promise<Socket> {
   const secured = connectTls({
     socket,
@@ -57,7 +56,7 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
 
 let secureContext: SecureContext | undefined;
 
-/** The certificate authorities of Node, of NODE_EXTRA_CA_CERTS and of the system. */
+/** Of Node, of NODE_EXTRA_CA_CERTS and of the system. */
 function trustedCertificates(): SecureContext {
   secureContext ??= createSecureContext({
     ca: [...new Set([...getCACertificates("default"), ...getCACertificates("system")])],

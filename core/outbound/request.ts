@@ -1,33 +1,32 @@
 /**
- * A request to an address that somebody else chose: a webhook's target, a metadata document, a logo, a key set, a client's logout URL. All
- * of them go through this folder (S117–S121). Expected outcomes are values; a thrown error is our bug.
+ * A request to an address that somebody else chose; all go through this folder (S117–S121). Expected outcomes are values; a
+ * thrown error is our bug.
  */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
-  /** Defaults: `user-agent` `Keyhook/<version>`, `accept` any type, `accept-encoding` `identity`. Framing headers and `host` are refused. */
+  /** Framing headers and `host` are refused. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** One deadline for DNS, connect, TLS, headers and body (S120). */
+  /** For DNS, connect, TLS, headers and body together (S120). */
   deadlineMs: number;
   /** The part of the deadline for DNS, connect and TLS; 5 s unless given. */
   connectMs?: number;
   /** Counted after decompression. */
   maxBodyBytes: number;
-  /** What happens if the body is longer: the request fails, or the bytes read so far are kept and marked (S120). */
+  /** If the body is longer: the request fails, or the bytes read so far are kept and marked (S120). */
   onExcess: "fail" | "cut";
   /** Ports that may be dialled; all unless given. */
   ports?: readonly number[];
-  /** Refuses plain http. */
   isHttpsRequired?: boolean;
-  /** Reuses and keeps connections. A request that is lost with a reused connection is not sent again, and the result has `isStale`. */
+  /** A request that is lost with a reused connection is not sent again, and the result has `isStale`. */
   isConnectionKept?: boolean;
 };
 
 /**
- * Milliseconds of each phase; `firstByteMs` ends with the head of the response. `dnsMs`, `connectMs` and `tlsMs` are null if a connection
- * was reused; `tlsMs` is also null without TLS.
+ * Milliseconds; `firstByteMs` ends with the head of the response. Null for phases that a reused connection or plain http does not
+ * have.
  */
 export type OutboundTimings = {
   dnsMs: number | null;
@@ -37,11 +36,11 @@ export type OutboundTimings = {
   totalMs: number;
 };
 
-/** A `reason` is a clause that may be shown to the person who chose the address; it names no address that they did not name. */
+/** A `reason` is a clause for the person who chose the address; it names no address that they did not name. */
 export type OutboundResult =
   | {
       outcome: "answered";
-      /** The status as received: a redirect is a response like any other and is never followed. */
+      /** A redirect is a response like any other and is never followed. */
       status: number;
       /** Names in lower case; at most 32 KiB together (S121). Repeated headers are joined by a comma. */
       headers: Record<string, string>;
@@ -54,19 +53,16 @@ export type OutboundResult =
     }
   /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
-  /** "the name does not resolve", "the connection was refused", "the response is longer than 5120 bytes". */
+  /** "the name does not resolve", "the response is longer than 5120 bytes". */
   | {
       outcome: "unreachable";
       reason: string;
       isTimeout: boolean;
-      /** A kept connection ended before the response. The other side may or may not have accepted the request. */
+      /** A kept connection ended before the response; the other side may have accepted the request. */
       isStale?: true;
     };
 
-/**
- * Why a request or its response ended early. `sendRequest` and `streamRequest` return it as a value; `openTunnel` throws it, and so does
- * the body of a streamed response.
- */
+/** `openTunnel` throws it, and so does the body of a streamed response. */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";
   readonly result: Exclude<OutboundResult, { outcome: "answered" }>;
@@ -100,7 +96,7 @@ export function isOutboundFailure(error: unknown): error is OutboundFailure {
 
 import packageJson from "../../package.json" with { type: "json" };
 
-/** These headers frame the message or name the host: a caller that sets one could split one request into two, or reach another site. */
+/** These frame the message or name the host: a caller that sets one could split one request into two, or reach another site. */
 const own = new Set([
   "connection",
   "content-length",
@@ -115,7 +111,7 @@ const own = new Set([
   "upgrade",
 ]);
 
-/** The headers to send, with names in lower case. Line breaks are refused: one in a value would inject another header. */
+/** Names in lower case. A line break in a value would inject another header. */
 export function requestHeaders(given: Record<string, string> = {}): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": `Keyhook/${packageJson.version}`,
@@ -166,10 +162,10 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/** Turns an error into a failure for the person who chose the address. An error without a known code is our bug and is rethrown. */
+/** An error without a known code is our bug and is rethrown. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
-  // Several addresses were tried; the first error describes the failure well enough.
+  // Of several addresses, the first error describes the failure well enough.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   const { code, name } = Object(first) as { code?: unknown; name?: unknown };
   if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);

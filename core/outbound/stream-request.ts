@@ -8,7 +8,7 @@ import { CONNECT_MS } from "./send-request.ts";
 export type StreamedRequest = ExchangeRequest & {
   /** How long the other side may be silent before the head of its response, and between two pieces of its body. */
   idleMs: number;
-  /** The maximum duration of the request, even if data still arrives. */
+  /** Even if data still arrives. */
   deadlineMs: number;
   /** How much of `deadlineMs` DNS, connect and TLS may take; 5 s unless given. */
   connectMs?: number;
@@ -24,9 +24,8 @@ export type StreamedResult =
       status: number;
       headers: Record<string, string>;
       /**
-       * The decompressed body, read from the other side only as fast as it is consumed here. Its length is not limited here; the consumer
-       * must do so. Throws an `OutboundFailure` if the response breaks off. Read it to its end, leave the loop with `break`, or call
-       * `close`.
+       * Decompressed; the consumer must limit the length. Read it to its end, leave the loop with `break`, or call `close`.
+       * Throws an `OutboundFailure` if the response breaks off.
        */
       body: AsyncGenerator<Uint8Array, void, undefined>;
       /** Ends the connection, at any time. */
@@ -34,12 +33,7 @@ export type StreamedResult =
     }
   | Exclude<OutboundResult, { outcome: "answered" }>;
 
-/**
- * Like `sendRequest`, for a response that arrives piece by piece over a long time. Addresses are vetted and connected in the same way, but
- * silence is limited as well as the total time.
- *
- * @param resolve replaces the machine's name servers, for tests.
- */
+/** Limits silence as well as the total time. @param resolve replaces the machine's name servers, for tests */
 export async function streamRequest(request: StreamedRequest, resolve: ResolveHost = resolveHost): Promise<StreamedResult> {
   const { idleMs, deadlineMs, connectMs = CONNECT_MS, signal: readerSignal, allows = isAllowedAddress } = request;
   const deadline = new Deadline(deadlineMs, connectMs);

@@ -73,7 +73,6 @@ describe("migrate", () => {
     await expect
       .poll(() => query(`select from pg_stat_activity where wait_event = 'relation' and query like '%add b%'`))
       .toHaveLength(1);
-    // This statement waits behind the migration until the migration gives up for a while.
     expect(await query("select id from a")).toEqual([{ id: 1 }]);
     await reader.query("commit");
     await reader.end();

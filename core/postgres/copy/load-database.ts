@@ -13,25 +13,23 @@ type Options = {
   url: string;
   /** The operator's name for it. */
   name: string;
-  /** The migrations of the dumped database. */
   migrations: readonly AppliedMigration[];
   parts: AsyncIterable<DumpPart>;
   /** How many rows each table must get. */
   rows: Readonly<Record<string, number>>;
-  /** Called when everything is loaded; if it throws, the database stays empty. */
+  /** If it throws, the database stays empty. */
   beforeCommit(): Promise<void>;
 };
 
-/** @throws {DatabaseCopyError} if the database is not empty, or cannot hold the data (version, encoding, write access) */
+/** @throws {DatabaseCopyError} also if the database cannot hold the data (version, encoding, write access) */
 export async function requireEmptyDatabase(name: string, url: string): Promise<void> {
   const target = await connect(name, url);
   await checkTarget(target, name).finally(() => target.end());
 }
 
 /**
- * Loads a dump into an empty database, in one transaction: the schema as it was, then the rows. The caller applies later migrations.
- * @returns tables of the dump that the service does not have, and which were therefore left out
- * @throws {DatabaseCopyError} if the database is not empty, or the dump does not fit
+ * One transaction. The caller applies later migrations. @returns tables of the dump that the service does not have, and which
+ * were left out
  */
 export async function loadDatabase({ url, name, migrations, parts, rows, beforeCommit }: Options): Promise<string[]> {
   const known = requireKnown(migrations);
@@ -85,7 +83,7 @@ async function drain({ table, content }: Rows): Promise<string> {
   return table;
 }
 
-/** The migrations of the dump, as this version has them. */
+/** As this version has them. */
 function requireKnown(migrations: readonly AppliedMigration[]): Migration[] {
   const ours = readMigrations();
   const known = ours.filter(({ name, checksum }) => migrations.some((one) => one.name === name && one.checksum === checksum));
