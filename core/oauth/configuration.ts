@@ -45,7 +45,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     discovery: {
-      // findClientMetadata resolves the documents; the engine's own implementation stays off (docs/decisions/026).
+      // The engine's own implementation stays off (docs/decisions/026).
       client_id_metadata_document_supported: true,
       // RFC 9728 §4: our API and its authorization server name each other.
       protected_resources: [apiAudience()],
@@ -63,8 +63,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
-    // The engine calls the validator with every request, after its own checks and before the interaction. It is the only place
-    // for our checks.
+    // The engine calls the validator with every request, so this is the place for our checks.
     extraParams: { orgIds: prepareAuthorization },
     // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {

@@ -45,7 +45,7 @@ export function watchEngine(provider: Provider): void {
   provider.use(correctResponse);
 }
 
-/** Such a request's redirect URI and `state` are unknown, or must not be revealed. So the error is shown on a page. */
+/** The redirect URI of such a request is unknown, or must not be revealed. */
 function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
   if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
@@ -53,7 +53,6 @@ function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCP
 
 const failures = new WeakMap<ServerResponse, unknown>();
 
-/** Returned once, to the code that responds instead of the engine. */
 export function takeFailure(res: ServerResponse): unknown {
   const failure = failures.get(res);
   failures.delete(res);
@@ -70,7 +69,7 @@ async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>
   }
 }
 
-/** Before the engine responds, because the engine adds its own script to the policy (S23). */
+/** The engine adds its own script to this policy (S23). */
 async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (isPersonEndpoint(ctx.path)) ctx.set(pageHeaders);
   await next();
@@ -85,7 +84,7 @@ async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // The public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
+  // See docs/specification/oauth.md#token-endpoint. RFC 6750 §4 makes the value case-insensitive.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
@@ -131,7 +130,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
     ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path, form?.grant_type) };
     await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
   } else if (isNotAllowed(body) && ctx.oidc.params?.grant_type === TOKEN_EXCHANGE_GRANT) {
-    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange uses another code than RFC 6749 §5.2 (S90).
+    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange differs from RFC 6749 §5.2 (S90).
     ctx.status = 401;
     ctx.set(challengeFor(ctx.res));
     ctx.body = { error: "invalid_client", error_description: NOT_BOUND };
@@ -147,7 +146,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
   }
 }
 
-/** A site's server sends every code that somebody brings to its callback, so a stranger could stop all sign-ins there (S56). */
+/** Somebody else may bring codes to a site's callback, and must not stop all sign-ins there (S56). */
 function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;
   return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";

@@ -19,7 +19,6 @@ afterAll(() => world.stop());
 const CLIENT_ENDPOINTS = ["/oauth/token", "/oauth/introspect", "/oauth/revoke"];
 const form = { grant_type: "refresh_token", refresh_token: "kh_refresh_guess", token: "kh_oauth_guess" };
 
-/** @returns the statuses of the responses */
 async function guess(clientId: string, times: number, path = "/oauth/token"): Promise<number[]> {
   const statuses: number[] = [];
   for (let sent = 0; sent < times; sent += 30) {

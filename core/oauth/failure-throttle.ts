@@ -3,7 +3,7 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { ProtocolError } from "./protocol-request.ts";
 
-/** S56. By address and client, and by address alone, since an attacker may try many clients. Successful requests never count. */
+/** An attacker may try many clients from one address (S56). Successful requests never count. */
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
 export const FAILURES_OF_ADDRESS = 600;
@@ -12,7 +12,6 @@ export const FAILURES_OF_CUSTOMER = 10 * FAILURES_OF_ADDRESS;
 export const ENTRIES_MAX = 50_000;
 
 type Entry = { count: number; resetAt: number };
-/** In the order in which their windows began. */
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
 
@@ -38,7 +37,6 @@ function waitOf(key: string, limit: number): number {
   return entry && entry.count >= limit ? entry.resetAt - Date.now() : 0;
 }
 
-/** A wrong secret, an unknown token. */
 export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }

@@ -57,7 +57,6 @@ async function answerOf(response: Promise<Response>) {
 
 type Changed = Record<string, string | undefined>;
 
-/** Undefined parameters are left out. */
 async function push(at: Site, changed: Changed = {}, credentials?: Record<string, string>, headers?: Record<string, string>) {
   const all = Object.entries({ client_id: at.app.clientId, ...parameters, ...changed }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -65,7 +64,6 @@ async function push(at: Site, changed: Changed = {}, credentials?: Record<string
   return answerOf(world.post(PAR, { ...Object.fromEntries(all), ...(credentials ?? (await proven(at))) }, headers));
 }
 
-/** @param beside parameters beside the request_uri */
 async function arrive(at: Site, changed: Changed = {}, beside: Record<string, string> = {}, answer: Answer = {}) {
   const verifier = client.randomPKCECodeVerifier();
   const { body } = await push(at, { ...changed, code_challenge: await client.calculatePKCECodeChallenge(verifier) });

@@ -91,7 +91,6 @@ function listenerOf(provider: Provider): RequestListener {
   return listener;
 }
 
-/** Null also for several, which the engine refuses. */
 function clientIdIn(url = ""): string | null {
   const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
   const [clientId = null, ...more] = new URLSearchParams(query).getAll("client_id");
@@ -119,7 +118,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   const body = isPage
     ? errorPage({ error: error.error, description: error.message, isSignOut: isSignOutEndpoint(path) })
     : JSON.stringify({ error: error.error, error_description: printable(error.message) });
-  // The rest of an oversized body is not read: the connection ends with the response.
+  // The rest of an oversized body is not read.
   if (error.status === 413) res.setHeader("Connection", "close");
   res.writeHead(error.status, {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
@@ -135,7 +134,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   res.end(body);
 }
 
-/** All are for programs and may be called from any page (S53). */
+/** S53. */
 type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
 
 function findOwnEndpoint(path: string): OwnEndpoint | undefined {

@@ -1,6 +1,6 @@
 import { SITE_SESSION_ABSOLUTE_SECONDS } from "#core/accounts/sessions/start-site-session.ts";
 
-/** In seconds (docs/specification/errors-and-limits.md#lifetimes). Limits that an RFC sets are beside their use. */
+/** See docs/specification/errors-and-limits.md#lifetimes. */
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -14,10 +14,7 @@ export const ID_TOKEN_SECONDS = HOUR;
 /** A refresh token that is not used for this long expires (S50, ASVS 10.4.8). */
 export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
 export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
-/**
- * For the engine: longer than that of every token issued under the Grant. The row expires with the last of its tokens
- * (grant-store.ts).
- */
+/** Longer than that of every token. The row expires with the last of its tokens (grant-store.ts). */
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 /** Includes signing in and finding the email with the link. */
 export const INTERACTION_SECONDS = HOUR;
@@ -27,7 +24,6 @@ export const ENGINE_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
 export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 /** Includes signing in on a phone (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
-/** Its code or device code has expired by then. */
 export const UNUSED_GRANT_SECONDS = DEVICE_CODE_SECONDS;
 /** For a client that signs assertions (FAPI 2.0 Security Profile §5.3.2.1). */
 export const CLOCK_TOLERANCE_SECONDS = 10;

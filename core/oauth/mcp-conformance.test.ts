@@ -20,7 +20,6 @@ type Check = { id: string; status: string; errorMessage?: string };
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-/** If the suite asks for a browser, a signed-in one opens the URL and allows the app. */
 async function runSuite(clientId: string, extra: string[]): Promise<{ exitCode: number; checks: Check[]; output: string }> {
   const port = await freePort();
   const { browser, session } = await prepare(world);

@@ -7,7 +7,7 @@ import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
 /** Refuses requests that could only end in a server error (S51). */
 
-/** Sent without the engine: as an RFC 6749 body, or as a page if a user is waiting. */
+/** An RFC 6749 body, or a page if a user is waiting. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly status: number;
@@ -84,7 +84,6 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       req.off("data", take).pause();
       reject(tooLarge());
     };
-    // The request may have ended before reading began.
     const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request body was cut off"));
     if (req.errored) return cutOff();
     req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
@@ -148,7 +147,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The engine reads a request as a stream, and the original has already been read. */
+/** The engine reads a request as a stream, which has already been read. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });
@@ -171,8 +170,8 @@ export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingM
 }
 
 /**
- * OIDC Core §3.1.2.1 and RP-Initiated Logout §2 give both methods the same meaning. The engine would accept a POST only with
- * cookies that every site may send along.
+ * Both methods mean the same (OIDC Core §3.1.2.1, RP-Initiated Logout §2). For a POST, the engine would need cookies that every
+ * site may send along.
  */
 export function asGet(req: IncomingMessage, path: string, form: URLSearchParams): IncomingMessage {
   const url = `${path}?${form}`;

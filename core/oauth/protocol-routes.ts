@@ -15,13 +15,12 @@ export const protocolRoutes = {
   pushed_authorization_request: "/oauth/par",
 } as const;
 
-/** RFC 7591; management at `/oauth/register/<client id>` (RFC 7592). */
+/** RFC 7591. Management is at `/oauth/register/<client id>` (RFC 7592). */
 export const REGISTRATION = "/oauth/register";
 
 /** For clients that know only our API's URL (RFC 9728). */
 export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
-/** next.config.js has the same list. */
 export const wellKnownPaths: readonly string[] = [
   "/.well-known/openid-configuration",
   "/.well-known/oauth-authorization-server",
@@ -40,7 +39,7 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
-  // A user who opens the endpoint's URL is redirected to the page (docs/specification/oauth.md#endpoints).
+  // The endpoint redirects users to the page (docs/specification/oauth.md#endpoints).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   [REGISTRATION]: ["POST", "OPTIONS"],
@@ -51,7 +50,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/** Undefined if the path is not ours. Compared exactly: with other spellings, requests would bypass checks. */
+/** Other spellings would bypass checks. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];

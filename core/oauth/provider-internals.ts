@@ -14,10 +14,7 @@ import { clientExtension, findClientSecret } from "./clients/client-extension.ts
 import { queueLogoutNotices } from "./logout/queue-logout-notices.ts";
 import { verifyRetiredHint } from "./signing-keys.ts";
 
-/**
- * The only place where the engine's classes are changed. A test fails if a new version of the engine no longer calls a changed
- * method.
- */
+/** Only this file changes the engine's classes. A test fails if the engine no longer calls a changed method. */
 type ClientPrototype = {
   redirectUris: string[];
   postLogoutRedirectUris?: string[];
@@ -78,7 +75,7 @@ export function closeEngineGaps(provider: Provider): void {
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
-  // S4, S5: the engine would decide by application type. This is the rule of registration.
+  // S4, S5: the engine would decide by application type.
   Client.prototype.redirectUriAllowed = function redirectUriAllowed(value) {
     return isRedirectUriAllowed(this.redirectUris, value, context);
   };
@@ -94,7 +91,7 @@ export function closeEngineGaps(provider: Provider): void {
     return secret !== undefined;
   };
 
-  // S109: the worker notifies apps of a logout and retries; the user does not wait for it.
+  // S109: the worker notifies apps and retries.
   Client.prototype.backchannelLogout = async function backchannelLogout(userId, sid) {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };

@@ -9,8 +9,8 @@ import { closeEngineGaps } from "./provider-internals.ts";
 import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./signing-keys.ts";
 
 /**
- * One instance per process (ARCHITECTURE.md, Processes); new signing keys need a new one. Only the server's module instance
- * creates engines: a Next bundle has its own request-rows.ts.
+ * See ARCHITECTURE.md, Processes. Only the server's module instance creates engines, because a Next bundle has its own
+ * request-rows.ts.
  */
 type State = {
   build: () => Promise<Provider>;
@@ -21,7 +21,7 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// With this reference, an engine of one test file never uses the state of the next.
+// An engine of one test file must never use the state of the next.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
@@ -47,7 +47,7 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** If several are being created, the last one requested wins. */
+/** Of several requested instances, the last one wins. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;

@@ -231,7 +231,6 @@ describe("an ID token", () => {
     const now = Math.floor(Date.now() / 1000);
     expect(await check({})).toMatchObject({ sub: "ada" });
     expect(await check({ aud: ["app", "other"], azp: "app" })).toMatchObject({ sub: "ada" });
-    // Clocks may be a minute apart.
     expect(await check({ exp: now - 30, iat: now - 90 })).toMatchObject({ sub: "ada" });
     expect(await check({ iat: now + 30 })).toMatchObject({ sub: "ada" });
     // OpenID Connect Core §3.1.3.8.
@@ -374,7 +373,6 @@ describe("discovery", () => {
 });
 
 describe("a device", () => {
-  /** Instead of waiting, the wait function does the test's next step. */
   async function device(
     answering: (code: string, at: Prepared) => Promise<unknown> | undefined,
     options: Partial<Parameters<typeof deviceLogin>[0]> = {},

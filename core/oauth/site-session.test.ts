@@ -24,7 +24,6 @@ const cookieOf = ({ browser }: Pick<Prepared, "browser">, name: string) =>
     ?.slice(name.length + 1) ?? "";
 const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
 
-/** As an attacker who can plant cookies would. */
 function plant(from: Prepared, into: Prepared): void {
   for (const name of [engineCookie(), `${engineCookie()}.sig`]) into.browser.setCookie(name, cookieOf(from, name), "/oauth");
 }

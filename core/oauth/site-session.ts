@@ -5,11 +5,10 @@ import { pool } from "#core/db.ts";
 import { findArtifact, type Payload, upsertArtifact } from "./artifacts/artifact-store.ts";
 import { storeOfParty } from "./artifacts/store-of-party.ts";
 
-/** The engine's session follows the site session, and ends with it (S34; docs/decisions/007). */
+/** The engine's session ends with the site session (S34, docs/decisions/007). */
 
 const sessions = new WeakMap<object, Promise<SiteSession | undefined>>();
 
-/** Read once per request. */
 export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise<SiteSession | undefined> {
   let session = sessions.get(ctx);
   if (!session) {
@@ -20,10 +19,7 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
   return session;
 }
 
-/**
- * Under a new session ID (S34). Otherwise the engine would send the signed-in user to the sign-in page, and `prompt=none` would
- * fail.
- */
+/** S34. Otherwise `prompt=none` would fail for a signed-in user. */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
   const { session } = ctx.oidc;
@@ -32,16 +28,12 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const acr = acrOf(site);
   if (session.accountId === site.user.id && session.loginTs === loginTs && session.acr === acr) return;
   if (!("new" in session)) session.resetIdentifier();
-  // Two tabs that start at the same time get two engine sessions with one uid, so the browser can finish the interactions of
-  // either.
+  // Two tabs get two engine sessions. With one uid, the browser can finish the interactions of either.
   if (!session.accountId) session.uid = site.id;
   session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site), acr });
 }
 
-/**
- * Valid only while the user's site session is alive (S34). The row stays, because it shows whose interactions are open
- * (logout/queue-logout-notices.ts).
- */
+/** S34. The row of an ended session still shows whose interactions are open (logout/queue-logout-notices.ts). */
 export async function findEngineSession(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Session", id);
   const ctx = Provider.ctx;
@@ -63,8 +55,8 @@ async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId 
 }
 
 /**
- * The engine session ends with its site session (docs/decisions/007, S109). An empty session is not stored: each request of a
- * stranger would add a row (S143).
+ * The engine session ends with its site session (docs/decisions/007, S109). An empty session would be a row for each request of a
+ * stranger (S143).
  */
 export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const ctx = Provider.ctx;
@@ -79,7 +71,7 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
     `site session ${site.id}`,
   );
   if (!isOfSite) return;
-  // The site session may have ended during this request, after the search for its engine sessions.
+  // The site session may have ended during this request.
   await pool().query({
     name: "note-late-engine-session",
     text: `INSERT INTO site_session_end (site_session_id)
@@ -93,7 +85,6 @@ export function amrOf({ methods }: Pick<SiteSession, "methods">): string[] | und
   return methods.length > 0 ? methods : undefined;
 }
 
-/** One step, or two. */
 export const ACR_VALUES = ["1", "2"] as const;
 
 /** OIDC Core §2. Undefined if we do not know the level. */

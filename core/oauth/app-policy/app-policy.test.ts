@@ -38,7 +38,6 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) return { status: response.status, orgs: [], repos: [] };
   const { account, scopes, clientId = null, auditToken } = bearer;
-  // S144: changes with this token count against the app.
   expect(auditToken.clientId).toBe(clientId);
   const orgIds = account.organizations.map(({ id }) => id);
   const actor = { kind: "token", tokenId: "a token", userId: account.id, scopes, orgIds, clientId } as const;
@@ -177,7 +176,6 @@ describe("the permissions modal", () => {
     expect(await db().oAuthConsent.count({ where: { userId: at.person.id } })).toBe(0);
     await allow();
     const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: at.person.id } });
-    // An organization that could not be allowed does not count as declined.
     expect(consent).toMatchObject({ orgIds: [open.id], declinedOrgIds: [] });
 
     expect((await ask(at, { ...READS, orgIds: waiting.id })).isQuestion).toBe(false);

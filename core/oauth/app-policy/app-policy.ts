@@ -14,7 +14,7 @@ export type AppDecision = (typeof appDecisions)[number];
 
 export type AppRefusal = "blocked" | "not_approved" | "no_apps";
 
-/** Takes effect with every app's next request. No token is revoked, so an app that is allowed again can continue. */
+/** No token is revoked, so an app that is allowed again can continue. */
 export async function setAppPolicy(actor: Actor, orgId: string, value: string, from: RequestOrigin): Promise<void> {
   const policy = appPolicies.find((known) => known === value);
   if (!policy) throw invalidRequest(`Choose one of ${appPolicies.join(", ")}.`, "policy");

@@ -13,7 +13,7 @@ const RECIPIENTS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
-/** Null withdraws the decision, so that the policy applies again. Takes effect with the app's next request. */
+/** Null withdraws the decision, so that the policy applies again. */
 export async function decideApp(
   actor: Actor,
   orgId: string,

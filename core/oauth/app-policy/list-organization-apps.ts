@@ -10,7 +10,6 @@ export const organizationAppStates = ["waiting", "approved", "blocked", "undecid
 export type OrganizationAppState = (typeof organizationAppStates)[number];
 
 type OrganizationAppSearch = PageRequest & {
-  /** Part of a name, or a complete client ID. */
   text?: string;
   state?: OrganizationAppState;
 };
@@ -27,7 +26,6 @@ export type OrganizationApp = {
   memberCount: number;
   lastUsedAt: Date | null;
   requestCount: number;
-  /** The first member who requested the app. */
   askedBy: string | null;
 };
 

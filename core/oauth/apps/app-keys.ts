@@ -12,12 +12,11 @@ import { countSettings } from "./count-settings.ts";
 import { assertFapi } from "./fapi-profile.ts";
 import { getApp } from "./get-app.ts";
 
-/** One of them is empty. */
 type KeysInput = { jwks: string; jwksUri: string };
 
 /**
- * RFC 7523. An app authenticates in one way, so its secrets end here (docs/decisions/027). Fetches a URL first: an unusable URL
- * must not replace a working secret.
+ * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). An unusable URL must not replace a
+ * working secret.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
   // Only those who manage the app may make us fetch a URL.

@@ -19,7 +19,7 @@ export function parseAppName(value: unknown): string {
   return name;
 }
 
-/** "Кeyh00k", "Key-hook login". Coarse, because it only refuses names (S28): a false positive costs the owner one retry. */
+/** Coarse, because a false positive costs the owner one retry (S28). */
 export function isLookAlike(name: string, brand: string): boolean {
   const target = skeleton(brand);
   if (target === "") return false;
@@ -56,8 +56,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// Digits, Cyrillic, Greek, Armenian, Cherokee, small capitals, letters with strokes. Capitals that look unlike their small letter
-// are looked up first.
+// Capitals that look unlike their small letter are looked up first.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

@@ -35,8 +35,8 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
 }
 
 /**
- * S90. Removing it ends the tokens that were exchanged under it (S95). @param shownOrgId the organization that the operator saw:
- * the owner may have bound the app to another one since
+ * S90, S95.
+ * @param shownOrgId the organization that the operator saw: the owner may have bound the app to another one since
  */
 export async function setAppPrivilege(
   actor: Actor,
@@ -80,7 +80,6 @@ export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolea
   });
 }
 
-/** The mark says that the operator knows who is behind the app. */
 export async function setAppVerified(actor: Actor, appId: string, isVerified: boolean, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, { id, name, verifiedAt }, record) => {
     if ((verifiedAt !== null) === isVerified) return;

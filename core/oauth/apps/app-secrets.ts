@@ -7,7 +7,7 @@ import { conflict, invalidRequest } from "#core/errors.ts";
 import { newId } from "#core/ids.ts";
 import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
 
-/** Makes a public app confidential. @returns the secret, shown here and never again */
+/** @returns the secret, shown here and never again */
 export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (hasKeys(app)) throw conflict("The app authenticates with its keys. Remove them to use a secret.");
@@ -23,8 +23,8 @@ export async function addSecret(actor: Actor, appId: string, from: RequestOrigin
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * The overlap lets a running site switch (S52). Secrets left by earlier rotations never get a later expiry. @returns the new
- * secret, shown here and never again, and when the old one ends
+ * S52. Secrets left by earlier rotations never get a later expiry.
+ * @returns the new secret, shown here and never again
  */
 export async function rotateSecret(
   actor: Actor,
@@ -68,7 +68,7 @@ export async function deleteSecret(actor: Actor, appId: string, from: RequestOri
   });
 }
 
-/** Stores only the hash. @returns the secret, 256 random bits in `[A-Za-z0-9_-]` */
+/** @returns 256 random bits in `[A-Za-z0-9_-]`, of which only the hash is stored */
 export async function issueAppSecret(db: Db, appId: string): Promise<string> {
   const secret = newToken(`${env().TOKEN_PREFIX}secret_`);
   await db.oAuthAppSecret.create({ data: { id: newId(), appId, secretHash: hashToken(secret), last4: secret.slice(-4) } });

@@ -22,9 +22,8 @@ export type AppSettings = {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: Scope[];
-  /** May be off only if the app has a secret or keys: without them, only PKCE ties a code to its app (S8). */
+  /** Without a secret or keys, only PKCE ties a code to its app (S8). */
   isPkceRequired: boolean;
-  /** Without requesting `offline_access`. */
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
   /** Only pushed authorization requests are accepted (RFC 9126 §6). */
@@ -38,7 +37,6 @@ export type AppSettings = {
   backchannelLogoutUri: string | null;
 };
 
-/** Text as typed, and names of scopes that may be unknown. */
 export type AppSettingsInput = Omit<AppSettings, "scopes"> & { scopes: readonly string[] };
 
 type Parsed<Input> = { [Field in keyof Input]: Field extends keyof AppSettings ? AppSettings[Field] : never };
@@ -106,7 +104,7 @@ export function parseRedirectUris(uris: readonly string[], field: "redirectUris"
   return unique;
 }
 
-/** S2, S4, S5, S20; see the rule in `@keyhook/sdk`. */
+/** The rule is in `@keyhook/sdk` (S2, S4, S5, S20). */
 export function isRedirectUriAllowed(registered: readonly string[], requested: string): boolean {
   return isAllowed(registered, requested, { ownOrigin: env().ORIGIN });
 }

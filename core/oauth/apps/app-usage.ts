@@ -5,7 +5,6 @@ import { getApp } from "./get-app.ts";
 const USAGE_DAYS = 30;
 
 export type AppUsageDay = {
-  /** UTC, as `2026-11-21`. */
   day: string;
   authorizations: number;
   tokens: number;
@@ -13,7 +12,7 @@ export type AppUsageDay = {
 };
 
 export type AppUsage = {
-  /** Oldest first, ending today; days without use have zeros. */
+  /** Oldest first. Days without use have zeros. */
   days: AppUsageDay[];
   total: { authorizations: number; tokens: number /** each user once */; activeUsers: number };
 };

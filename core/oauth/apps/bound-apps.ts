@@ -29,7 +29,7 @@ export async function bindApp(actor: Actor, appId: string, orgId: string, from: 
   });
 }
 
-/** Ends all tokens that were exchanged under the binding (S95). The privilege was for this organization and ends too. */
+/** S95. The privilege was for this organization and ends too. */
 export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const isOwner = await actsAsOwner(actor, appId);
   await changeApp(
@@ -65,7 +65,6 @@ export async function setTokenDuration(actor: Actor, appId: string, seconds: num
 
 const ORGANIZATIONS_MAX = 100;
 
-/** None if the app is already bound or is part of the service. */
 export async function listBindable(
   person: Person,
   {

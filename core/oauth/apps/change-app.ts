@@ -14,8 +14,8 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * Whether the change gives power over an organization's members. An owner who has left the bound organization must not keep the
-   * app's secret (docs/specification/oauth.md#oauth-apps).
+   * The change gives power over members. An owner who has left the bound organization must not keep the secret
+   * (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
@@ -24,9 +24,7 @@ type AppChange = {
 /** Administrators of the organization that owns the app, or to which it is bound, can read it. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
-/**
- * Locks the row, so that concurrent changes run one after the other. An app that the actor may not manage is `not_found` (S136).
- */
+/** Concurrent changes run one after the other. An app that the actor may not manage is `not_found` (S136). */
 export async function changeApp<Result>(
   actor: Actor,
   { appId, action, isOverMembers = false, from }: AppChange,
@@ -52,8 +50,7 @@ export async function changeApp<Result>(
 }
 
 /**
- * A condition on `oauth_app a`. For other apps the first statement finds nothing, so the response time reveals no more than the
- * response (S136). `may` still decides about rights.
+ * A condition on `oauth_app a`, so that the response time does not reveal other apps (S136). `may` still decides about rights.
  */
 export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
@@ -74,7 +71,7 @@ async function requireAuthority(
   const what = { what: "OAuth app", tx };
   if (!isOverMembers || !app.boundOrgId) return requirePermission(actor, action, app, what);
   const bound = boundAuthority(app.boundOrgId);
-  // For actors who may not see the app as its owner, it does not exist (S136).
+  // For actors who may not see the app as its owner, the app does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
     throw new ServiceError(
       "forbidden",
@@ -87,7 +84,6 @@ async function requireAuthority(
 /** For decisions that give power over members of the bound organization. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
-/** Not only as a member of the organization to which the app is bound. */
 export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean> {
   const app = isId(appId) ? await db().oAuthApp.findUnique({ where: { id: appId } }) : null;
   return app !== null && (await may(actor, "oauth_app.manage", app));
@@ -97,12 +93,10 @@ export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean>
 export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
   ownerOrgId ?? boundOrgId;
 
-/** Replaced secrets have an expiry. */
 export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
   return app.secrets.find((secret) => secret.expiresAt === null);
 }
 
-/** Otherwise the app is public. */
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;
 
 /** Keys replace secrets (docs/decisions/027). */

@@ -5,7 +5,10 @@ import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/th
 /** No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
-/** Of a list, counts only new items, so that something can always be removed. @param before the current settings */
+/**
+ * Only new items count, so that something can always be removed.
+ * @param before the current settings
+ */
 export async function countSettings(
   actor: Actor,
   given: Readonly<Record<string, unknown>>,

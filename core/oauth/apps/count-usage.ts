@@ -1,9 +1,7 @@
 import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 
-/**
- * Counts are written together, because a statistic must not slow down requests. A killed process loses a few seconds of counts.
- */
+/** A statistic must not slow down requests. A killed process loses a few seconds of counts. */
 const FLUSH_MS = 5_000;
 
 type Count = { authorizations: number; tokens: number; users: Set<string> };

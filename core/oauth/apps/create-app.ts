@@ -30,7 +30,7 @@ export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> 
 
 export const OWNER_MAX_APPS = 200;
 
-/** @returns the app and, if it is confidential, its secret, which is shown here and never again */
+/** @returns the app and, if it is confidential, its secret, shown here and never again */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
   // Keys can only be set on an existing app.
@@ -83,7 +83,10 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
 
 type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
-/** No foreign key ties an app to its owner. @returns false if the owner is gone or disabled */
+/**
+ * No foreign key ties an app to its owner.
+ * @returns false if the owner is gone or disabled
+ */
 export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Promise<boolean> {
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
 }
@@ -106,10 +109,7 @@ async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<voi
 /** Built into the hub's own command line (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/**
- * Public, for the device flow only, with every scope (C9 in docs/specification/existing-clients.md). Any number of processes may
- * run this at once.
- */
+/** Any number of processes may run this at once (C9 in docs/specification/existing-clients.md). */
 export async function ensureCliApp(): Promise<void> {
   const name = `${env().BRAND_NAME} CLI`;
   await db().$transaction(async (tx) => {

@@ -20,9 +20,7 @@ export type AppSecretDescription = {
 
 export type AppDetails = {
   app: OAuthApp;
-  /** The current one first. */
   secrets: AppSecretDescription[];
-  /** Keys at a `jwksUri` are not fetched. */
   keys: KeyDescription[];
   isConfidential: boolean;
   organization: { id: string; name: string; fullName: string } | null;

@@ -8,13 +8,11 @@ import { TOKEN_EXCHANGE } from "./app-privilege.ts";
 export const APPS_PAGE_SIZE = 20;
 
 export type ListedApp = OAuthApp & {
-  /** Users with a live consent for the app. */
   userCount: number;
 };
 
 type AppPage = { apps: ListedApp[]; total: number; page: number; pageCount: number };
 
-/** A page past the end is the last one. */
 export async function listApps(
   actor: Actor,
   owner: { userId: string } | { orgId: string },
@@ -54,7 +52,6 @@ export const appStates = ["verified", "blocked", "self_registered", "token_excha
 export type AppState = (typeof appStates)[number];
 
 type AppSearch = PageRequest & {
-  /** Part of a name or of an owner's handle, or a complete client ID. */
   text?: string;
   state?: AppState;
 };
@@ -62,7 +59,6 @@ type AppSearch = PageRequest & {
 export type OwnedApp = ListedApp & {
   /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
-  /** The handle of an organization. */
   boundTo: string | null;
 };
 

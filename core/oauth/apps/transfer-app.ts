@@ -10,8 +10,8 @@ import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
 import { lockAppLimit, lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
- * The actor needs rights at both owners, so nobody gets an app without agreeing. The verified mark was given to the previous
- * owner. @param to the new owner's handle
+ * The actor needs rights at both owners. The verified mark was given to the previous owner.
+ * @param to the new owner's handle
  */
 export async function transferApp(
   actor: Actor,
@@ -25,7 +25,6 @@ export async function transferApp(
       ownerUserId: owner?.kind === "user" ? owner.id : null,
       ownerOrgId: owner?.kind === "organization" ? owner.id : null,
     };
-    // Whether this name exists is public.
     if (!owner) throw new ServiceError("not_found", "No user or organization has this name.", { field: "owner" });
     await requirePermission(actor, "oauth_app.create", ownership, { what: "Owner", tx });
     if (app.ownerUserId === ownership.ownerUserId && app.ownerOrgId === ownership.ownerOrgId) {
@@ -37,7 +36,6 @@ export async function transferApp(
       throw conflict(`${owner.handle} already has ${OWNER_MAX_APPS} apps. Delete one there first.`, "owner");
     }
     await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null } });
-    // The administrators of both organizations can read the transfer in their audit logs.
     const organizations = [app.ownerOrgId, ownership.ownerOrgId].filter((id) => id !== null);
     const data = { name: app.name, owner: owner.handle, wasVerified: app.verifiedAt !== null };
     for (const orgId of organizations.length > 0 ? organizations : [null]) {
@@ -58,7 +56,7 @@ export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin
   await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, (tx, app) => deleteLockedApp(tx, app, by));
 }
 
-/** Call it in the transaction that locks the app's row. */
+/** Call this function in the transaction that locks the app's row. */
 export async function deleteLockedApp(
   tx: Db,
   app: LockedApp,

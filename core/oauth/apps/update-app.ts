@@ -19,13 +19,9 @@ const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUri
 /** A thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
-/** A null logo is removed. */
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
-/**
- * @throws ServiceError also `reauthentication_required` if one of `sensitiveFields` would change, or a bound app would get more
- * scopes (S113)
- */
+/** @throws ServiceError `reauthentication_required` for `sensitiveFields`, or for more scopes of a bound app (S113) */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
   const { given, encodedLogo } = await checkAll({

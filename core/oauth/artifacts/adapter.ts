@@ -25,13 +25,9 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/**
- * Within this time the client probably sent its request twice. A later replay counts as theft and ends the token family (S47;
- * docs/decisions/005).
- */
+/** The client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
 const BENIGN_REPLAY_SECONDS = 10;
 
-/** One instance for each of the engine's models. */
 export class PostgresAdapter implements Adapter {
   readonly model: string;
 
@@ -56,10 +52,7 @@ export class PostgresAdapter implements Adapter {
     }
   }
 
-  /**
-   * The engine checks a use before it marks it, and so misses a simultaneous request. Therefore the mark is hidden here, and only
-   * `consume` detects replays.
-   */
+  /** The engine checks a use before it marks it, and so misses a simultaneous request. Only `consume` detects replays. */
   async #findToUse(id: string): Promise<Payload | undefined> {
     if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
     const isAtTokenEndpoint = Provider.ctx?.oidc?.route === "token";
@@ -83,21 +76,20 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
-    // Within a protocol request the engine stores the question; outside one, a page of ours makes it store the answer.
+    // Within a protocol request the engine stores the question. Outside one, a page of ours stores the answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // A pushed request is consumed when the user has answered, which may be after its `exp`. Without its row, it could be
-    // answered twice (RFC 9126 §7.3).
+    // The user may answer after the request's `exp`. Without its row, a request could be answered twice (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }
-    // Set only while `saveExchangedToken` makes the engine save the token of an exchange.
+    // Set only while `saveExchangedToken` runs.
     const { exchange } = requestRows();
     if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
     await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
-  /** Every use after the first is a replay: nothing is issued, and what was already issued ends (S43, S44, S47). */
+  /** A replay gets nothing, and what was already issued ends (S43, S44, S47). */
   async consume(id: string): Promise<void> {
     const used = await consumeArtifact(this.model, id);
     if (!used) return;

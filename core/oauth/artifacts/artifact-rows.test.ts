@@ -8,7 +8,6 @@ import { type RequestRows, requestRows, withRequestRows } from "./request-rows.t
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** In one turn of the event loop, each with its own rows. */
 function findTogether(model: string, tokens: string[]) {
   return Promise.all(
     tokens.map((token) =>

@@ -11,7 +11,6 @@ export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
   consumed_at: Date | null;
-  /** The scopes that tokens of the Grant may still have. */
   scopes_left: string[] | null;
   grant_payload: Payload | null;
   account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
@@ -37,8 +36,8 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
 /**
- * Does not find an artifact that depends on something revoked or disabled (S49, S114). @param where selects artifacts of the
- * model `$1`
+ * Nothing that depends on something revoked or disabled (S49, S114).
+ * @param where selects artifacts of the model `$1`
  */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
   return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
@@ -55,7 +54,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 
-/** A statement with an array would be planned for each length, which costs more than the query. */
+/** Postgres would plan a statement with an array for each length, which costs more than the query. */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
   const where = `a.id_hash IN (${placeholders})`;
@@ -83,7 +82,6 @@ async function readArtifacts(model: string, hashes: string[]): Promise<(Artifact
 type Reader = (hash: string) => Promise<ArtifactRow | undefined>;
 const readers = new Map<string, Reader>();
 
-/** In one statement with those requested at the same moment. */
 export function readArtifact(model: string, hash: string): Promise<ArtifactRow | undefined> {
   let reader = readers.get(model);
   if (!reader) {

@@ -3,19 +3,16 @@ import { pool } from "#core/db.ts";
 import { type ArtifactRow, readArtifact, selectArtifact } from "./artifact-rows.ts";
 import { requestRows } from "./request-rows.ts";
 
-/**
- * Only the hash of an artifact's ID is stored (S55). An artifact that depends on something revoked or disabled is not found, so
- * revocation needs no sweep (S49, S114).
- */
+/** Only the hash of an artifact's ID is stored (S55). Revocation needs no sweep (S49, S114). */
 
-/** Lets an artifact that was read by its uid be stored again without the bearer's value. */
+/** An artifact that was read by its uid can be stored again without the bearer's value. */
 const HASHED = "hashed:";
 
 export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(HASHED.length) : hashToken(id));
 
 export type Payload = Record<string, unknown>;
 
-// Two tabs that started at the same time leave two engine sessions with one uid (site-session.ts).
+// Two tabs may leave two engine sessions with one uid (site-session.ts).
 const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT 1`;
 
 function remember(row: ArtifactRow): void {
@@ -26,7 +23,6 @@ function remember(row: ArtifactRow): void {
   if (row.account) rows.accounts.set(row.account.id, { ...row.account, organizations: row.account.organizations ?? undefined });
 }
 
-/** Under the ID that the bearer presented. */
 export function toPayload(row: ArtifactRow, jti: string): Payload {
   remember(row);
   return {
@@ -37,10 +33,7 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/**
- * Without the scopes that the user or the app has lost since (S30, S95). A refresh token keeps its scope, because clients may
- * repeat it; its Grant limits the response.
- */
+/** Without the scopes that were lost since (S30, S95). Clients may repeat a refresh token's scope, so that stays. */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope
@@ -79,13 +72,9 @@ const UPSERT = `WITH prolonged AS (
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;
 
-/** Of access tokens, and of used refresh tokens. */
 const KEPT_OF_GRANT = 200;
 
-/**
- * For a client that refreshes in a loop (S143). A used refresh token is recognized without its row (refresh-token-id.ts). Deletes
- * 100 at a time, so that no request pays for thousands.
- */
+/** For a client that refreshes in a loop (S143). A used refresh token is recognized without its row (refresh-token-id.ts). */
 const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT ctid FROM oauth_artifact WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM (SELECT ctid, row_number() OVER (PARTITION BY model ORDER BY coalesce(consumed_at, created_at) DESC) AS rank
         FROM oauth_artifact
@@ -98,7 +87,7 @@ const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): strin
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** @param party the caller against which a new row counts (store-of-party.ts); an existing row keeps its own */
+/** @param party for a new row only */
 export async function upsertArtifact(
   model: string,
   id: string,
@@ -142,7 +131,10 @@ type UsedArtifact = {
   secondsSinceUse: number;
 };
 
-/** One conditional update, so that of simultaneous requests one is the first (S44). @returns undefined for the first use */
+/**
+ * One conditional update, so that of simultaneous requests one is the first (S44).
+ * @returns undefined for the first use
+ */
 export async function consumeArtifact(model: string, id: string): Promise<UsedArtifact | undefined> {
   const values = [model, idHash(id)];
   const { rowCount } = await pool().query({
@@ -168,7 +160,7 @@ const PROLONG = `WITH kept AS (
     WHERE g.id = kept.grant_id AND g.expires_at < now() + make_interval(secs => $3))
   SELECT grant_id FROM kept`;
 
-/** @returns false if it was used before */
+/** @returns false for a used artifact */
 export async function prolongArtifact(model: string, id: string, seconds: number): Promise<boolean> {
   const values = [model, idHash(id), seconds, Math.floor(Date.now() / 1000) + seconds];
   const { rows } = await pool().query<{ grant_id: string }>({ name: "artifact-prolong", text: PROLONG, values });

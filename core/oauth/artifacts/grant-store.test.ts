@@ -145,7 +145,6 @@ describe("S143 a Grant", () => {
       where: { clientId: at.app.clientId, model: { in: ["RefreshToken", "AccessToken"] } },
     });
     const counts = Object.fromEntries(kept.map(({ model, _count }) => [model, _count]));
-    // Plus the last stored access token and the unused refresh token.
     expect(counts).toEqual({ AccessToken: 201, RefreshToken: 201 });
     expect((await world.userinfo(next.body.access_token)).status).toBe(200);
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });

@@ -27,17 +27,13 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** For one user and client: of those with tokens, and of those without. */
+/** For one user and client, with tokens and without. */
 const KEPT = 200;
 /** A new sign-in without refresh tokens may expire before older ones with them. */
 const KEPT_NEWEST = 20;
-/** For one user and all clients: anybody can have any number of clients. */
 const KEPT_IN_ALL = 2_000;
 
-/**
- * Revoked Grants first, then those that expire first. An allowed app gets a Grant with each redirect, without a question (S143).
- * Grants of a revoked consent count too, so that revoking and allowing again gives no more.
- */
+/** An allowed app gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too. */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused
         ORDER BY is_live DESC, age <= ${KEPT_NEWEST} DESC, expires_at DESC, created_at DESC) AS rank
@@ -53,10 +49,7 @@ const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_g
       ORDER BY id = $1 DESC, revoked_at IS NULL DESC, expires_at DESC, created_at DESC OFFSET ${KEPT_IN_ALL})))
   FOR UPDATE SKIP LOCKED)`;
 
-/**
- * A Grant is written once and never widened (S48). Without a live consent that covers the Grant, nothing is written. The lock
- * gives a user who revokes at the same moment the last word.
- */
+/** A Grant is never widened (S48). The lock gives a user who revokes the consent at the same moment the last word. */
 export async function saveGrant(id: string, payload: Payload): Promise<void> {
   const { jti: _jti, ...stored } = payload;
   const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored)];
@@ -67,8 +60,8 @@ export async function saveGrant(id: string, payload: Payload): Promise<void> {
 }
 
 /**
- * In the transaction that stores the consent. @param authTime when the user authenticated, in seconds since 1970 (S113) @returns
- * its ID
+ * Call this function in the transaction that stores the consent.
+ * @param authTime in seconds since 1970 (S113)
  */
 export async function insertGrant(
   tx: Db,
@@ -85,7 +78,7 @@ export async function insertGrant(
   return id;
 }
 
-/** Everything issued under it becomes invalid, even tokens that a request is just issuing (S43, S105). */
+/** Even tokens that a request is just issuing become invalid (S43, S105). */
 export async function revokeGrant(id: string): Promise<void> {
   const { revokedGrants, grants } = requestRows();
   if (revokedGrants.has(id)) return;

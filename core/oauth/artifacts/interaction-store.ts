@@ -8,10 +8,7 @@ import { answerArtifact, findArtifact, idHash, type Payload } from "./artifact-s
 
 export const INTERACTION_ENDED = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
 
-/**
- * A user may take an hour to answer. If the app was deleted meanwhile, or lost that redirect URI, nothing is sent to that URI
- * (S20, S86).
- */
+/** A user may take an hour to answer, and the app may lose that redirect URI meanwhile (S20, S86). */
 export async function findStoredInteraction(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Interaction", id);
   const params = payload?.params as { client_id?: unknown; redirect_uri?: unknown } | undefined;
@@ -23,10 +20,7 @@ export async function findStoredInteraction(id: string): Promise<Payload | undef
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
 }
 
-/**
- * Whether the user has signed out since, or another user has signed in (S34). The engine compares only its own session, which an
- * interaction from before the sign-in lacks.
- */
+/** The engine compares only its own session, which an interaction from before the sign-in lacks (S34). */
 async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };
   const ctx = Provider.ctx;
@@ -38,7 +32,7 @@ export async function saveInteractionAnswer(id: string, payload: Payload): Promi
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
 }
 
-/** In the transaction that stores what follows from the answer. */
+/** Call this function in the transaction that stores what follows from the answer. */
 export async function saveInteractionResult(tx: Db, id: string, result: Payload): Promise<void> {
   const answered = await tx.$executeRaw`
     UPDATE oauth_artifact SET payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)

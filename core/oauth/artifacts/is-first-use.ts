@@ -13,7 +13,7 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/** For one account, with the proofs of its tokens and the assertions of its apps. */
+/** For the proofs of the account's tokens and the assertions of its apps. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
 /** S143. */
@@ -25,8 +25,8 @@ const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_a
   ON CONFLICT (model, id_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE oauth_artifact.expires_at < now()`;
 
 /**
- * RFC 7523 §3 (S73), RFC 9449 §11.1. One conditional insert, so that of simultaneous requests one is the first. @param until Unix
- * seconds, for a client whose clock is not ahead; a proof from a clock that is a minute ahead is valid for six minutes
+ * RFC 7523 §3 (S73), RFC 9449 §11.1. Of simultaneous requests, one is the first.
+ * @param until Unix seconds. A proof from a clock that is a minute ahead is valid for six minutes.
  */
 export async function isFirstUse(clientId: string, jti: string, until: number): Promise<boolean> {
   const id = hash("sha256", `${clientId}\0${jti}`, "base64url");
@@ -35,7 +35,7 @@ export async function isFirstUse(clientId: string, jti: string, until: number): 
   return rowCount === 1;
 }
 
-/** The engine calls it before our checks, and a remembered value cannot be displaced, so the calls are counted first (S143). */
+/** The engine calls this before our checks. A remembered value cannot be displaced, so calls are counted first (S143). */
 export async function isFirstUseInRequest(clientId: string, jti: string, until: number): Promise<boolean> {
   const ctx = Provider.ctx;
   if (ctx) await countRemembered(ctx, clientId);
@@ -51,8 +51,7 @@ async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promi
       return countStoredRequest(ctx, "pushed-proof", "proofs", [ASSERTIONS_OF_CLIENT, ASSERTIONS_OF_ADDRESS]);
     }
   }
-  // The engine sets the token's Grant only after it has checked the proof. Without these rows, the proof would use up the app's
-  // owner's limit.
+  // The engine sets the token's Grant only after it has checked the proof.
   const [accountOfToken] = requestRows().accounts.keys();
   const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
   if (accountId) await countOrRefuse(ctx, "proofs", [rememberedCounter(accountId)]);

@@ -9,15 +9,12 @@ type RefreshTokenData = { grantId: string; exp: number; jkt?: string };
 const PURPOSE = "refresh token";
 const KIND = "_refresh_";
 
-/**
- * Contains the encrypted ID of its Grant, so that reuse is detected even if a thief displaced the row (S47, S143). Unguessable
- * (RFC 6749 §10.10), and not accepted without a row.
- */
+/** A thief may displace the row, so the value contains its Grant's ID (S47, S143). Unguessable (RFC 6749 §10.10). */
 export function newRefreshTokenId({ grantId, exp, jkt = "" }: RefreshTokenData): string {
   return tokenPrefix("RefreshToken") + Buffer.from(seal(PURPOSE, `${exp} ${grantId} ${jkt}`)).toString("base64url");
 }
 
-/** @returns undefined unless it was issued here, under this SECRET_KEY and any TOKEN_PREFIX */
+/** @returns undefined unless the value was issued here, under this SECRET_KEY and any TOKEN_PREFIX */
 export function readRefreshTokenId(id: string): RefreshTokenData | undefined {
   const text = id.slice(id.indexOf(KIND) + KIND.length);
   const sealed = Buffer.from(text, "base64url");
@@ -31,10 +28,7 @@ export function readRefreshTokenId(id: string): RefreshTokenData | undefined {
   }
 }
 
-/**
- * Marked as used, so that using or revoking the token revokes its Grant. @returns undefined if the Grant has ended, or the token
- * was not issued here
- */
+/** Marked as used, so that using or revoking the token revokes its Grant. */
 export async function findForgottenRefreshToken(id: string): Promise<Payload | undefined> {
   const named = readRefreshTokenId(id);
   const grant = named && (await findGrant(named.grantId));

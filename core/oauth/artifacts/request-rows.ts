@@ -3,16 +3,13 @@ import type { TokenAccount, TokenOrganization } from "#core/accounts/tokens/acco
 import type { DecidedExchange } from "../exchange/exchange-store.ts";
 
 export type AccountRow = TokenAccount & {
-  /** Granted organizations of which the user is a member and which allow the app; absent if not read. */
+  /** Absent if not read. */
   organizations?: TokenOrganization[];
   /** The only organization in which an exchanged token acts. */
   boundOrgId?: string | null;
 };
 
-/**
- * The engine asks for a token, its Grant and its account one after the other; the adapter reads all three in one statement. Never
- * shared between requests.
- */
+/** The adapter reads a token, its Grant and its account in one statement. Requests never share rows. */
 export type RequestRows = {
   grants: Map<string, Record<string, unknown>>;
   accounts: Map<string, AccountRow>;
@@ -30,7 +27,7 @@ export function withRequestRows<T>(run: () => T): T {
   return storage.run(empty(), run);
 }
 
-/** Outside a request, an empty set that is not kept. */
+/** Outside a request, the set is not kept. */
 export function requestRows(): RequestRows {
   return storage.getStore() ?? empty();
 }

@@ -23,7 +23,6 @@ async function countOf(model: Model, where = "true"): Promise<number> {
   return rows[0].n;
 }
 
-/** One copy for each of the seconds before the newest row. */
 async function copyNewest(model: Model, times: number): Promise<void> {
   await pool().query(
     `INSERT INTO oauth_artifact (model, id_hash, payload, expires_at, party, created_at)

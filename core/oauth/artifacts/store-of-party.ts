@@ -9,31 +9,27 @@ import { type Payload, upsertArtifact } from "./artifact-store.ts";
  */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
-/**
- * Rows that anybody can create (S143). Deletes a caller's own oldest rows: refusing would let a flood from one address lock out
- * everybody behind that address.
- */
+/** Refusing would let a flood from one address lock out everybody behind that address (S143). */
 export const STORED_LIMITS = {
   // Includes answered interactions: strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may send 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // A request whose row is deleted fails, and each is kept for an hour.
+  // A request whose row is deleted fails.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
-  // A browser has one session or two; only clients that keep no cookies create more.
+  // Only clients that keep no cookies create more than two.
   Session: { ofParty: 50, isEvictable: "true" },
 } as const satisfies Record<string, StoredLimit>;
 
 /** Counting all rows costs more than counting one party's. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
-/** By one request. */
 const DROPPED_AT_ONCE = 100;
 
-/** No hash contains it. */
+/** No hash contains this character. */
 const WITHIN = ".";
 
-/** @param party by default the sender: the authenticated client, the account, or else the address */
+/** @param party by default the authenticated client, the account, or else the address */
 export async function storeOfParty(
   model: keyof typeof STORED_LIMITS,
   id: string,
@@ -50,14 +46,14 @@ export async function storeOfParty(
   for (const [each, limit] of Object.entries(STORED_LIMITS)) if ("inAll" in limit) await dropOldest(each, limit);
 }
 
-/** In the total, a client counts together with all clients of its owner: an account may create hundreds. */
+/** An account may create hundreds of clients, so in the total they count together. */
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
   // By /48, as in core/fair-queue/party.ts.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
-  // A self-registered client has no owner. Nor does one with a metadata document, whose host can have any number of names.
+  // Nor does a client with a metadata document have an owner: its host can have any number of names.
   if (client && isProved) {
     const owner = await ownerOf(client.clientId);
     return [owner ? `account ${owner}` : address, `client ${client.clientId}`];
@@ -76,7 +72,7 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
   return rows[0]?.id ?? undefined;
 }
 
-/** Unnamed, so that Postgres plans it each time: a plan made for few rows would sort all rows of the party. */
+/** Without a name, Postgres plans the query each time. A plan for few rows would sort all rows. */
 async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
   const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({
@@ -87,7 +83,7 @@ async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): P
   });
 }
 
-/** From the parties with the most rows, so that a flood from many addresses displaces itself. */
+/** A flood from many addresses displaces itself. */
 export async function dropOldest(model: string, { inAll, isEvictable }: { inAll: number; isEvictable: string }): Promise<void> {
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (

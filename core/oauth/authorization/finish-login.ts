@@ -11,10 +11,8 @@ export type LoginStep =
       isOtherAccount?: boolean;
       loginHint?: string;
     }
-  /** Another user has signed in meanwhile. */
   | { step: "restart"; url: string }
   | { step: "continue"; url: string }
-  /** The user can be asked for consent now. */
   | { step: "none" };
 
 /** S15, S34. */
@@ -56,8 +54,8 @@ function subjectOf(idToken: unknown): unknown {
 }
 
 /**
- * Removes prompts that the sign-in has satisfied, so that the user need not sign in again and again. `max_age` replaces
- * `prompt=login`, so that the ID token has `auth_time` (docs/decisions/013).
+ * Satisfied prompts are removed, or the user would sign in again and again. `max_age` gives the ID token `auth_time`
+ * (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();

@@ -9,7 +9,7 @@ export function buildInteractionPolicy() {
   const consent = policy.get("consent");
   if (!consent) throw new Error("the engine has no consent prompt");
 
-  // The next check replaces this one, which would ask every time.
+  // The next check is more precise.
   consent.checks.remove("native_client_prompt");
 
   consent.checks.add(
@@ -20,7 +20,7 @@ export function buildInteractionPolicy() {
       (ctx: KoaContextWithOIDC) => {
         const { client, params, result } = ctx.oidc;
         if (result?.consent || !client || client.clientAuthMethod !== "none") return Check.NO_NEED_TO_PROMPT;
-        // RFC 8252 §8.6: any app on the device can receive the code at a loopback port or a private-use scheme (S29).
+        // RFC 8252 §8.6: any app on the device can receive a code at a loopback port or a private-use scheme (S29).
         return isRedirectUriBoundToClient(String(params?.redirect_uri)) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
       },
     ),
@@ -41,8 +41,7 @@ export function buildInteractionPolicy() {
     ),
   );
 
-  // OIDC Core §3.1.2.1: the consent page names the account and offers another (S26), so it satisfies `prompt=select_account`. The
-  // engine must know the prompt.
+  // OIDC Core §3.1.2.1: the consent page also offers another account (S26). The engine must know the prompt.
   const selectAccount = new Prompt({ name: "select_account", requestable: true });
   selectAccount.checks.remove("select_account_prompt");
   policy.add(selectAccount);

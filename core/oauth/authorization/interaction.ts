@@ -10,13 +10,12 @@ import { currentProvider } from "../provider.ts";
 export type InteractionCookies = {
   /** The page's `Cookie` header. The engine verifies the signature of its own cookies. */
   cookie: string;
-  /** From the page's URL; must be the interaction that the cookie names. */
+  /** Must be the interaction that the cookie names. */
   uid: string;
 };
 
 export type Interaction = EngineInteraction;
 
-/** The engine's functions send nothing, so the response is a stub. */
 function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResponse] {
   const req = { headers: { cookie }, url: `/interaction/${uid}`, method: "GET", socket: {} };
   const res = { getHeader: () => undefined, setHeader: () => undefined };
@@ -25,14 +24,14 @@ function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResp
 
 export const ANOTHER_ACCOUNT = "You are now signed in with another account. Check the page and decide again.";
 
-/** `gone` also if it belongs to another browser (S25). */
+/** `gone` also for another browser's interaction (S25). */
 export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
   const interaction = await currentInteraction(at);
   if (!interaction || interaction.result) throw new ServiceError("gone", INTERACTION_ENDED);
   return interaction;
 }
 
-/** Where the browser continues after a second click, whose answer does not count. */
+/** The answer of a second click does not count. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;
@@ -49,13 +48,13 @@ async function currentInteraction(at: InteractionCookies): Promise<Interaction |
   }
 }
 
-/** The sign-in page gets no cookie of the interaction. Only the browser that was redirected there knows the ID. */
+/** Only the browser that was redirected to the sign-in page knows the ID. */
 export async function findWaitingApp(uid: string): Promise<string | undefined> {
   const params = (await findStoredInteraction(uid))?.params as { client_id?: unknown } | undefined;
   return params && (await findClientRecord(String(params.client_id)))?.name;
 }
 
-/** To the millisecond: the engine's `iat` cannot tell a sign-in just before the interaction from one after it. */
+/** The engine's `iat` cannot tell a sign-in just before the interaction from one after it. */
 export async function interactionStartedAt({ uid }: InteractionCookies): Promise<Date> {
   const { rows } = await pool().query<{ startedAt: Date }>({
     name: "interaction-started-at",
@@ -66,7 +65,6 @@ export async function interactionStartedAt({ uid }: InteractionCookies): Promise
   return rows[0].startedAt;
 }
 
-/** @returns the URL at which the browser continues */
 export async function answerInteraction(
   at: InteractionCookies,
   result: Parameters<Awaited<ReturnType<typeof currentProvider>>["interactionResult"]>[2],

@@ -2,10 +2,7 @@ import { isId } from "#core/ids.ts";
 
 const MAX_ORG_IDS = 50;
 
-/**
- * docs/specification/oauth.md#organizations-in-an-authorization-request. `joinOrgIds` has joined repeated parameters. Leaves out
- * invalid IDs.
- */
+/** See docs/specification/oauth.md#organizations-in-an-authorization-request. Repeated parameters are already joined. */
 export function parseOrgIds(value: string | undefined): string[] {
   const ids = (value ?? "").split(",").map((part) => part.trim());
   return [...new Set(ids.filter(isId))].slice(0, MAX_ORG_IDS);

@@ -8,10 +8,7 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import { adoptSiteSession } from "../site-session.ts";
 
-/**
- * The engine calls it as the validator of `orgIds`, with every request (configuration.ts). Errors thrown here go to the redirect
- * URI.
- */
+/** The engine calls this with every request (configuration.ts). Errors go to the redirect URI. */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   refuseLength(ctx);
   refuseRepetition(ctx);
@@ -22,7 +19,7 @@ export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<voi
   if (ctx.oidc.route === "pushed_authorization_request") await countPushedRequest(ctx);
 }
 
-/** Limits stored parameters (S143). nginx and Apache accept lines of at most 8 KiB by default. */
+/** S143. nginx and Apache accept lines of at most 8 KiB by default. */
 export const REQUEST_MAX_BYTES = 8 * 1024;
 
 function refuseLength({ oidc }: KoaContextWithOIDC): void {
@@ -45,21 +42,21 @@ function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
 }
 
-/** 43 characters (RFC 7636 §4.2). Otherwise the mistake would become visible only when the code is refused (S10). */
+/** RFC 7636 §4.2. Otherwise the mistake shows only when the code is refused (S10). */
 function refuseInvalidChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
   if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
   throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
 }
 
-/** In this request, or in the one that the client pushed before (RFC 9126 §4). */
+/** RFC 9126 §4. */
 function sentScope(ctx: KoaContextWithOIDC): string {
   const pushed = ctx.oidc.entities.PushedAuthorizationRequest?.request;
   if (pushed) return String(decodeJwt(pushed).scope ?? "");
   return String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
 }
 
-/** S17; docs/decisions/012. */
+/** S17, docs/decisions/012. */
 function completeScope(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   if (!params) return;
@@ -73,8 +70,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes exists", sent);
   }
-  // The engine drops offline_access without prompt=consent. OIDC Core §11 allows another way: our consent page names lasting
-  // access.
+  // The engine drops offline_access without prompt=consent. OIDC Core §11 allows our way: the page names lasting access.
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
@@ -87,8 +83,7 @@ async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void
 }
 
 /**
- * The hub's own command line sends no `scope` (C7 in docs/specification/existing-clients.md). A nonexistent scope is an error
- * that lists the existing ones (docs/specification/oauth.md#scopes).
+ * The hub's command line sends no `scope` (C7 in docs/specification/existing-clients.md). See docs/specification/oauth.md#scopes.
  */
 function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;

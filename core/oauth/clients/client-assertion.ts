@@ -14,9 +14,7 @@ const OWNERLESS_MAX_SECONDS = 300;
 
 type Claims = Record<string, unknown>;
 
-/**
- * The engine has verified signature, issuer and times (RFC 7523). The responses to InvalidClientAuth do not contain the reason.
- */
+/** The engine has verified signature, issuer and times (RFC 7523). */
 export async function checkClientAssertion(
   ctx: KoaContextWithOIDC,
   claims: Claims,
@@ -30,7 +28,7 @@ export async function checkClientAssertion(
   if (isFapi) checkForFapi({ alg, aud }, ctx.oidc.issuer);
   const maxSeconds = isOwnerless ? OWNERLESS_MAX_SECONDS : ASSERTION_MAX_SECONDS;
   if (Number(exp) > Date.now() / 1000 + maxSeconds + 60) throw new errors.InvalidClientAuth("exp is too far in the future");
-  // Another server could replay an assertion that is also meant for it (RFC 7523 §3; draft-ietf-oauth-rfc7523bis §4).
+  // Another server could replay such an assertion (RFC 7523 §3, draft-ietf-oauth-rfc7523bis §4).
   const ours = ctx.oidc.clientJwtAuthExpectedAudience();
   if (![aud].flat().every((each) => ours.has(String(each)))) throw new errors.InvalidClientAuth("aud is not this service");
   await checkKeyIsStillThere(String(ctx.oidc.params?.client_assertion), client);
@@ -43,7 +41,7 @@ function checkForFapi({ alg, aud }: Claims, issuer: string): void {
   if (aud !== issuer) throw new errors.InvalidClientAuth("aud must be the issuer, as a string");
 }
 
-/** The engine fetches a client's `jwks_uri` again only if no known key fits, so a removed key would stay valid forever. */
+/** The engine fetches a `jwks_uri` again only if no known key fits, so a removed key would stay valid. */
 async function checkKeyIsStillThere(assertion: string, client: Client): Promise<void> {
   const store = keyStoreOf(client);
   if (store.fresh()) return;

@@ -22,7 +22,6 @@ const confidential = async () => {
 
 const rawBasic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
 
-/** An error after authentication is about the token. */
 async function outcome(headers: Record<string, string>, form: Record<string, string> = {}) {
   const response = await world.post("/oauth/token", { ...probe, ...form }, headers);
   const body = await response.json();

@@ -8,10 +8,7 @@ import { findClientMetadata } from "./find-client.ts";
 
 const FAILED_AUTHENTICATION = "client authentication failed";
 
-/**
- * The same text for an unknown client, a wrong secret and a missing one (S41), with advice for common mistakes
- * (docs/specification/oauth.md#device-authorization, S89).
- */
+/** The same text for every reason (S41, S89), with advice (docs/specification/oauth.md#device-authorization). */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
     return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
@@ -29,7 +26,7 @@ export function challengeFor(res: ServerResponse): Record<string, string> {
 }
 
 /**
- * Does not authenticate the client: the engine does so afterwards. @returns the client from which the request claims to come
+ * The engine authenticates the client afterwards.
  * @throws ProtocolError 401 `invalid_client` (S39)
  */
 export async function identifyClient(
@@ -43,8 +40,8 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret for a public client (C3 in docs/specification/existing-clients.md). With
-  // another method too, the header stays, so that the engine rejects two methods at once (S40).
+  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). The engine must see two
+  // methods (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
@@ -96,8 +93,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` with its code (C2 in docs/specification/existing-clients.md). For a public
- * client, naming it proves no more than the code and its verifier.
+ * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). For a public client, it proves
+ * nothing.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

@@ -3,15 +3,13 @@ import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 /** Stored beside RFC 7591 metadata. */
 export type ClientExtension = {
   isPkceRequired: boolean;
-  /** Gets refresh tokens without requesting `offline_access`. */
   isRefreshAlways: boolean;
-  /** Even where RFC 9700 does not require it. */
+  /** RFC 9700 does not require this. */
   isRefreshRotated?: true;
   /** FAPI 2.0 (docs/decisions/094). */
   isFapi?: true;
   accessTokenSeconds: number | null;
   isFirstParty?: true;
-  /** The client registered itself, or has a metadata document. */
   isOwnerless?: true;
   secrets: StoredSecret[];
   /** The scopes of a request without `scope` (docs/decisions/012). */

@@ -7,7 +7,10 @@ export function isRedirectUriBoundToClient(redirectUri: string): boolean {
   return url?.protocol === "https:" && !isLoopbackHost(url.hostname);
 }
 
-/** RFC 6761 §6.3, RFC 5735 §3. @param hostname as a URL class writes it */
+/**
+ * RFC 6761 §6.3, RFC 5735 §3.
+ * @param hostname as a URL class writes it
+ */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]";

@@ -20,10 +20,7 @@ export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }
 
-/**
- * A key without a `kid` gets its thumbprint (RFC 7638). Unlike in a fetched set, no key is skipped: a developer expects each
- * pasted key to work.
- */
+/** RFC 7638. A developer expects each pasted key to work, so no key is skipped. */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
   if (text.length > TEXT_MAX_CHARACTERS) throw problem("This text is too long for a key set. Paste only the public keys.");
   if (hasPrivateKey(text)) {
@@ -95,10 +92,7 @@ const membersOf: Record<string, readonly string[]> = {
 const LABELS = ["kty", "kid", "use", "alg"];
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
-/**
- * RFC 7517. @throws ServiceError `invalid_request` also for a private or shared key (S72), which its publisher must consider
- * compromised
- */
+/** RFC 7517. A private or shared key is compromised (S72). */
 export function parseJwks(value: unknown): JWKS {
   const { keys } = (value ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every(isObject)) throw problem("A key set is an object with a list of keys (RFC 7517).");

@@ -12,20 +12,19 @@ import { parseJwks } from "./client-keys.ts";
 /** RFC 7591 §2, only the members that this service uses (S84). */
 export type ClientMetadata = {
   client_name: string;
-  /** Not empty if present. */
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
   token_endpoint_auth_method: string;
   grant_types: string[];
   /** "code", or empty for a client of the device flow. */
   response_types: string[];
-  /** Scopes known here, separated by spaces; absent rather than empty. */
+  /** Separated by spaces. Absent rather than empty. */
   scope: string;
   client_uri: string;
   logo_uri: string;
   tos_uri: string;
   policy_uri: string;
-  /** Public keys only; never together with `jwks_uri`. */
+  /** Never together with `jwks_uri`. */
   jwks: JWKS;
   jwks_uri: string;
   id_token_signed_response_alg: "RS256" | "ES256";
@@ -73,10 +72,7 @@ const parsers: Parsers = {
   backchannel_logout_uri: (value) => parseServerAddress(value as string, "backchannelLogoutUri"),
 };
 
-/**
- * @param authMethods with which the client may authenticate: a document that everyone can read cannot have a shared secret (S72)
- * @throws ServiceError `invalid_request` with the RFC's name of the field
- */
+/** @param authMethods a document that everyone can read cannot have a shared secret (S72) */
 export function parseClientMetadata(
   input: unknown,
   { authMethods }: { authMethods: readonly string[] },
@@ -84,7 +80,7 @@ export function parseClientMetadata(
   if (typeof input !== "object" || input === null || Array.isArray(input))
     throw invalid("Client metadata must be a JSON object.");
   const { scopes } = input as { scopes?: unknown };
-  // HuggingChat's document uses this name for its scopes (docs/specification/oauth.md#client-id-metadata-documents).
+  // HuggingChat's document uses this name (docs/specification/oauth.md#client-id-metadata-documents).
   const given: Record<string, unknown> = { ...(typeof scopes === "string" && { scope: scopes }), ...input };
   const metadata = Object.fromEntries(
     Object.entries(parsers).flatMap(([field, parse]) => {
@@ -140,10 +136,7 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/**
- * S83: with plain http, anyone on the network path could change the response. This service's own host would make the app look
- * like a part of the service.
- */
+/** S83: with plain http, anyone on the network path could change the response. Nor may an app look like a part of the service. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

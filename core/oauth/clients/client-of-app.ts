@@ -6,7 +6,7 @@ import type { RegisteredMetadata } from "../registration/registration-metadata.t
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { CLIENT_EXTENSION, type ClientExtension, isLiveSecret } from "./client-extension.ts";
 
-// The engine requires a secret for a client that authenticates with one; findClientSecret compares ours.
+// A placeholder that the engine requires. findClientSecret compares ours.
 const SECRET_IS_HASHED = "hashed";
 
 export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllClientMetadata {
@@ -50,7 +50,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   };
 }
 
-/** A self-registered app without configured scopes may request all, but by default gets the required ones. */
+/** By default, a self-registered app gets only the required scopes. */
 function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
   const isScopeUnnamed = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
   return (isScopeUnnamed ? requiredScopes : scopes).join(" ");

@@ -7,7 +7,7 @@ export type ClientRecord = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** The client's own statement; nobody has checked it. */
+  /** Nobody has checked the client's own statement. */
   homepageUrl: string | null;
   termsUrl: string | null;
   policyUrl: string | null;
@@ -17,13 +17,12 @@ export type ClientRecord = {
   isFirstParty: boolean;
   /** RFC 7591: nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** The host that is responsible for the client; null for an app created here. */
+  /** Null for an app created here. */
   documentHost: string | null;
   accessTokenSeconds: number | null;
   isRefreshAllowed: boolean;
 };
 
-/** Deleted ones are missing. */
 export async function findClientRecords(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
   const documentIds = clientIds.filter(isDocumentAddress);
   const [apps, documents] = await Promise.all([

@@ -16,10 +16,7 @@ export const KEYS_BACKOFF_MS = 5_000;
 const BACKOFFS_MAX = 10_000;
 const backoffUntil = new Map<string, number>();
 
-/**
- * A response that is not a key set counts as no response. Otherwise an error page would keep removed keys valid for as long as it
- * may be cached (S73).
- */
+/** An error page would keep removed keys valid for as long as its caching allows (S73). */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
   if ((backoffUntil.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
@@ -85,10 +82,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** A user or a program is waiting. */
 const DEADLINE_MS = 2_500;
 
-/**
- * Through core/outbound, because somebody else chose the address (S77, S78). The engine's other arguments are meant for its own
- * `fetch`.
- */
+/** Somebody else chose the address (S77, S78). The engine's other arguments are meant for its own `fetch`. */
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");

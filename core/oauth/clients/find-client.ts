@@ -6,7 +6,7 @@ import { isDocumentAddress } from "../documents/document-address.ts";
 import { findDocumentClient } from "../documents/find-document-client.ts";
 import { clientOfApp } from "./client-of-app.ts";
 
-/** While notifications of changes are unavailable, nothing is cached, so that a deleted secret never stays valid (S52). */
+/** Without notifications nothing is cached, so that a deleted secret never stays valid (S52). */
 
 const CACHE_SIZE = 1_000;
 // A connection that died silently looks like an idle one.
@@ -42,7 +42,6 @@ export function forgetClient(clientId: string): void {
   kept.clients.delete(clientId);
 }
 
-/** Undefined for an unknown or blocked client. */
 export async function findClientMetadata(clientId: string): Promise<AllClientMetadata | undefined> {
   const kept = cache();
   watch();

@@ -269,7 +269,6 @@ describe("a jwks_uri", () => {
     headers = {};
   });
 
-  /** The engine reads this process's clock. */
   const aDayLater = (work: () => Promise<void>) => later(86_400_000, work);
 
   async function later(byMs: number, work: () => Promise<void>) {

@@ -16,30 +16,25 @@ import { type Consent, readConsent } from "./find-consent.ts";
 /** A submitted answer is checked against it (S26, S33). */
 export type ConsentRequest = {
   app: RequestingApp;
-  /** The scopes about which the user is asked, in the order of the page. */
   scopes: RequestedScope[];
-  /** The user is not asked again about these. */
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** First those requested, then those granted earlier, then the rest. Those that refuse the app are last in their group. */
+  /** Requested ones first, then those granted earlier. Those that refuse the app are last in their group. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
-  /** Other services (RFC 8707); empty for our own API. */
+  /** Services other than our own API (RFC 8707). */
   resources: RegisteredResource[];
   /** A host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
   redirectTarget: string | null;
   /** The answer does not go to the host that serves the app's metadata document (S88). */
   isRedirectToOtherHost: boolean;
-  /** It could be any program on the user's device (S27). */
+  /** Any program on the user's device may get the answer (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
-  /** For up to a year unless the user revokes it. */
   isOffline: boolean;
-  /** The request itself has `offline_access`. */
   isOfflineAsked: boolean;
   /** Since the user agreed, the app has changed its name, logo or redirect URIs (S36). */
   isChanged: boolean;
-  /** Undefined also if the app has changed since. */
   earlier: Consent | undefined;
   fingerprint: string;
 };
@@ -49,7 +44,7 @@ export type RequestingApp = {
   name: string;
   logoId: string | null;
   owner: { handle: string; name: string } | null;
-  /** The app's own statement; nobody has checked it unless the app is verified. */
+  /** Nobody has checked this, unless the app is verified. */
   homepageUrl: string | null;
   homepageHost: string | null;
   termsUrl: string | null;
@@ -58,7 +53,7 @@ export type RequestingApp = {
   isFirstParty: boolean;
   /** RFC 7591: nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** Of the client ID, if that is a metadata document's URL (S26). */
+  /** For a metadata document's URL as the client ID (S26). */
   documentHost: string | null;
 };
 
@@ -80,11 +75,8 @@ export type RequestedOrganization = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
-  /** Null if the organization allows the app. */
   refusal: AppRefusal | null;
-  /** The administrators have not answered the user's request yet. */
   isRequested: boolean;
-  /** Named by the request's `orgIds`. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
   isTicked: boolean;
@@ -92,7 +84,6 @@ export type RequestedOrganization = {
 
 const groupOrder: ScopeGroup[] = ["identity", "read", "write", "act"];
 
-/** @param params as the engine accepted them, also of a device authorization request */
 export async function readConsentRequest(params: Interaction["params"], session: SiteSession): Promise<ConsentRequest> {
   const clientId = String(params.client_id);
   const [provider, app, previous] = await Promise.all([
@@ -108,9 +99,8 @@ export async function readConsentRequest(params: Interaction["params"], session:
   const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
   const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
-  // A consent to the app before its change does not apply now.
+  // A consent from before the app's change does not apply now.
   const earlier = isChanged ? undefined : previous;
-  // Everything is asked again, with the earlier answers ticked.
   const asksEverything = String(params.prompt ?? "")
     .split(" ")
     .includes("consent");
@@ -148,7 +138,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
   };
 }
 
-/** The app chooses the part after a private-use scheme, and users would mistake it for a host. */
+/** The app chooses the rest of the URI, and users would mistake it for a host. */
 function redirectTarget(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   if (!url) return "";

@@ -38,7 +38,7 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
   return consent;
 }
 
-/** For the client as it is now (S29, S36). */
+/** S29, S36. */
 export async function isConsentEnough(
   consent: Consent,
   client: Client,

@@ -20,7 +20,6 @@ const ALL = "openid profile email read-repos";
 const liveConsents = () => db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, revokedAt: null } });
 const theConsent = async () => (await liveConsents())[0];
 
-/** If the user changes nothing. */
 const answerTo = ({ request }: OpenQuestion) => ({
   scopes: request.scopes.map(({ scope }) => scope as string),
   orgIds: [] as string[],

@@ -18,8 +18,8 @@ import { fillGrant } from "./load-existing-grant.ts";
 import { assertAsked, type ConsentAnswer, storeAnswer } from "./store-answer.ts";
 
 /**
- * @returns the URL at which the browser continues @throws ServiceError also `invalid_request` for something that was not
- * requested (S33), `forbidden` if another account is now signed in (S25, S34)
+ * @returns the URL at which the browser continues
+ * @throws ServiceError `invalid_request` for something that was not requested (S33), `forbidden` for another account (S25, S34)
  */
 export async function grantConsent(
   at: InteractionCookies,
@@ -33,7 +33,7 @@ export async function grantConsent(
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
   const provider = await currentProvider();
-  // If another answer was first, such as a denial in another tab, nothing of this one is stored.
+  // If another answer was first, nothing of this one is stored.
   await inTransaction(async (tx) => {
     const choice = await storeAnswer(tx, owner, request, answer, from);
     const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
@@ -52,8 +52,9 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
 }
 
 /**
- * The app gets `access_denied` (S18; docs/decisions/006). An earlier consent stays unchanged. @param session undefined if nobody
- * is signed in yet @throws ServiceError also `forbidden` for another account (S25)
+ * S18, docs/decisions/006.
+ * @param session undefined if nobody is signed in yet
+ * @throws ServiceError `forbidden` for another account (S25)
  */
 export async function denyConsent(
   at: InteractionCookies,
@@ -64,7 +65,7 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // After the answer, which throws if another one was first. Strangers without a session could fill the log (S144).
+  // `answerInteraction` throws if another answer was first. Strangers without a session could fill the log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

@@ -13,12 +13,9 @@ export type ConnectedApp = {
   homepageUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** Set for an app that is known only by its metadata document. */
   documentHost: string | null;
   scopes: Scope[];
-  /** Those of which the user is still a member. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
-  /** Those whose app policy does not allow the app. */
   closedOrganizations: { id: string; name: string; fullName: string }[];
   isAllOrgs: boolean;
   resources: RegisteredResource[];
@@ -89,7 +86,6 @@ async function findClosed(
     WHERE c.id = ANY (${consentIds}) AND NOT is_app_admitted(o.id, c.client_id) ORDER BY o.name`;
 }
 
-/** Undefined for users who did not allow the app. */
 export async function findAllowedApp(userId: string, clientId: string): Promise<ClientRecord | undefined> {
   return (await readConsent(userId, clientId)) && findClientRecord(clientId);
 }

@@ -2,7 +2,7 @@ import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
 import { GRANT_REDIRECT_URI } from "../artifacts/grant-store.ts";
 import { type Consent, findConsent } from "./find-consent.ts";
 
-/** A derived Grant is stored only if nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind. */
+/** An abandoned page must leave nothing behind, so `prepareGrant` stores a derived Grant later. */
 export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { provider, client, account, result } = ctx.oidc;
   if (!client || !account) return undefined;
@@ -20,9 +20,7 @@ function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
   return grant;
 }
 
-/**
- * Unticked scopes are refused. @param redirectUri of the request: the Grant ends when the app removes it (S86); a device has none
- */
+/** @param redirectUri the Grant ends when the app removes this URI (S86). A device has none. */
 export function fillGrant(
   grant: Grant,
   { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">,
@@ -33,7 +31,7 @@ export function fillGrant(
   if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
 }
 
-/** @throws AccessDenied if the consent was revoked or narrowed since this request read it */
+/** @throws AccessDenied if the consent changed since this request read it */
 export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
   const { grant, session, client, provider } = ctx.oidc;
   if (!grant || !client || grant.jti) return;

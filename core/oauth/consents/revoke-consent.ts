@@ -6,7 +6,7 @@ import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
 import { lockConsents, recordOrganizationConsents } from "./store-answer.ts";
 
-/** Every use of a token requires a live consent (S114), so tokens end with the commit; housekeeping deletes rows. */
+/** Every use of a token requires a live consent (S114), so tokens end with the commit. */
 export async function revokeConsent(session: SiteSession, consentId: string, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
   await inTransaction(async (tx) => {
@@ -24,8 +24,8 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
 }
 
 /**
- * In the transaction that ends the client (S49). A client may have millions of artifacts, so housekeeping deletes those. @returns
- * how many users' consents were revoked
+ * A client may have millions of artifacts, so housekeeping deletes them (S49).
+ * @returns how many users' consents were revoked
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
   const live = { where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } };

@@ -10,9 +10,7 @@ import type { Consent } from "./find-consent.ts";
 
 const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
 
-/**
- * With the user's present memberships (S31, S33). The user did not agree to an app that changed while they read the page (S36).
- */
+/** S31, S33. A user does not agree to an app that changed meanwhile (S36). */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);
   const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
@@ -23,7 +21,6 @@ export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint
   throw invalidRequest("The form does not match the request. Go back to the app and start again.");
 }
 
-/** @returns everything that the user now allows the client */
 export async function storeAnswer(
   tx: Db,
   owner: ConsentOwner,
@@ -42,18 +39,16 @@ export async function storeAnswer(
 type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
 
 export type ConsentAnswer = {
-  /** Ticked scopes; required ones count as ticked. */
+  /** Required scopes count as ticked. */
   scopes: string[];
   orgIds: string[];
   /** "All current and future organizations" (S32). */
   isAllOrgs: boolean;
-  /** The account shown on the page. */
   accountId: string;
-  /** The app's appearance on the page (`ConsentRequest.fingerprint`). */
   fingerprint: string;
 };
 
-/** Scopes that were not on the page stay. All organizations were on it (docs/decisions/011). */
+/** All organizations were on the page, but not all scopes (docs/decisions/011). */
 function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
@@ -92,7 +87,7 @@ async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fi
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** Revoked ones included. For each, the app's metadata document and its logo are kept (S143). */
+/** The app's metadata document and logo are kept for each consent, also for a revoked one (S143). */
 const CONSENTS_MAX = 1_000;
 
 /** Replaces the one live consent of this user and client. */
@@ -122,10 +117,7 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
     );
 }
 
-/**
- * Revokes what the user unticked, even in issued tokens (S30). A sign-in from before a change of the app stays (S36). A sign-in
- * for a service that the new answer does not name ends, because the list of connected apps would not show it.
- */
+/** Issued tokens lose what the user unticked (S30). A sign-in from before a change of the app stays (S36). */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c

@@ -22,8 +22,8 @@ import type { DeviceInfo } from "./issue-device-code.ts";
 import { formatUserCode, parseUserCode } from "./user-code.ts";
 
 /**
- * Stores everything or nothing. @throws ServiceError also `invalid_request` for something that was not requested (S33),
- * `forbidden` for another account (S25), `reauthentication_required` for our command line (S113)
+ * @throws ServiceError `invalid_request` for something that was not requested (S33), `forbidden` for another account (S25),
+ * `reauthentication_required` for our command line (S113)
  */
 export async function approveDevice(
   session: SiteSession,
@@ -70,12 +70,11 @@ export function needsRecentProof({ app }: ConsentRequest, session: SiteSession):
 
 const requestedScopes = ({ params }: ClaimedDeviceCode): Set<string> => new Set(String(params.scope ?? "").split(" "));
 
-/** RFC 8707 §2. Checked with the device's request. */
+/** RFC 8707 §2. */
 function resourceOf({ params: { resource } }: ClaimedDeviceCode): { resource?: string | string[] } {
   return typeof resource === "string" || (Array.isArray(resource) && resource.length > 0) ? { resource } : {};
 }
 
-/** An earlier consent stays unchanged. */
 export async function denyDevice(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<void> {
   const { userCode, clientId, device } = await claimDeviceCode(session, typedCode, from);
   const userId = session.user.id;
@@ -102,7 +101,7 @@ type DeviceAnswer =
 const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payload = payload || $3::jsonb
   WHERE model = 'DeviceCode' AND user_code = $4 AND claimed_by_id = $5 AND expires_at > now() AND NOT ${IS_ANSWERED}`;
 
-/** One conditional statement: of two simultaneous answers, one counts. */
+/** Of two simultaneous answers, one counts. */
 async function answerDeviceCode(
   tx: Db,
   { userCode, userId }: { userCode: string; userId: string },
@@ -116,7 +115,6 @@ async function answerDeviceCode(
 
 /** S64. */
 export type DeviceRequest = {
-  /** As the device shows it: `BCDF-GHJK`. */
   userCode: string;
   requestedAt: Date;
   expiresAt: Date;
@@ -127,8 +125,9 @@ export type DeviceRequest = {
 };
 
 /**
- * From now on only this user can answer the request (S65). @param typedCode case, hyphens and spaces are ignored (S58) @throws
- * ServiceError also `rate_limited` with the seconds to wait (S59)
+ * From now on only this user can answer the request (S65).
+ * @param typedCode case, hyphens and spaces are ignored (S58)
+ * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
 export async function openDeviceRequest(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<DeviceRequest> {
   const code = await claimDeviceCode(session, typedCode, from);
@@ -143,10 +142,7 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
   };
 }
 
-/**
- * Asks the complete question each time: nothing proves that the device is the user's (RFC 8628 §5.4,
- * docs/specification/oauth.md#device-authorization).
- */
+/** Nothing proves that the device is the user's (RFC 8628 §5.4, docs/specification/oauth.md#device-authorization). */
 async function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
   const request = await readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
   const client = await findClientMetadata(clientId);
@@ -166,7 +162,6 @@ function networkOf(ip: string | null): string | undefined {
 
 type GivenAnswer = { clientId: string; isApproved: boolean };
 
-/** Undefined also if the code has expired and was deleted. */
 export async function findDeviceAnswer(session: SiteSession, typedCode: string): Promise<GivenAnswer | undefined> {
   const userCode = parseUserCode(typedCode);
   if (!userCode) return undefined;
@@ -179,7 +174,7 @@ export async function findDeviceAnswer(session: SiteSession, typedCode: string):
   return rows[0];
 }
 
-/** So that the user can answer with their other account. Nobody else can (S65). */
+/** The user can then answer with their other account (S65). */
 export async function releaseDeviceRequest(session: SiteSession, typedCode: string): Promise<void> {
   const userCode = parseUserCode(typedCode);
   if (!userCode) return;

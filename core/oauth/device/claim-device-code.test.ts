@@ -31,7 +31,6 @@ beforeEach(async () => {
 let addresses = 0;
 const address = () => `198.18.${(addresses >> 8) & 255}.${addresses++ & 255}`;
 const from = (ip: string | null) => ({ ip, userAgent: "a guesser" });
-/** One of many signed-in users. */
 const anybody = () => ({ ...at.session, user: { ...at.session.user, id: newId() } }) as SiteSession;
 
 async function guess(session: SiteSession, ip: string | null): Promise<string> {

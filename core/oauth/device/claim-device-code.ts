@@ -9,7 +9,6 @@ import { parseUserCode } from "./user-code.ts";
 export type ClaimedDeviceCode = {
   userCode: string;
   clientId: string;
-  /** As the engine accepted them. */
   params: Record<string, unknown>;
   device: DeviceInfo;
   requestedAt: Date;
@@ -31,13 +30,13 @@ const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** One statement: of two simultaneous users, one succeeds. */
+/** Of two simultaneous users, one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
 /**
- * Opening a code claims it: for every other account it is then unknown (S65). @throws ServiceError with the field `user_code`,
- * also `rate_limited` after too many wrong codes (S59)
+ * For every other account, a claimed code is unknown (S65).
+ * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
 export async function claimDeviceCode(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<ClaimedDeviceCode> {
   const userCode = parseUserCode(typedCode);
@@ -78,8 +77,8 @@ export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds:
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * Above this, somebody is guessing with many accounts from many addresses, and each has few attempts. A counter that stopped
- * everyone would let an attacker stop the device flow.
+ * Above this, somebody is guessing with many accounts. A counter that stopped everyone would let an attacker stop the device
+ * flow.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };
@@ -87,7 +86,10 @@ export const FEW_CODES_OF_ADDRESS: ThrottleLimit = { limit: 5, windowSeconds: WI
 
 const OF_ALL = throttleKey("user-code", "all");
 
-/** Counts before the lookup. @returns a function that reverts the count if the code was right */
+/**
+ * Counts before the lookup.
+ * @returns a function that reverts the count
+ */
 async function countCodeAttempt(userId: string, { ip }: RequestOrigin): Promise<() => Promise<void>> {
   const isFlood = (await throttleCount(OF_ALL)) >= MANY_WRONG_CODES.limit;
   const counters: [key: string, limit: ThrottleLimit][] = [

@@ -93,7 +93,6 @@ test("the example command line reports that its code has expired", async () => {
   const [failure, [code]] = await Promise.all([
     text(cli.stderr),
     once(cli, "exit"),
-    // Its first output is the code.
     once(cli.stdout, "data").then(() => expireDevicesOf(app)),
   ]);
   expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before the sign-in was completed.")]);

@@ -11,8 +11,8 @@ import { ProtocolError } from "../protocol-request.ts";
 import { IS_ANSWERED } from "./claim-device-code.ts";
 
 /**
- * RFC 8628 §3.5. The pace matters only while there is no answer: an impatient device still gets its answer (S61). @throws
- * SlowDown for a device that polls faster than its interval, which grows (S60)
+ * RFC 8628 §3.5. An impatient device still gets its answer (S61).
+ * @throws SlowDown for a device that polls faster than its interval (S60)
  */
 export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   const clientId = Provider.ctx?.oidc.client?.clientId ?? "";
@@ -35,7 +35,7 @@ const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
 const FIELDS: ReadonlySet<string> = new Set(["grant_type", "device_code", "client_id"]);
 const pending = new errors.AuthorizationPending();
 
-/** Nearly all polls find no answer yet, and for a public client the engine would only add cost. */
+/** Nearly all polls find no answer yet, and the engine would only add cost. */
 export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLSearchParams, clientId: string): Promise<void> {
   if (!isPlainPoll(headers, form)) return;
   const client = await findClientMetadata(clientId);
@@ -49,17 +49,14 @@ export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLS
   throw new ProtocolError(400, "slow_down", slowDown(pace));
 }
 
-/** Each field once, and no client authentication (S40). */
+/** S40. */
 function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boolean {
   if (form.get("grant_type") !== DEVICE_CODE_GRANT || headers.authorization !== undefined || headers.dpop !== undefined)
     return false;
   return form.size === FIELDS.size && [...FIELDS].every((field) => form.get(field)) && !form.get("device_code")?.includes("\0");
 }
 
-/**
- * Above this, a device that ignores `slow_down` gets responses without the database. Still asks the database once a second, so
- * that the answer is delivered (S61).
- */
+/** Above this, a device gets responses without the database, except once a second (S61). */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;
 const CHECK_MS = 1_000;
@@ -97,9 +94,8 @@ type Poll = { hash: string; clientId: string };
 type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
 
 /**
- * Concurrent polls of one code run one after the other at its row. Rows are written in the order of their key, so that two
- * processes cannot deadlock. Before version 18, Postgres cannot return the old row, so an early poll is recognized by its longer
- * interval.
+ * Rows are written in the order of their key, so that two processes cannot deadlock. Before version 18, Postgres cannot return
+ * the old row, so a longer interval marks an early poll.
  */
 function pollStatement(size: number): string {
   const placeholders = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
@@ -124,7 +120,7 @@ const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-p
 const LARGEST = 16;
 
 async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
-  // The second poll of one code in the same turn of the event loop is too early.
+  // The second of two simultaneous polls is too early.
   const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
   const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
   const repeated = polls.filter((_, at) => !isFirst[at]);
@@ -146,7 +142,6 @@ const poll = batched(pollAll, LARGEST);
 
 type PolledArtifact = {
   payload: Payload;
-  /** Undefined if there is an answer, or the code belongs to another client. */
   pace?: { isTooFast: boolean; intervalSeconds: number };
 };
 
@@ -156,7 +151,7 @@ async function pollArtifact(id: string, clientId: string): Promise<PolledArtifac
   if (!row) return undefined;
   const payload = toPayload(row, id);
   const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
-  // With this process's clock, with which the engine set the expiry; the database's may be behind.
+  // The engine set the expiry with this process's clock.
   const isOver = Number(payload.exp) * 1000 <= Date.now();
   return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

@@ -291,7 +291,6 @@ async function statementsOf(run: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const connections = pool();
   const query = connections.query;
-  // In the client's pool, because the server's statistics are late.
   connections.query = function counted(this: typeof connections, ...args: unknown[]) {
     const [first] = args as [string | { text: string }];
     statements.push(typeof first === "string" ? first : first.text);

@@ -1,11 +1,14 @@
 import { randomInt } from "node:crypto";
 
-/** RFC 8628 §6.1: consonants without look-alikes, so that no code is a word. 34.5 bits (S58). */
+/** RFC 8628 §6.1: without vowels, no code is a word (S58). */
 const SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 const TYPED_MAX_CHARACTERS = 64;
 
-/** Ignores case, hyphens and spaces (S58). @returns undefined for text that cannot be a code */
+/**
+ * S58.
+ * @returns undefined for text that cannot be a code
+ */
 export function parseUserCode(typed: string): string | undefined {
   const letters = typed
     .slice(0, TYPED_MAX_CHARACTERS)

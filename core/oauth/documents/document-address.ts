@@ -8,7 +8,6 @@ export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
 }
 
-/** Without the port; empty if it is not a URL. */
 export function hostnameOf(clientId: string): string {
   return URL.parse(clientId)?.hostname ?? "";
 }
@@ -19,8 +18,7 @@ const ADDRESS_MAX_CHARACTERS = 1_000;
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
 /**
- * A sentence for the app's developer. Costs nothing, so it precedes all other checks (S68). Two spellings of one URL would be two
- * clients, so only one is accepted (S69).
+ * A sentence for the app's developer. This check costs nothing, so it is first (S68). One URL must not have two spellings (S69).
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
   if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
@@ -35,7 +33,7 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   if (url.href !== clientId) return `It must be written in normalized form: ${url.href}`;
   if (url.hostname.endsWith(".")) return "Its host name must not end in a dot.";
   if (!isHostName(url.hostname)) return "Its host name is too long or has invalid characters.";
-  // Any user can publish files here, and the consent page would show the service's own host as their app's.
+  // Any user can publish files on this service's own host.
   if (isOwnHost(url, env().ORIGIN)) return "It must not be on the host of this service.";
   if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
   // S78: another port of a host may belong to somebody else.
@@ -54,7 +52,7 @@ function hasDotSegment(path: string): boolean {
   }
 }
 
-/** S78; all ports if the service itself is on loopback. */
+/** S78. Undefined allows all ports. */
 export function allowedPorts(): readonly number[] | undefined {
   return isLoopbackHost(new URL(env().ORIGIN).hostname) ? undefined : [443];
 }

@@ -15,13 +15,15 @@ const DOCUMENT_DEADLINE_MS = 5_000;
 const ETAG_MAX_CHARACTERS = 300;
 
 export type FetchedDocument = {
-  /** Null if the stored one is still current (304). */
   metadata: DocumentMetadata | null;
   etag: string | null;
   freshSeconds: number;
 };
 
-/** Through core/outbound, which refuses private addresses (S77). @param etag of the stored document, if there is one */
+/**
+ * S77.
+ * @param etag of the stored document
+ */
 export async function fetchDocument(clientId: string, etag: string | null): Promise<FetchedDocument> {
   const result = await sendRequest({
     url: clientId,
@@ -69,7 +71,10 @@ const LOGO_DEADLINE_MS = 3_000;
 /** Anyone can make us decode a logo. */
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
-/** S82. @returns undefined if no image can be shown: an app is never refused because of its logo */
+/**
+ * S82.
+ * @returns undefined if no image can be shown: an app is never refused because of its logo
+ */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const result = await sendRequest({
     url: logoUri,
@@ -96,13 +101,13 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
   }
 }
 
-/** Otherwise a popular app's document would be fetched for each of its users. */
+/** A popular app's document must not be fetched for each of its users. */
 const FRESH_MIN_SECONDS = 30;
 /** A change of a redirect URI takes effect after a day at the latest. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;
 export const FRESH_DEFAULT_SECONDS = 5 * 60;
 
-/** RFC 9111 §4.2, within a minimum and a maximum (S79). */
+/** RFC 9111 §4.2 (S79). */
 export function freshSeconds(headers: Record<string, string>): number {
   const directives = (headers["cache-control"] ?? "")
     .toLowerCase()

@@ -8,7 +8,7 @@ import { DOCUMENT_POLICY_KEY, decideHost, documentPolicyOf, type HostDecision, t
 import { namesCovering } from "./hosts/host-name.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "./read-document.ts";
 
-/** Never fetches. Undefined for a document that was not fetched or is blocked. */
+/** Never fetches. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
   const { document, hostDecision } = await findStoredDocument(clientId);
@@ -40,7 +40,7 @@ function clientOfDocument({
     redirect_uris: metadata.redirect_uris,
     post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
     response_types: grants.includes("authorization_code") ? ["code"] : [],
-    // `offline_access` decides whether there is a refresh token, even for clients that do not name the grant.
+    // `offline_access` decides whether there is a refresh token.
     grant_types: [...new Set([...grants, "refresh_token"])],
     scope: [...new Set([...scopes, OFFLINE_ACCESS])].join(" "),
     id_token_signed_response_alg: metadata.id_token_signed_response_alg ?? "RS256",
@@ -72,12 +72,9 @@ export type StoredDocument = {
   logoId: string | null;
   logoFetchedAt: Date | null;
   etag: string | null;
-  /** By the database's clock, which is the same for every process. */
   isFresh: boolean;
   staleSeconds: number;
-  /** Whether a user has allowed its app. */
   isUsed: boolean;
-  /** Whether its `last_seen_at` must be updated. */
   isSeenLongAgo: boolean;
 };
 

@@ -12,7 +12,7 @@ import type { HostDecision } from "./hosts/document-policy.ts";
 import { type FetchedLogo, storeDocument } from "./store-document.ts";
 import { withinFetchLimits } from "./within-fetch-limits.ts";
 
-/** Requests that start a sign-in need a current document; others need one that was not withdrawn. */
+/** Requests that start a sign-in need a current document. */
 const STARTING_ROUTES: ReadonlySet<string> = new Set([
   protocolRoutes.authorization,
   protocolRoutes.pushed_authorization_request,
@@ -20,8 +20,8 @@ const STARTING_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Call it before the engine looks for the client (docs/decisions/026). @param clientAddress the IP address to which limits apply
- * @throws ProtocolError, never a redirect: an app that cannot be identified has no redirect URI
+ * Call this function before the engine looks for the client (docs/decisions/026). Never redirects: an app that cannot be
+ * identified has no redirect URI.
  */
 export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {
   if (!clientId || !isDocumentAddress(clientId)) return;
@@ -53,18 +53,17 @@ const LOGO_RETRY_MS = 5 * 60 * 1000;
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
 /** For starting a sign-in while too many others are being fetched (S80). */
 export const BUSY_STALE_MAX_SECONDS = 60 * 60;
-/** After a site did not respond, requests that can use the stored document do not wait for the site. */
 export const BACKOFF_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
 const backoffUntil = new Map<string, number>();
-/** Their stored copies are never used; otherwise a flood of fetches could bring them back. */
+/** A flood of fetches must not bring back their stored copies. */
 const withdrawn = new Set<string>();
 const REMEMBERED_MAX = 10_000;
 
 /**
- * docs/decisions/026. Cheap checks come first: a request that fails one of them causes no fetch (S81). @param address of the
- * caller, to which fetch limits apply
+ * Cheap checks come first, and cause no fetch (S81, docs/decisions/026).
+ * @param address of the caller, to which fetch limits apply
  */
 async function requireDocument(clientId: string, address: string | null): Promise<void> {
   const broken = explainDocumentAddress(clientId);
@@ -80,7 +79,7 @@ async function requireDocument(clientId: string, address: string | null): Promis
   }
 }
 
-/** Not if it has keys: old ones may have been stolen (S73). */
+/** Old keys may have been stolen (S73). */
 function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
   const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
   return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;
@@ -89,8 +88,8 @@ function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, max
 const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) ?? 0) > Date.now();
 
 /**
- * An unknown URL is not fetched, since no request that continues a sign-in can name one. While the site is down, the stored
- * document applies, except for its keys.
+ * No request that continues a sign-in can name an unknown URL. While the site is down, the stored document applies, except for
+ * its keys.
  */
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
@@ -112,7 +111,7 @@ function notAllowed(clientId: string, { policy }: HostDecision): DocumentError {
   return new DocumentError("host", `The operator of this service does not allow apps of ${host}.`);
 }
 
-/** Once for all simultaneous requests (S79). */
+/** S79. */
 function fetchAndStore(clientId: string, document: StoredDocument | undefined, address: string | null): Promise<void> {
   let running = fetching.get(clientId);
   if (!running) {

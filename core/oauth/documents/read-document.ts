@@ -9,7 +9,6 @@ export type DocumentMetadata = Partial<ClientMetadata> & Pick<ClientMetadata, "c
 const AUTH_METHODS = ["none", "private_key_jwt"];
 const SECRETS = ["client_secret", "client_secret_expires_at"];
 
-/** @throws DocumentError `refused` with the field and the rule it breaks */
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
   const document = parseJson(bytes);
   // S70: otherwise anyone could copy another app's document and impersonate it.
@@ -47,12 +46,11 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** A member name is a string followed by a colon. */
 function namesIn(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
-/** Of two equal names, this parser keeps only the last one; another may keep the first. */
+/** Another parser may keep the first of two equal names. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;

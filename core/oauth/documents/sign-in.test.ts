@@ -29,7 +29,7 @@ async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
   return made;
 }
 
-// The version that HuggingChat uses; it is installed with next-auth.
+// The version that HuggingChat uses.
 const openidClient5 = (): OpenidClient5 => createRequire(createRequire(import.meta.url).resolve("next-auth"))("openid-client");
 
 type OpenidClient5 = {

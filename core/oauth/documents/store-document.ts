@@ -13,12 +13,12 @@ import { hostnameOf } from "./document-address.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
-/** Null if none can be shown; undefined if none was fetched. */
+/** Null if none can be shown. Undefined if none was fetched. */
 export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
 
 /**
- * Ends the Grants of removed redirect URIs (S86), which may have led to the wrong place. @returns whether anything about the
- * client changed
+ * A removed redirect URI may have led to the wrong place, so its Grants end (S86).
+ * @returns whether anything about the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const isRecorded = await isChangeRecorded(clientId, fetched, logo);
@@ -52,7 +52,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
   });
 }
 
-/** Keeps a logo that is identical or cannot be fetched: users must not be asked again because a server is down. */
+/** Users must not be asked again because a server is down. */
 export async function storeLogo(
   tx: Db,
   keptId: string | null,
@@ -73,7 +73,7 @@ export async function storeLogo(
 /** Its owner can change a document any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/** Counted before the transaction: a rollback must not undo the count. */
+/** A rollback must not undo the count, so the count precedes the transaction. */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));

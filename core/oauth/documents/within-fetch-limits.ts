@@ -2,17 +2,13 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
-/**
- * Anyone can send any URL as a client ID (S80). Documents that users have allowed have slots of their own, so that a flood can
- * stop only new apps. Each process counts for itself.
- */
+/** Anyone can send any URL as a client ID (S80). A flood must stop only new apps. Each process counts for itself. */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
   /** Of any documents, caused by one IP address. */
   ofAddress: 30,
-  /** For all addresses of a /48, which one customer may have: at most half of `ofUnknown`. */
+  /** One customer may have a /48. At most half of `ofUnknown`. */
   ofCustomer: 60,
-  /** Of URLs without a stored document. */
   ofUnknown: 120,
   ofUnknownOnHost: 20,
   ofKnownDocument: 20,
@@ -20,7 +16,6 @@ export const LIMITS = {
 export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, unused: 20, used: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
-/** Whether a document is stored here, and whether a user has allowed its app. */
 type DocumentUse = "unknown" | "unused" | "used";
 type Asked = { clientId: string; hostname: string; use: DocumentUse; address: string | null };
 
@@ -77,7 +72,7 @@ function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean
 function count(key: string, now: number): void {
   const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
   times.push(now);
-  // The most recent ones are last, so that the ones that have been idle longest are dropped first.
+  // The ones that have been idle longest are dropped first.
   windows.delete(key);
   windows.set(key, times);
   for (const [quiet, itsTimes] of windows) {

@@ -6,7 +6,7 @@ import { mailAdministrators } from "../apps/mail-administrators.ts";
 const BURST_MINUTES = 10;
 /** Somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
-/** If it is also at least `BURST_TIMES_USUAL` times the app's usual number. */
+/** And at least `BURST_TIMES_USUAL` times the app's usual number. */
 export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
 /** Nobody reads alerts that come every minute. */
@@ -16,7 +16,6 @@ const APPS_MAX = 50;
 
 type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
 
-/** The usual number is the mean of the last seven days before today. */
 const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "appId", a.name, e.issued, e.refused
   FROM (SELECT org_id, client_id, count(*) FILTER (WHERE type = 'oauth_token.exchange')::int AS issued,
       count(*) FILTER (WHERE type = 'oauth_token.exchange_refused')::int AS refused

@@ -12,7 +12,6 @@ import { requestRows } from "../artifacts/request-rows.ts";
 import type { ActingParty } from "./exchange-token.ts";
 
 export type Exchange = {
-  /** Null if unbound. */
   orgId: string | null;
   isPrivileged: boolean;
   hasPlan: boolean;
@@ -32,12 +31,11 @@ export type Subject = {
   website: string | null;
   isEmailVerified: boolean;
   isDisabled: boolean;
-  /** Null for a non-member. */
   role: OrganizationRole | null;
   restrictions: SecurityRestriction[] | null;
 };
 
-/** Uses indexes only, so it costs the same for an organization of any size. */
+/** Uses indexes only, so the cost is the same for an organization of any size. */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
     coalesce(${HAS_EXCHANGE_PLAN}, false) AS "hasPlan",
@@ -64,8 +62,8 @@ const find = batched<Asked, Exchange | undefined>(async (asked) => {
 }, AT_ONCE_MAX);
 
 /**
- * @param email canonical; without one the query still runs, so that the time is the same (S91) @returns undefined for an app that
- * was deleted or blocked since its client was read
+ * @param email canonical. Without one the query still runs, so that the time is the same (S91).
+ * @returns undefined for a deleted or blocked app
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
   return find({ clientId, email: email ?? "" });
@@ -75,14 +73,13 @@ export type DecidedExchange = {
   orgId: string;
   grantId: string;
   act: ActingParty | undefined;
-  /** Of the entry in the organization's audit log. */
   data: NonNullable<NewAuditEvent["data"]>;
   from: RequestOrigin;
 };
 
 /**
- * One statement, so that no token exists without its Grant and its audit entry (S96). When the right to exchange ends, so does
- * the Grant (artifact-rows.ts, and triggers of the database).
+ * One statement, so that no token exists without its audit entry (S96). The Grant ends with the right to exchange
+ * (artifact-rows.ts).
  */
 const SAVE = `WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
@@ -107,7 +104,7 @@ const save = batched<Row, undefined>(async (rows) => {
   return rows.map(() => undefined);
 }, AT_ONCE_MAX);
 
-/** Meanwhile the request's rows contain the exchange, for configuration.ts and adapter.ts. */
+/** For configuration.ts and adapter.ts, the request's rows contain the exchange meanwhile. */
 export async function saveExchangedToken(token: { save(): Promise<string> }, exchange: DecidedExchange): Promise<string> {
   const rows = requestRows();
   rows.exchange = exchange;
@@ -118,7 +115,7 @@ export async function saveExchangedToken(token: { save(): Promise<string> }, exc
   }
 }
 
-/** @param payload of the access token, as the engine stores it; found by `idHash` (S55) */
+/** @param payload as the engine stores it (S55) */
 export async function saveExchange(
   idHash: string,
   { jti: _jti, ...payload }: Payload,
@@ -147,13 +144,12 @@ export async function saveExchange(
 /** Far more than the 20 refusals that alert the administrators. */
 export const REFUSALS_OF_CLIENT = 300;
 
-/** S96. Anyone can bind their own app to their own organization and cause any number of refusals (S144). */
+/** Anyone can cause any number of refusals with their own app and organization (S96, S144). */
 export async function recordRefusal(
   event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
   { mayExchange }: { mayExchange: boolean },
 ): Promise<void> {
   const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT };
-  // The operator approved each app that may exchange, so no other app can use up its limit and suppress entries (S96).
   const isRecorded = mayExchange
     ? await mayRecord("exchange_refusal", counted)
     : await mayRecord("exchange_refusal_unapproved", { ...counted, ip: event.from.ip });

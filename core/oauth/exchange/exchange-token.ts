@@ -23,12 +23,12 @@ import {
   unauthorizedClient,
 } from "./read-exchange-request.ts";
 
-/** The engine then lists the grant type in its metadata (RFC 8414). */
+/** RFC 8414: the engine then lists the grant type. */
 export function registerTokenExchange(provider: Provider): void {
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, exchangeToken, [...EXCHANGE_PARAMETERS], [...REPEATABLE_PARAMETERS]);
 }
 
-/** RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange. The engine has already authenticated the client. */
+/** RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange. */
 async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();
   const clientId = ctx.oidc.client?.clientId ?? "";
@@ -54,7 +54,7 @@ async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 const REFUSAL_MS = 25;
-// RFC 5321 §4.5.3.1.3; anything longer is not an address.
+// RFC 5321 §4.5.3.1.3.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
 /** Nobody could read an entry about an unbound app (S96). */
@@ -87,10 +87,7 @@ function originOf(ctx: KoaContextWithOIDC): RequestOrigin {
   return { ip: ctx.ip || null, userAgent: ctx.get("user-agent") || null };
 }
 
-/**
- * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange (S89, S90). The client has authenticated, so each
- * refusal says what is missing.
- */
+/** Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange (S89, S90). */
 function assertMayExchange(
   ctx: KoaContextWithOIDC,
   exchange: Exchange | undefined,
@@ -113,8 +110,8 @@ function assertMayExchange(
 export const NOT_BOUND = "the app is not bound to an organization, which token exchange requires";
 
 /**
- * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). Refuses members who do not meet the
- * organization's requirements: the token would begin to work as soon as they do. The same response for every reason.
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member's token would begin to work
+ * later, without a new exchange.
  */
 function requireMember({ subject }: Exchange): Subject {
   if (!subject?.role) throw invalidSubject("not_a_member");
@@ -125,8 +122,9 @@ function requireMember({ subject }: Exchange): Subject {
 }
 
 /**
- * All of the app's scopes, or the requested ones (S93). Never `offline_access` (S94). @throws ExchangeRefusal `invalid_target`
- * for another resource (rule 4 of docs/specification/organizations-and-tokens.md#token-exchange; RFC 8693 §2.2.2)
+ * S93, S94.
+ * @throws ExchangeRefusal `invalid_target` for another resource (rule 4 of
+ * docs/specification/organizations-and-tokens.md#token-exchange, RFC 8693 §2.2.2)
  */
 function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange): string[] {
   if (targets.some((target) => target !== apiAudience())) {
@@ -140,8 +138,8 @@ function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange)
 }
 
 /**
- * RFC 9449 §5; undefined for a plain token. @throws ExchangeRefusal also for a missing proof, if the app requires bound tokens
- * (S113)
+ * RFC 9449 §5. Undefined for a plain token.
+ * @throws ExchangeRefusal also for a missing proof that the app requires (S113)
  */
 async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const refusal = (description: string) => new ExchangeRefusal("invalid_dpop_proof", "invalid_dpop_proof", description);
@@ -165,8 +163,8 @@ export type ActingParty = { sub: string; client_id?: string; act?: ActingParty }
 const ACTING_PARTIES_MAX = 5;
 
 /**
- * Only this client's access token or a personal access token is accepted; a bound token requires its key (RFC 9449). @throws
- * ExchangeRefusal `invalid_request` (RFC 8693 §2.2.2)
+ * A bound token requires its key (RFC 9449).
+ * @throws ExchangeRefusal `invalid_request` (RFC 8693 §2.2.2)
  */
 async function findActingParty(actorToken: string, clientId: string): Promise<ActingParty> {
   const bearer = await findBearer(actorToken, { scheme: "bearer" });

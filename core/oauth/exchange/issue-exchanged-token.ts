@@ -34,7 +34,7 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // Seconds; never more than 30 days, whatever the app's row contains (S97).
+  // In seconds. The app's row may contain more (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();
@@ -67,10 +67,10 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   };
 }
 
-/** S94. Nobody signed in, so there is no `auth_time`, `amr` or `nonce`. */
+/** Nobody signed in, so there is no `auth_time`, `amr` or `nonce` (S94). */
 async function issueIdToken(ctx: KoaContextWithOIDC, member: Subject, scope: string): Promise<string> {
   const token = new ctx.oidc.provider.IdToken(personClaims(member), { ctx });
-  // The scopes decide which claims are released; the engine's types lack this property.
+  // The engine's types lack this property.
   Object.assign(token, { scope });
   return token.issue({ use: "idtoken" });
 }

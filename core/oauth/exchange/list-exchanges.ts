@@ -8,7 +8,6 @@ export type RecentExchange = {
   id: string;
   at: Date;
   isRefused: boolean;
-  /** The email address that was sent. */
   subject: string;
   scopes: string[];
   reason: string | null;
@@ -36,23 +35,20 @@ export async function listRecentExchanges(
   });
 }
 
-/** The member was not asked for consent, and can only see it. */
+/** The member was not asked for consent. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;
   logoId: string | null;
   organization: { name: string; fullName: string };
-  /** Of the last token that the app still has. */
   scopes: string[];
   tokenCount: number;
   lastIssuedAt: Date;
-  /** When the last token expires. */
   endsAt: Date;
 };
 
 const APPS_MAX = 50;
 
-/** Those with the newest tokens first. */
 export async function listTokensOfMember(userId: string): Promise<ExchangedAccess[]> {
   return db().$queryRaw<ExchangedAccess[]>`
     SELECT t.client_id AS "clientId", a.name, a.logo_id AS "logoId", json_build_object('name', o.name, 'fullName', o.full_name) AS organization,

@@ -4,7 +4,7 @@ import { env } from "#core/env.ts";
 import { ACCESS_TOKEN_TYPE } from "../grant-types.ts";
 import { plainIdentifier } from "../resources/resource-servers.ts";
 
-/** RFC 8693 §2.1: several values only where the RFC allows several. */
+/** RFC 8693 §2.1. */
 export type ExchangeParameters = {
   subject_token?: string;
   subject_token_type?: string;
@@ -31,18 +31,16 @@ export const REPEATABLE_PARAMETERS: readonly (keyof ExchangeParameters)[] = ["re
 
 export type ExchangeRequest = {
   actorToken: string | undefined;
-  /** Undefined requests all that the app has. */
   scopes: string[] | undefined;
   targets: string[];
 };
 
-/** With this installation's vendor, and with the public hub's. */
 export const userEmailTokenTypes = (): string[] => [
   `urn:${env().VENDOR}:token-type:user-email`,
   "urn:huggingface:token-type:user-email",
 ];
 
-/** Undefined if the subject token is not an address (S91). */
+/** S91. */
 export function subjectAddress({ subject_token = "" }: ExchangeParameters): string | undefined {
   return subject_token.length <= 1_000 ? readEmailAddress(subject_token)?.canonical : undefined;
 }
@@ -74,7 +72,7 @@ function readTargets({ resource = [], audience = [] }: ExchangeParameters): stri
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
 
-/** For the organization's audit log: may be more specific than the response. */
+/** May be more specific than the response. */
 type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"
@@ -108,6 +106,6 @@ export const unauthorizedClient = (reason: RefusalReason, description: string) =
 export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
   new ExchangeRefusal(reason, "invalid_request", description);
 
-/** One sentence for every reason: the responses must be equal (S91). */
+/** The same sentence for every reason (S91). */
 export const invalidSubject = (reason: RefusalReason) =>
   new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

@@ -19,10 +19,7 @@ const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 /** Longer than the lookup: timing must not reveal whether a token was found. */
 const ANSWER_MS = 400;
 
-/**
- * Anybody who has a token could do worse with it, so no authentication is needed. Neither response nor time may help to test
- * tokens.
- */
+/** Anybody who has a token could do worse with it. Neither response nor time may help to test tokens. */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
@@ -57,8 +54,7 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
     data: { kind, tokenId: id, last4, ...(name !== null && { name }) },
     from,
   };
-  // Apps and jobs get tokens without an audit entry, so one account could report tokens without end (S144). An exchange has an
-  // entry.
+  // Apps and jobs get tokens without an audit entry, so one account could report tokens without end (S144).
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
@@ -69,27 +65,26 @@ type NamedGrant = { hash: string; grantId: string; exp: number };
 type LeakedCredential = {
   kind: "personal" | "oauth" | "ci" | "client_secret";
   hash: string;
-  /** Of a personal or CI token, of the Grant of an OAuth token, or of a client secret. */
+  /** For an OAuth token, its Grant's ID. */
   id: string;
-  /** Null if an organization owns the repository or app. */
   userId: string | null;
   clientId: string | null;
-  /** The organization whose administrators should know. */
   orgId: string | null;
   /** Its owner's name for it, or the job that it was for. */
   name: string | null;
 };
 
 /**
- * An app's secret stays valid, since any stranger could otherwise lock out all its users. @param named the Grants that refresh
- * tokens name themselves: the row of a used one may be gone @returns the credentials that were live until now
+ * A stranger must not lock out an app's users, so an app's secret stays valid.
+ * @param named the Grants in refresh tokens, whose rows may be gone
+ * @returns the credentials that were live until now
  */
 export async function endByHash(tx: Db, hashes: string[], named: readonly NamedGrant[] = []): Promise<LeakedCredential[]> {
   const personal = await tx.$queryRaw<LeakedCredential[]>`
     UPDATE personal_access_token SET revoked_at = now()
      WHERE token_hash = ANY (${hashes}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
     RETURNING 'personal' AS kind, token_hash AS hash, id, user_id AS "userId", NULL AS "clientId", NULL AS "orgId", name`;
-  // A used refresh token still proves that its family has leaked (S47); an expired token proves nothing.
+  // A used refresh token still proves that its family has leaked (S47).
   const live = named.filter(({ exp }) => exp * 1_000 > Date.now());
   const oauth = await tx.$queryRaw<LeakedCredential[]>`
     WITH found AS (
@@ -162,7 +157,7 @@ function leakEmail({ username }: Recipient, lines: readonly string[]): EmailCont
   ]);
 }
 
-/** Only the administrators can rotate the secret of an app that is bound to their organization. */
+/** Only administrators can rotate the secret of an app that is bound to their organization. */
 async function recipientsOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Recipient[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);
   const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];

@@ -20,9 +20,8 @@ type Found = {
 };
 
 /**
- * Revokes a token that belongs to the organization alone. Any other only loses access to this organization
- * (docs/specification/organizations-and-tokens.md#leaked-tokens). @throws ServiceError `not_found`, even for a token that belongs
- * to no member
+ * See docs/specification/organizations-and-tokens.md#leaked-tokens.
+ * @throws ServiceError `not_found`, even for a token that belongs to no member
  */
 export async function revokeTokenAtOrganization(
   actor: Actor,
@@ -46,7 +45,7 @@ export async function revokeTokenAtOrganization(
     }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     const by = { actorId: actorId(actor), orgId, subjectId: userId, clientId: null };
-    // Members' apps get tokens without an audit entry, so tokens could be created and blocked without end (S144).
+    // Tokens could be created and blocked without end (S144).
     const isRecorded = await recordAboutSomebody(tx, { type: "organization.revoke_token", ...by, data, from });
     if (userId && isRecorded) await notifyOwner(tx, userId, orgId, found);
   });
@@ -59,7 +58,6 @@ async function blockToken(
   return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/** The token, or a webhook or schedule that was created with it, can access the organization. */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
   // The row of a used refresh token may be gone.

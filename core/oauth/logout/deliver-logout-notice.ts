@@ -9,7 +9,6 @@ import { issueLogoutToken } from "../provider-internals.ts";
 import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
-/** Before each retry: a logout notice is useful only within an hour. */
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
 /** A notice may have waited for its turn. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
@@ -36,7 +35,6 @@ export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: s
   }
 }
 
-/** Undefined if the next attempt would be too late. */
 function secondsToRetry({ attempts, created_at }: QueuedLogoutNotice): number | undefined {
   const ageSeconds = (Date.now() - created_at.getTime()) / 1000;
   const seconds = RETRY_SECONDS[attempts - 1];
@@ -86,7 +84,7 @@ async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, reason: 
   );
 }
 
-/** For the app's owner: the app still considers the user signed in (S109). */
+/** The app still considers the user signed in (S109). */
 async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.oAuthLogoutNotice.updateMany({

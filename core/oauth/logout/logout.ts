@@ -14,10 +14,7 @@ export const STATE_MAX_BYTES = 2048;
 
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
 
-/**
- * The engine would sign out a user whom it does not know without a question, for any site (S108). If nobody is signed in,
- * redirects at once: the engine would store a session (S143).
- */
+/** For any site, the engine would sign out a user whom it does not know (S108), and store empty sessions (S143). */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
   if (Buffer.byteLength(String(ctx.query.state ?? "")) > STATE_MAX_BYTES) {
@@ -33,7 +30,6 @@ export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promi
   ctx.redirect(returnAddress(question));
 }
 
-/** The app's registered URI, which the engine has checked, or our own last page. */
 function returnAddress({ postLogoutRedirectUri, state }: Question): string {
   const url = new URL(postLogoutRedirectUri ?? `${env().ORIGIN}${protocolRoutes.end_session}/success`);
   if (postLogoutRedirectUri && state !== undefined) url.searchParams.set("state", state);
@@ -51,7 +47,6 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
   ctx.cookies.set(name, null, { ...options, signed: false, maxAge: undefined });
 }
 
-/** The engine's types lack the property. */
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
 
 /** For the case that the engine would not ask. */
@@ -61,8 +56,8 @@ function logoutForm(secret: string): string {
 }
 
 /**
- * Always asks, so that no site can sign users out silently (S108). @param form the engine's form with its cross-site protection;
- * its ID is `op.logoutForm`
+ * No site may sign users out silently (S108).
+ * @param form the engine's form, whose ID is `op.logoutForm`
  */
 export function renderLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const brand = escapeHtml(env().BRAND_NAME);

@@ -3,12 +3,15 @@ import { newOrderedId } from "#core/ids.ts";
 import { log } from "#core/log.ts";
 import type { LeasedTable } from "#core/postgres/leased-table.ts";
 
-/** A database trigger notifies it (prisma/migrations, site_session_end). */
+/** A database trigger notifies this channel (prisma/migrations, site_session_end). */
 export const SITE_SESSION_END_CHANNEL = "site_session_end";
 
 const BATCH = 100;
 
-/** One transaction, so that another worker can take over from one that dies. @returns whether there may be more */
+/**
+ * If a worker dies, another one can take over.
+ * @returns whether there may be more
+ */
 export async function endEngineSessions(): Promise<boolean> {
   return db().$transaction(async (tx) => {
     const over = await tx.$queryRaw<{ id: string }[]>`
@@ -17,8 +20,7 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
-    // The row signs nobody in, but shows whose interactions are open in the browser, for the error about another account (S25,
-    // S34).
+    // The row still shows whose interactions are open in the browser (S25, S34).
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -31,7 +33,6 @@ export async function endEngineSessions(): Promise<boolean> {
   });
 }
 
-/** @property authorizations client ID → what the engine stores for that client in the session */
 type EndedSession = { userId: string; authorizations: Record<string, { sid?: string }> | null };
 
 function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] {
@@ -55,7 +56,7 @@ async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLog
 
 type NewLogoutNotice = { clientId: string; userId: string; sid: string | null };
 
-/** In the transaction that ends the session (S109). */
+/** Call this function in the transaction that ends the session (S109). */
 export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Promise<void> {
   if (notices.length === 0) return;
   await db.oAuthLogoutNotice.createMany({ data: notices.map((notice) => ({ id: newOrderedId(), ...notice })) });
@@ -80,7 +81,7 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
 /** By all workers together. */
 export const SENT_OF_APP_MAX = 8;
 
-/** Anybody can sign in to and out of a slow app all day, so no user holds more than a quarter of the slots. */
+/** Anybody can sign in to and out of a slow app all day. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",
@@ -102,6 +103,5 @@ export type QueuedLogoutNotice = {
   /** As in the ID tokens of the session at this client. */
   sid: string | null;
   created_at: Date;
-  /** With the current one. */
   attempts: number;
 };

@@ -13,7 +13,6 @@ type Problem = {
   error: string;
   description?: string | undefined;
   facts?: readonly (readonly [term: string, value: string])[];
-  /** For users who may open them. */
   settings?: string | undefined;
   isSignOut?: boolean;
 };
@@ -70,7 +69,7 @@ const signOut = {
 
 const RECEIVED_MAX_CHARACTERS = 2000;
 
-/** Never links to a URL from the request (S20). The caller sets the status. */
+/** S20. The caller sets the status. */
 export function errorPage({ error, description, facts = [], settings, isSignOut = false }: Problem): string {
   const { title, text } = ownErrors.get(error) ?? (isSignOut ? signOut : (sentences.get(error) ?? otherwise));
   const detail = [error, description].filter(Boolean).join(": ");
@@ -105,12 +104,11 @@ export async function renderErrorPage(
   });
 }
 
-/** Undefined if the URI is valid but not registered. */
 function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
-/** Only users who manage the app see the registered URIs; a document's URIs are public. */
+/** Only users who manage the app see the registered URIs. A document's URIs are public. */
 async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, "facts" | "settings">> {
   const { client, params } = ctx.oidc;
   if (!client) return {};
@@ -126,7 +124,6 @@ async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, 
   };
 }
 
-/** Undefined if the user may not open them. */
 async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const session = await siteSessionOf(ctx).catch(() => undefined);
   const app = session && (await db().oAuthApp.findUnique({ where: { clientId } }));

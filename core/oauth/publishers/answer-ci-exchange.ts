@@ -47,7 +47,7 @@ export async function answerCiExchange(
   res.end(JSON.stringify(body));
 }
 
-/** RFC 6749 has no code for a rate limit: all protocol endpoints use this one (failure-throttle.ts). */
+/** RFC 6749 has no code for a rate limit (failure-throttle.ts). */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -65,17 +65,14 @@ const IDENTIFYING_CLAIMS = [
 ];
 const SHOWN_CLAIMS_MAX = 8;
 
-/** The same response for every reason (S136), with only the token's own claims. */
+/** The same response for every reason (S136). */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
   const shown = IDENTIFYING_CLAIMS.filter((name) => Object.hasOwn(claims, name)).slice(0, SHOWN_CLAIMS_MAX);
   const words = [`iss ${quoted(issuer)}`, ...shown.map((name) => `${name} ${quoted(claims[name])}`)];
   return `no trusted publisher of this resource matches the token, which says: ${words.join(", ")}`;
 }
 
-/**
- * A request that names or authenticates a client is that client's
- * (docs/specification/organizations-and-tokens.md#trusted-publishers).
- */
+/** See docs/specification/organizations-and-tokens.md#trusted-publishers. */
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
@@ -87,9 +84,7 @@ export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form
 }
 
 export type CiRequest = {
-  /** A JWT, as received. */
   subjectToken: string;
-  /** As received. */
   resource: string;
   target: { repo: { type: RepoType; owner: string; name: string } } | { username: string };
 };

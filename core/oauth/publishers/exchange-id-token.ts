@@ -17,9 +17,8 @@ import { auditedAs, findResource, type Resource } from "./resource.ts";
 type Refusal = {
   /** Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
   flaw?: string;
-  /** For the audit log of the resource's managers. */
   reason: string;
-  /** The publishers whose issuer signed the token or could not be reached. */
+  /** Publishers whose issuer signed the token or could not be reached. */
   of: readonly RefusedPublisher[];
 };
 
@@ -27,7 +26,7 @@ type RefusedPublisher = { id: string; reason: string };
 
 type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
 
-/** S98–S100. If the resource exists, its managers can see why an exchange failed. */
+/** The managers of the resource can see why an exchange failed (S98–S100). */
 export async function exchangeIdToken(
   { subjectToken, target }: CiRequest,
   from: RequestOrigin,
@@ -58,12 +57,9 @@ export async function exchangeIdToken(
 
 /** Only trusted tokens count, so that nobody else can use up the limit. */
 const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
-/**
- * A user who trusts their own issuer can have any number of ID tokens, so the publishers share the limit of the user's own tokens
- * (S144).
- */
+/** A user may control an issuer, so all publishers share the limit of the user's own tokens (S144). */
 export const HOURLY_EXCHANGES_OF_USER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
-/** For one publisher, so that jobs controlled by somebody else cannot lock out the user's other publishers. */
+/** Jobs controlled by somebody else must not lock out the user's other publishers. */
 export const HOURLY_EXCHANGES_OF_PUBLISHER = { ...HOURLY_EXCHANGES_OF_USER, limit: HOURLY_EXCHANGES_OF_USER.limit / 3 };
 
 const USED = "the token was already used; request a new one, because each can be exchanged only once";
@@ -74,7 +70,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // The keys are fetched even if the resource does not exist: the time must not reveal that (S136).
+  // The time must not reveal whether the resource exists (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
@@ -151,5 +147,4 @@ async function noteRefusal(
   await recordAuditEvent(db(), { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
 }
 
-/** In a form that Postgres can store. */
 const storable = (text: string): string => text.replaceAll("\0", "").toWellFormed().slice(0, 1_000);

@@ -3,7 +3,7 @@ import { IssuerUnusable, issuerKeys } from "#core/accounts/publishers/issuer-key
 import { env } from "#core/env.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** Nothing in it has been verified yet. */
+/** Nothing of the token has been verified yet. */
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
 /** `none` proves nothing, and with HS256 anybody could sign with the published key (S98, RFC 8725 §3.1). */
@@ -16,7 +16,8 @@ const SKEW_SECONDS = 60;
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * Unix seconds. The age is limited too, since an issuer may write any number into `exp`. @param token without a flaw (`flawOf`)
+ * Unix seconds. An issuer may write any number into `exp`.
+ * @param token without a flaw (`flawOf`)
  */
 export function tokenEndsAt({ claims }: UnprovenIdToken): number {
   return Math.min(Number(claims.exp), Number(claims.iat) + AGE_MAX_SECONDS) + SKEW_SECONDS;
@@ -32,7 +33,10 @@ export function decodeIdToken(text: string): UnprovenIdToken {
   }
 }
 
-/** Depends only on the token and our origin, so the sender may read the reason (S98). @param now Unix seconds */
+/**
+ * The sender may read the reason, which depends only on the token and our origin (S98).
+ * @param now Unix seconds
+ */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {
   if (typeof alg !== "string" || !ID_TOKEN_ALGS.includes(alg)) {
     return `the token is signed with ${quoted(alg)}, which is not accepted; use ${ID_TOKEN_ALGS[0]} or ${ID_TOKEN_ALGS[6]}`;
@@ -76,7 +80,8 @@ function spelled(value: unknown): string {
 type Verified = { claims: JWTPayload } | { unproven: string; isIssuerDown?: true };
 
 /**
- * Only for issuers that somebody here trusts (S98). @returns its claims, or the reason as a clause for users who trust the issuer
+ * Only for trusted issuers (S98).
+ * @returns the claims, or the reason as a clause for users who trust the issuer
  */
 export async function verifyIdToken({ text, issuer }: UnprovenIdToken & { issuer: string }): Promise<Verified> {
   try {

@@ -18,8 +18,8 @@ const CI_TOKEN_SECONDS = 3600;
 export type IssuedCiToken = { token: string; expiresInSeconds: number };
 
 /**
- * The first job records IDs that the provider never reassigns (S100). The lock makes sure that only one of two first jobs of
- * different repositories is accepted. @returns undefined if the publisher was removed or used by another repository meanwhile
+ * The first job records IDs that the provider never reassigns (S100), so first jobs are serialized.
+ * @returns undefined if the publisher was removed or used by another repository meanwhile
  */
 export async function issueCiToken(
   resource: Resource,

@@ -14,10 +14,7 @@ const FIND = `SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name
   WHERE r.owner_id = (SELECT coalesce(user_id, org_id) FROM handle WHERE handle = $1) AND r.type = $2 AND r.name_canonical = $3
     AND u.disabled_at IS NULL`;
 
-/**
- * Former names do not count, because they may become somebody else's. Checks no permission, because the sender is not identified
- * yet.
- */
+/** Somebody else may take a former name. The sender is not identified yet, so no permission is checked. */
 export async function findResource(target: CiRequest["target"]): Promise<Resource | undefined> {
   if ("username" in target) {
     const user = await findUserByUsername(target.username);

@@ -25,10 +25,7 @@ import { registerApp } from "./register-app.ts";
 import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/**
- * From one address; in total; and in total from addresses that have registered in this hour, so that a few cannot lock out all
- * others.
- */
+/** A few addresses must not lock out all others, so addresses that have registered in this hour share a lower total. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
 export const REGISTRATIONS_AGAIN = { limit: 500, windowSeconds: 3600 };
@@ -107,14 +104,13 @@ async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, 
   }
 }
 
-/** RFC 6750 §2.1; the scheme is case-insensitive. */
+/** RFC 6750 §2.1. The scheme is case-insensitive. */
 function readToken({ headers }: IncomingMessage): string {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.authorization ?? "") ?? [];
   if (!token) throw unknownRegistration({ isTokenSent: headers.authorization !== undefined });
   return token;
 }
 
-/** Existing registrations can still be read and deleted. */
 async function refuseWhileOff(): Promise<void> {
   if (await isRegistrationOn()) return;
   const description =
@@ -125,10 +121,10 @@ async function refuseWhileOff(): Promise<void> {
 /** By /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
-/** Before the body is read and checked, which is the most expensive part of a flood. */
+/** Reading and checking the body is the most expensive part of a flood. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
-/** Only valid registrations count: a few senders of invalid ones could lock out everybody. */
+/** A few senders of invalid registrations must not lock out everybody. */
 async function takeShare(from: RequestOrigin): Promise<void> {
   const { count, giveBack } = await countAgainst([`registered by ${customerOf(from)}`, REGISTRATIONS_OF_ADDRESS]);
   try {
@@ -152,9 +148,7 @@ async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThr
   }
 }
 
-/**
- * A host that the operator blocked (S87) cannot be in any URI of the app. The policy for metadata documents does not apply here.
- */
+/** S87. The policy for metadata documents does not apply here. */
 async function refuseBlockedHosts(settings: RegisteredSettings): Promise<void> {
   const { redirectUris, postLogoutRedirectUris, homepageUrl, jwksUri, backchannelLogoutUri, registeredMetadata } = settings;
   const uris = {
@@ -179,7 +173,6 @@ async function refuseBlockedHosts(settings: RegisteredSettings): Promise<void> {
   throw new ProtocolError(400, error, `${field}: the operator of this service does not allow apps of ${hostname}`);
 }
 
-/** Empty for private-use schemes. */
 function hostOf(uri: string): string {
   const url = URL.parse(uri);
   return url && /^https?:$/.test(url.protocol) ? url.hostname.replace(/\.$/, "") : "";

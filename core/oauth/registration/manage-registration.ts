@@ -14,7 +14,7 @@ import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/** RFC 7592. Unknown clients, other apps' tokens and wrong ones get the same response. */
+/** The same response for unknown clients and wrong tokens (RFC 7592). */
 export type Claim = { clientId: string; registrationToken: string };
 
 /** @throws ProtocolError 403 `access_denied` once an operator has blocked the app */
@@ -48,9 +48,9 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * RFC 7592 §2.2. Anybody with the token could give the app any name, so a change of its looks removes the verified mark (S36).
- * @param change.isRecorded whether the change is recorded in the audit log (S144) @returns the app and, if it became
- * confidential, its new secret
+ * RFC 7592 §2.2. Anybody with the token could give a verified app any name (S36).
+ * @param change.isRecorded whether the audit log records the change (S144)
+ * @returns the app and, if it became confidential, its new secret
  */
 export async function updateRegisteredApp(
   claim: Claim,

@@ -15,9 +15,9 @@ import type { RegisteredSettings } from "./registration-metadata.ts";
 type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string };
 
 /**
- * Nobody here is responsible for the app (docs/specification/oauth.md#dynamic-registration). @param logo fetched from its
- * `logo_uri` @returns the app, its registration access token and, if it is confidential, its secret: both are shown here and
- * never again
+ * See docs/specification/oauth.md#dynamic-registration.
+ * @param logo fetched from its `logo_uri`
+ * @returns the registration access token and any secret are shown here and never again
  */
 export async function registerApp(settings: RegisteredSettings, logo: FetchedLogo, from: RequestOrigin): Promise<RegisteredApp> {
   await makeRoom();
@@ -46,7 +46,6 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
   });
 }
 
-/** Housekeeping deletes such apps after two weeks. */
 const UNUSED_MAX = 10_000;
 /** A genuine app sends its user to the consent page within minutes. */
 const SAFE_INTERVAL = "1 hour";
@@ -54,7 +53,7 @@ const SAFE_INTERVAL = "1 hour";
 const IS_UNUSED = `registration_token_hash IS NOT NULL
   AND NOT EXISTS (SELECT FROM oauth_consent c WHERE c.client_id = oauth_app.client_id)`;
 
-/** Deletes the oldest unused registrations: refusing would let a flood lock out everybody else. */
+/** Refusing would let a flood lock out everybody else. */
 export async function makeRoom(max = UNUSED_MAX): Promise<void> {
   const { rows } = await pool().query<{ unused: number }>({
     name: "count-unused-registrations",

@@ -10,7 +10,7 @@ import { ProtocolError } from "../protocol-request.ts";
 import { REGISTRATION } from "../protocol-routes.ts";
 import { OFFLINE_ACCESS } from "../scopes.ts";
 
-/** RFC 7591 §2; docs/specification/oauth.md#dynamic-registration. */
+/** RFC 7591 §2, docs/specification/oauth.md#dynamic-registration. */
 export type RegisteredSettings = {
   name: string;
   homepageUrl: string | null;
@@ -34,7 +34,7 @@ export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
   /** If absent, the app may use all grants that its redirect URIs allow. */
   grant_types?: string[];
-  /** If absent, the app may request every scope, but gets only the required ones by default. */
+  /** By default, the app gets only the required scopes. */
   scope?: string;
   logo_uri?: string;
   tos_uri?: string;
@@ -51,7 +51,10 @@ const CONTACTS_MAX = 10;
 
 type Body = Record<string, unknown>;
 
-/** RFC 7591 §2: unknown members are ignored. @throws ProtocolError 400 with a code of RFC 7591 §3.2.2 */
+/**
+ * RFC 7591 §2.
+ * @throws ProtocolError 400 with a code of RFC 7591 §3.2.2
+ */
 export function readRegistration(body: Body): RegisteredSettings {
   if (isGiven(body.software_statement)) {
     // The statement's claims would take precedence over the other members (RFC 7591 §2.3).
@@ -132,16 +135,14 @@ function withoutAbsent<Members extends object>(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
 
-/** RFC 7591 §3.2.1, RFC 7592 §3; docs/specification/oauth.md#dynamic-registration. */
+/** RFC 7591 §3.2.1, RFC 7592 §3, docs/specification/oauth.md#dynamic-registration. */
 export function describeRegistration({
   app,
   registrationToken,
   secret,
 }: {
   app: OAuthApp;
-  /** As the app sent it or as it was just created; only its hash is stored. */
   registrationToken: string;
-  /** If it was just created. */
   secret?: string;
 }) {
   const { grant_types, response_types } = clientOfApp({ ...app, secrets: [] });

@@ -18,13 +18,12 @@ const IDENTIFIER_MAX_CHARACTERS = 500;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 
 type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
-  /** `openid profile` if absent. */
   scopes?: readonly string[];
 };
 
 /**
- * RFC 8707. The service checks tokens by introspection, with credentials that cannot sign anybody in (S113). @returns the
- * credentials; the secret is shown here and never again
+ * RFC 8707. The credentials cannot sign anybody in (S113).
+ * @returns the secret is shown here and never again
  */
 export async function addResourceServer(
   actor: Actor,
@@ -83,7 +82,7 @@ function parseScopes(names: readonly string[]): string[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-/** Registering it again restores no tokens, and users are asked again (S113). */
+/** Registering the service again restores no tokens (S113). */
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);
   await db().$transaction(async (tx) => {
@@ -93,7 +92,7 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
     await tx.oAuthApp.delete({ where: { id: found.appId } });
     await tx.$executeRaw`
       UPDATE oauth_consent SET resources = array_remove(resources, ${identifier}) WHERE ${identifier} = ANY (resources)`;
-    // Codes and refresh tokens store the `resource` parameter as it was sent: one value or several.
+    // Codes and refresh tokens store `resource` as it was sent.
     await tx.$executeRaw`
       DELETE FROM oauth_artifact WHERE payload ->> 'aud' = ${identifier}
         OR payload -> 'resource' ?| ARRAY[${identifier}, ${`${identifier}/`}]`;

@@ -21,7 +21,6 @@ export function plainIdentifier(resource: string): string {
   return resource.replace(/^([a-z]+:\/\/[^/?#]+)\/$/, "$1");
 }
 
-/** Never our own API. */
 export async function findRegisteredResources(identifiers: readonly string[]): Promise<RegisteredResource[]> {
   if (identifiers.length === 0) return [];
   const { rows } = await pool().query<RegisteredResource>({
@@ -32,13 +31,12 @@ export async function findRegisteredResources(identifiers: readonly string[]): P
   return rows;
 }
 
-/** Without our own API. */
 export function foreignResources(parameter: unknown): string[] {
   const named = (Array.isArray(parameter) ? parameter : [parameter]).filter((each) => typeof each === "string");
   return [...new Set(named.map(plainIdentifier))].filter((identifier) => identifier !== apiAudience());
 }
 
-/** Our own API, which has all scopes, or one of the operator's (S54). */
+/** S54. */
 export async function findResourceServer(resource: string): Promise<ResourceServer> {
   const identifier = plainIdentifier(resource);
   if (identifier === apiAudience()) return { audience: identifier, scope: scopes.join(" "), accessTokenFormat: "opaque" };
@@ -49,10 +47,7 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
 
 type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
-/**
- * The client that holds the token and, for an access token, the service that it is for (RFC 7662 §2.1, S104). The service may
- * only while the holder is not blocked (S87).
- */
+/** RFC 7662 §2.1, S104. The service may only while the client that holds the token is not blocked (S87). */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;
   if (kind !== "AccessToken" || typeof aud !== "string") return false;
@@ -64,13 +59,12 @@ export async function mayIntrospect(clientId: string, { kind, clientId: holder, 
   return rowCount === 1 && holder !== undefined && (await findClientMetadata(holder)) !== undefined;
 }
 
-/** RFC 9728. The resource is the whole origin, so there is one document and not one for each path (RFC 9728 §3.1). */
+/** RFC 9728. The resource is the whole origin, so there is one document (RFC 9728 §3.1). */
 export function resourceMetadata() {
   const { ORIGIN, BRAND_NAME } = env();
   return {
     resource: apiAudience(),
     authorization_servers: [ORIGIN],
-    // How long a client stays signed in does not concern the resource.
     scopes_supported: [...scopes],
     bearer_methods_supported: ["header"],
     dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],
@@ -79,20 +73,16 @@ export function resourceMetadata() {
 }
 
 export type Challenge = {
-  /** Of the request. */
   scheme?: "Bearer" | "DPoP";
   error?: "invalid_token" | "invalid_dpop_proof" | "insufficient_scope";
-  /** The scope that the request lacks, or the one that a client should request. */
+  /** The missing scope, or the one that a client should request. */
   scope?: string;
 };
 
 /** Without a hint, clients request every scope in the metadata. */
 const SIGN_IN_SCOPE = "openid profile";
 
-/**
- * RFC 6750 §3, RFC 9728 §5.1. Without a token, it names no error. Bearer comes first, for clients that know only that (RFC 9449
- * §7.2).
- */
+/** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first, for clients that know only that (RFC 9449 §7.2). */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");
   const parameters = {

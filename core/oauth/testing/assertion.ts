@@ -12,7 +12,7 @@ export async function clientKeyPair(alg = "ES256", modulusLength = 2_048) {
   const kid = await calculateJwkThumbprint(exported);
   const jwk = { ...exported, kid };
 
-  /** Valid except for the given changes; an undefined claim is left out. */
+  /** An undefined claim is left out. */
   async function assertion(
     clientId: string,
     aud: unknown,

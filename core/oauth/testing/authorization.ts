@@ -7,7 +7,6 @@ import { grantConsent } from "../consents/grant-consent.ts";
 import type { ConsentAnswer } from "../consents/store-answer.ts";
 import type { Prepared } from "./sign-in.ts";
 
-/** For requests whose code nobody redeems. */
 export const PKCE = {
   code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
   code_challenge_method: "S256",
@@ -17,7 +16,7 @@ export type Outcome = {
   status: number;
   headers: Headers;
   location: URL | undefined;
-  /** From the query or the fragment; empty without a redirect. */
+  /** From the query or the fragment. */
   answer: Record<string, string>;
   isQuestion: boolean;
   page: string;
@@ -25,7 +24,7 @@ export type Outcome = {
 
 type Parameters = Record<string, string | undefined> | [string, string][] | string;
 
-/** Follows no redirect. A list or a string is sent unchanged, without the usual parameters. */
+/** A list or a string is sent unchanged, without the usual parameters. */
 export async function ask(
   { world, app, browser }: Pick<Prepared, "world" | "app" | "browser">,
   parameters: Parameters = {},
@@ -62,7 +61,6 @@ async function outcomeOf(origin: string, response: Response): Promise<Outcome> {
 export type OpenQuestion = {
   at: InteractionCookies;
   request: ConsentRequest;
-  /** As it is shown, with the given changes. */
   allow(answer?: Partial<ConsentAnswer>): Promise<string>;
 };
 

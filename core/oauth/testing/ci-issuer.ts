@@ -26,7 +26,6 @@ export async function startCiIssuer(path = "") {
     return res.writeHead(404).end();
   });
 
-  /** Undefined leaves a claim out. */
   function claimsOf(changes: JWTPayload): JWTPayload {
     const now = Math.floor(Date.now() / 1000);
     return { iss: issuer, aud: env().ORIGIN, sub: "job", iat: now, exp: now + 300, jti: randomUUID(), ...changes };
@@ -37,7 +36,6 @@ export async function startCiIssuer(path = "") {
     issuer,
     sign: (claims: JWTPayload = {}, key = keys.at(-1) as Key) =>
       new SignJWT(claimsOf(claims)).setProtectedHeader({ alg: key.alg, kid: key.kid }).sign(key.privateKey),
-    /** As attackers would send it. */
     unsigned: (claims: JWTPayload = {}) => `${encoded({ alg: "none" })}.${encoded(claimsOf(claims))}.`,
     hmacSigned: async (claims: JWTPayload = {}) => {
       const [{ kid, publicKey } = {} as Key] = keys;
@@ -50,7 +48,6 @@ export async function startCiIssuer(path = "") {
     rotate: async (alg = "ES256", modulusLength?: number) => {
       keys = [await newKey(alg, modulusLength)];
     },
-    /** Until `heal`. */
     answerWith: (which: "discovery" | "keys", answer: (res: ServerResponse) => unknown) => {
       answers = { [which === "discovery" ? DISCOVERY : KEYS]: answer };
     },

@@ -35,7 +35,6 @@ export async function startCuttableProxy(target: { host: string; port: number })
       isCut = true;
       dropAll();
     },
-    /** Stops passing on data, without ending connections. */
     freeze() {
       for (const socket of open) socket.unpipe().pause();
     },

@@ -64,7 +64,6 @@ export function expireDevice({ device_code }: DeviceAuthorization): Promise<void
   return expire("id_hash", idHash(device_code));
 }
 
-/** For tests that do not know the device code. */
 export function expireDevicesOf({ clientId }: TestApp): Promise<void> {
   return expire("payload->>'clientId'", clientId);
 }

@@ -8,7 +8,7 @@ export type DocumentSite = HttpsSite & {
   app: TestApp;
   clientId: string;
   redirectUri: string;
-  /** With the given changes; undefined leaves a field out. */
+  /** Undefined leaves a field out. */
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
   /** Instead of the document, until one is published again. */
   serve(served: Served): void;
@@ -17,7 +17,7 @@ export type DocumentSite = HttpsSite & {
 
 export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
 
-/** @param changes to the document of docs/specification/oauth.md#client-id-metadata-documents; undefined leaves a field out */
+/** @param changes to the document of docs/specification/oauth.md#client-id-metadata-documents */
 export async function startDocumentSite(changes: Record<string, unknown> = {}): Promise<DocumentSite> {
   const site = await startHttpsSite();
   const clientId = `${site.origin}${DOCUMENT_PATH}`;

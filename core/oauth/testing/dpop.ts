@@ -7,7 +7,6 @@ export type ProofKey = Awaited<ReturnType<typeof proofKey>>;
 
 type Spoiled = {
   header?: Record<string, unknown>;
-  /** An undefined claim is left out. */
   claims?: Record<string, unknown>;
 };
 

@@ -35,7 +35,6 @@ type Exchanged = {
   error_description?: string;
 };
 
-/** Undefined fields are left out. */
 export function exchangeForm(email: string, extra: Record<string, string | undefined> = {}): Record<string, string> {
   const form = { grant_type: TOKEN_EXCHANGE_GRANT, subject_token: email, subject_token_type: USER_EMAIL, ...extra };
   return Object.fromEntries(Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -52,7 +51,6 @@ export async function exchange(
   return { status: response.status, headers: response.headers, body: (await response.json()) as Exchanged };
 }
 
-/** `400 invalid_grant`. */
 export const outcomeOf = ({ status, body }: { status: number; body: Exchanged }) =>
   body.error ? `${status} ${body.error}` : `${status}`;
 

@@ -35,7 +35,6 @@ export async function startReceiver(origin: string, statuses: number[] = []) {
   return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, told, seen };
 }
 
-/** Responds to nothing until it is released. */
 export async function startSlowReceiver() {
   const waiting: (() => void)[] = [];
   let isSlow = true;

@@ -1,9 +1,9 @@
-/** As Next calls it from an API route. */
 type Handler = (request: object, answer: object) => Promise<unknown>;
 
 /**
- * @param host of the site, with its port @param visit what the visitor's browser does between leaving the site and returning
- * @returns the session at the site afterwards
+ * @param host of the site, with its port
+ * @param visit what the browser does between leaving the site and returning
+ * @returns the session at the site
  */
 export async function signInByNextAuth(
   handler: Handler,
@@ -27,7 +27,6 @@ export async function signInByNextAuth(
   return (await ask("session")).body;
 }
 
-/** Cookies go directly to the visitor. */
 class ApiAnswer {
   readonly headers: Record<string, string> = {};
   body: unknown;

@@ -7,7 +7,6 @@ export type Tokens = { access_token: string; refresh_token: string; id_token: st
 
 export type SignIn = Awaited<ReturnType<typeof signIn>>;
 
-/** The user is signed in in the browser. */
 export async function prepare(world: AnyWorld, app: Partial<NewApp> = {}) {
   const person = await world.user(`p-${newId()}`);
   const browser = world.browser();
@@ -28,7 +27,6 @@ export async function signIn(
   return { ...prepared, ...done, tokens: done.tokens as unknown as Tokens };
 }
 
-/** The code is not redeemed. */
 export async function authorize(
   { world, app, session, browser }: Prepared,
   parameters: Record<string, string | undefined> = {},
@@ -48,7 +46,6 @@ export function redemption({ code, verifier }: { code: string; verifier: string 
   return { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: REDIRECT_URI, ...extra };
 }
 
-/** Undefined values are left out. */
 export function asApp(world: AnyWorld, app: TestApp, path: string, form: Record<string, string | undefined>): Promise<Response> {
   const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return app.secret

@@ -8,7 +8,6 @@ export type UpstreamIssuer = HttpsSite & {
   signIn(authorizationUrl: string, who: string, browser?: Browser): Promise<URL>;
 };
 
-/** The unchanged engine, with users who sign in at once. */
 export async function startUpstreamIssuer(redirectUris: string[]): Promise<UpstreamIssuer> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const site = await startHttpsSite();

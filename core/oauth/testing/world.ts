@@ -20,20 +20,18 @@ import { handleOidc } from "../handler.ts";
 import { Browser } from "./browser.ts";
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
-/** The service may run anywhere. */
 export type AnyWorld = ReturnType<typeof worldAt>;
 
 export const REDIRECT_URI = "https://app.example.test/callback";
 
-/** Absent properties leave the page as shown. */
 export type Answer = { decision?: "allow" | "deny"; scopes?: string[]; orgIds?: string[]; isAllOrgs?: boolean };
 
 export type TestApp = { id: string; clientId: string; secret: string | undefined };
 export type TestUser = { id: string; username: string; email: string };
 
-/** @param listener by default only the protocol; tests of `server/` and `api/` pass a larger one */
+/** @param listener tests of `server/` and `api/` pass one that does more than the protocol */
 export async function startWorld(listener?: RequestListener) {
-  // Rate limits count by address: a test that often fails on purpose sends from an address of its own.
+  // Rate limits count by address.
   let address = "127.0.0.1";
   const server = createServer(listener ?? ((req, res) => void handleOidc(req, res, address)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -51,7 +49,6 @@ export async function startWorld(listener?: RequestListener) {
   };
 }
 
-/** In this process or in another one with the same database. */
 export function worldAt(origin: string) {
   provideSettings({ ORIGIN: origin });
 
@@ -101,7 +98,6 @@ export function worldAt(origin: string) {
     return url.href;
   }
 
-  /** Until it redirects to another host or shows a page. */
   async function follow(browser: Browser, start: string, session?: SiteSession, answer: Answer = {}): Promise<URL | Response> {
     let url = start;
     for (let hops = 0; hops < 12; hops++) {
@@ -116,7 +112,6 @@ export function worldAt(origin: string) {
     throw new Error(`too many redirects, the last to ${url}`);
   }
 
-  /** Empty if the page would ask the user to sign in. */
   async function answerPage(browser: Browser, page: URL, session: SiteSession | undefined, answer: Answer): Promise<string> {
     const uid = page.pathname.split("/").at(-1) ?? "";
     const at = { uid, cookie: browser.cookieHeader(page.href) };
@@ -149,7 +144,6 @@ export function worldAt(origin: string) {
 
   const clientAuth = (target: TestApp) => (target.secret ? oauth.ClientSecretBasic(target.secret) : oauth.None());
 
-  /** With an independent client library. */
   async function signInWith(
     target: TestApp,
     session: SiteSession,

@@ -5,13 +5,9 @@ import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { type AccountRow, requestRows } from "../artifacts/request-rows.ts";
 
-/**
- * docs/specification/oauth.md#id-token, #userinfo. The engine filters by `claimsByScope`; organizations appear only where they
- * were granted (S103).
- */
+/** See docs/specification/oauth.md#id-token and #userinfo. Organizations appear only where they were granted (S103). */
 export const claimsByScope = {
-  // Clients find auth_time and amr (RFC 8176) in every ID token, whether or not they sent max_age
-  // (docs/specification/oauth.md#id-token).
+  // Clients expect auth_time and amr (RFC 8176) in every ID token (docs/specification/oauth.md#id-token).
   openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
   profile: ["name", "preferred_username", "profile", "picture", "website"],
   email: ["email", "email_verified"],
@@ -41,7 +37,7 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    // Private, like everything that the organization owns, until the member meets its requirements.
+    // Private until the member meets the organization's requirements.
     ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",
@@ -60,7 +56,7 @@ function userinfoClaims(account: AccountRow, organizations: TokenOrganization[],
 const FIND = `SELECT id, username, full_name AS "fullName", email, email_verified_at IS NOT NULL AS "isEmailVerified", website
   FROM "user" WHERE id = $1 AND disabled_at IS NULL`;
 
-/** Disabled users are not found, which ends tokens and sessions alike (S49, S112). */
+/** Disabled users are not found (S49, S112). */
 export const findAccount: FindAccount = async (_ctx, id) => {
   const account = requestRows().accounts.get(id) ?? (await readAccount(id));
   return account && toEngineAccount(account);

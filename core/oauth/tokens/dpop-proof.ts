@@ -7,10 +7,9 @@ import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
-/** No RSA: anyone can send a proof with a key of their choice, and checking RSA costs far more (docs/decisions/027). */
+/** Anyone can send a proof with a key of their choice, and checking RSA costs far more (docs/decisions/027). */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
-/** As at the engine's endpoints. */
 const FRESH_SECONDS = 300;
 
 /** RFC 9449 §7.1, `invalid_dpop_proof`. */
@@ -18,7 +17,6 @@ export class InvalidDpopProof extends Error {
   override name = "InvalidDpopProof";
 }
 
-/** The proof covers these. */
 export type ProvenRequest = {
   proof: string;
   method: string;
@@ -26,7 +24,7 @@ export type ProvenRequest = {
   path: string;
 };
 
-/** RFC 9449 §4.3. Consumes the proof, so that no other request can use it. */
+/** RFC 9449 §4.3. No other request can use a consumed proof. */
 export async function consumeDpopProof(
   request: ProvenRequest,
   token: { value: string; clientId: string; accountId: string; keyThumbprint: string },
@@ -38,7 +36,10 @@ export async function consumeDpopProof(
   await consume();
 }
 
-/** There is no token yet (RFC 9449 §5). @returns the thumbprint of the key */
+/**
+ * RFC 9449 §5.
+ * @returns the thumbprint of the key
+ */
 export async function consumeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
   const { thumbprint, consume } = await checkProof(request, clientId);
   await consume();
@@ -59,7 +60,7 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** Called last, so that an otherwise invalid proof is not consumed. */
+    /** An otherwise invalid proof must not be consumed. */
     consume: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
@@ -69,14 +70,14 @@ async function checkProof(request: ProvenRequest, clientId: string) {
 
 const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
 
-/** The engine would accept five minutes. The engine calls this before it checks a proof, to learn whether a nonce is needed. */
+/** The engine would accept five minutes. The engine asks here whether a proof needs a nonce. */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));
   if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");
   return false;
 }
 
-/** Does not check the signature. A proof that is not a JWT has no claims, and is refused later. */
+/** Does not check the signature. A proof that is not a JWT has no claims. */
 function decodeProof(proof: string): JWTPayload {
   try {
     return decodeJwt(proof);
@@ -97,7 +98,7 @@ async function verify(proof: string) {
   }
 }
 
-/** With our public URL, not with the request's Host (S110); query and fragment are ignored (RFC 9449 §4.3). */
+/** Compares our public URL, not the request's Host (S110). Query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url) return false;

@@ -12,7 +12,6 @@ import type { ActingParty } from "../exchange/exchange-token.ts";
 import { apiAudience } from "../resources/resource-servers.ts";
 import { consumeDpopProof, type ProvenRequest } from "./dpop-proof.ts";
 
-/** For the audit log. */
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
 /** docs/specification/organizations-and-tokens.md#audit-log, `role`. */
@@ -24,36 +23,34 @@ export type Bearer = {
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
   auditToken: AuditToken;
-  /** Unix seconds; null for a personal access token that does not expire. */
+  /** Unix seconds. Null for a personal access token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
   clientId?: string;
-  /** Set for a token of the service's own command line. */
   isFirstParty?: true;
   /** Before allowing the client, if known (S113). */
   authenticatedAt?: Date;
-  /** Set for an exchanged token: the only organization in which it acts. */
+  /** For an exchanged token, the only organization in which it acts. */
   boundOrgId?: string;
-  /** Set for an exchanged token with which another party acts (RFC 8693 §4.1). */
+  /** RFC 8693 §4.1. */
   act?: ActingParty;
   tokenName?: string;
   /** A CI job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
   isReadOnly?: true;
 };
 
-/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups of a long request need none (`isProven`). */
+/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups of a long request set `isProven`. */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
   | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
- * Undefined for every reason, also for a bound token without a proof or a plain one with a proof. Callers must respond to all in
- * the same way. @throws InvalidDpopProof for a proof that does not match
+ * Callers must respond to every reason in the same way, also to a missing proof.
+ * @throws InvalidDpopProof for a proof that does not match
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
   if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
-  // A token with an earlier TOKEN_PREFIX shows no kind.
   if (!token.startsWith(tokenPrefix("AccessToken"))) {
     return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
   }
@@ -80,14 +77,14 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     const payload = await findArtifact("AccessToken", token);
     const expiresAt = Number(payload?.exp);
     if (!payload || !(expiresAt > Date.now() / 1000)) return undefined;
-    // RFC 8707: a token for another audience is not valid here.
+    // RFC 8707.
     if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
     const clientId = String(payload.clientId);
     const client = await findClientMetadata(clientId);
     if (!client) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
-    // RFC 9449 §7.2: a bound token is never accepted as a plain one, nor a plain token as a bound one.
+    // RFC 9449 §7.2: the scheme must match the kind of token.
     const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
     if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
     if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {

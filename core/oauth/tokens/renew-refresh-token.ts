@@ -4,8 +4,7 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { REFRESH_TOKEN_ABSOLUTE_SECONDS, REFRESH_TOKEN_IDLE_SECONDS } from "../lifetimes.ts";
 
 /**
- * Required for a public app's plain token (RFC 9700 §4.14.2). Otherwise an app that authenticates gains nothing, and would be
- * signed out if the response were lost (FAPI 2.0 §5.3.2.1, note 1).
+ * Required for a public app's plain token (RFC 9700 §4.14.2). A lost response would sign out an app (FAPI 2.0 §5.3.2.1, note 1).
  */
 export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promise<boolean> {
   const { Client: client, RefreshToken: token } = oidc.entities;
@@ -13,12 +12,12 @@ export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promis
   const isBound = client.clientAuthMethod !== "none" || token.isSenderConstrained();
   if (!isBound || clientExtension(client).isRefreshRotated) return true;
   const isUnused = await prolongArtifact("RefreshToken", token.jti, refreshTokenSeconds(token));
-  // The token was replaced before rotation was turned off: this is a replay (S47).
+  // S47: the token was replaced before rotation was turned off.
   if (!isUnused) await token.consume();
   return false;
 }
 
-/** From now on (S50). */
+/** S50. */
 export function refreshTokenSeconds({ iiat }: RefreshToken): number {
   const now = Math.floor(Date.now() / 1000);
   const ageSeconds = now - (iiat ?? now);

@@ -14,7 +14,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     name: account.username,
     fullname: account.fullName,
     ...(has("email") && { email: account.email, emailVerified: account.isEmailVerified }),
-    // The service takes no payments, so nobody can pay, and nothing can be owed.
+    // The service takes no payments.
     ...(has("read-billing") && { canPay: false, billingMode: "prepaid" as const }),
     periodEnd: null,
     isPro: false,
@@ -36,7 +36,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     })),
     auth: {
       type: kind === "oauth" ? "oauth" : "access_token",
-      // The command-line client names the stored token after `displayName`; for OAuth it makes up a name
+      // The command-line client names the stored token after `displayName`
       // (docs/specification/organizations-and-tokens.md#whoami-v2).
       ...(kind === "personal" && {
         accessToken: {

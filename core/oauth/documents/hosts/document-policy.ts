@@ -8,7 +8,7 @@ import { invalidRequest } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/change-app.ts";
 import { namesCovering } from "./host-name.ts";
 
-/** "open": all that are not blocked. "listed": allowed hosts. */
+/** With "listed", only allowed hosts are accepted. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
@@ -26,7 +26,7 @@ export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; ch
   return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
 }
 
-/** Discovery asks for it (S85, S106), and must respond even when the database is down. */
+/** Discovery must respond even when the database is down (S85, S106). */
 export async function areDocumentsAccepted(): Promise<boolean> {
   try {
     return (await readDocumentPolicy()).policy !== "off";
@@ -36,7 +36,7 @@ export async function areDocumentsAccepted(): Promise<boolean> {
   }
 }
 
-/** Nothing is revoked: when the policy is changed back, tokens are valid again (S113). */
+/** Revokes nothing, so that tokens are valid again when the policy is changed back (S113). */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
   const chosen = documentPolicies.find((each) => each === policy);
   return db().$transaction(async (tx) => {
@@ -65,7 +65,7 @@ export type HostRule = { host: string; rule: "allow" | "block" };
 /** S87. */
 export type HostDecision = {
   isAllowed: boolean;
-  /** Possibly one for a parent domain; null if only the policy decides. */
+  /** Possibly for a parent domain. Null if only the policy decides. */
   rule: HostRule | null;
   policy: DocumentPolicy;
 };

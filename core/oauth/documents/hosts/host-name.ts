@@ -3,17 +3,14 @@ import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
-/**
- * Documents on other hosts could not be blocked (S87). A host with an underscore can have HTTPS by its parent's wildcard
- * certificate.
- */
+/** Documents on other hosts could not be blocked (S87). A parent's wildcard certificate may cover a name with an underscore. */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
 /**
- * A rule covers subdomains, so `*.` adds nothing. @returns the name as the URL class writes it: lower case, international names
- * as `xn--…`
+ * A rule covers subdomains, so `*.` adds nothing.
+ * @returns the name as the URL class writes it
  */
 export function parseHostName(value: unknown, field = "host"): string {
   const text = plainText(field, value, 2_000).trim();
@@ -26,7 +23,6 @@ export function parseHostName(value: unknown, field = "host"): string {
   return hostname;
 }
 
-/** The most specific first. */
 export function namesCovering(hostname: string): string[] {
   const labels = hostname.split(".");
   return labels.map((_, at) => labels.slice(at).join("."));

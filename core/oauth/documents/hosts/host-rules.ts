@@ -12,7 +12,6 @@ import { decideHost, type HostRule } from "./document-policy.ts";
 import { parseHostName } from "./host-name.ts";
 
 type NewHostRule = {
-  /** As typed: a name, or a URL on the host. */
   host: string;
   rule: string;
   note?: string;
@@ -21,8 +20,8 @@ type NewHostRule = {
 const NOTE_MAX_CHARACTERS = 300;
 
 /**
- * Blocking revokes the consents to the host's clients (S87, S113). @returns the rule as stored, and the number of consents that
- * it revoked
+ * S113. Blocking revokes the consents to the host's clients (S87).
+ * @returns the rule and the number of revoked consents
  */
 export async function setHostRule(
   actor: Actor,
@@ -48,7 +47,6 @@ function parseRule(rule: string): HostRule["rule"] {
   throw invalidRequest("Choose allow or block.", "rule");
 }
 
-/** @returns how many consents were revoked */
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
   // Consents are revoked before their Grants, as everywhere.
@@ -100,14 +98,11 @@ export async function listHostRules(actor: Actor, request: PageRequest = {}): Pr
 }
 
 export type HostBlockPreview = {
-  /** In the form in which a rule for it would be stored. */
   host: string;
   clients: ClientUnderHost[];
-  /** The number of users who currently allow one of these clients. */
   userCount: number;
 };
 
-/** @param host as typed: a name, or a URL on the host */
 export async function previewHostBlock(actor: Actor, host: string): Promise<HostBlockPreview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const name = parseHostName(host);
@@ -121,7 +116,6 @@ export async function previewHostBlock(actor: Actor, host: string): Promise<Host
 
 type ClientUnderHost = { clientId: string; name: string };
 
-/** Unless a more specific rule allows them. */
 async function findClientsUnder(tx: Db, host: string): Promise<ClientUnderHost[]> {
   const subdomain = `.${host}`;
   const below = (await tx.oAuthClientHost.findMany({ where: { host: { endsWith: subdomain } } })) as HostRule[];

@@ -10,17 +10,13 @@ import { namesCovering } from "./host-name.ts";
 
 export type ListedClientDocument = {
   clientId: string;
-  /** With its port if it has one. */
   host: string;
-  /** Without the port, as rules name it. */
   hostname: string;
   name: string;
   logoId: string | null;
   homepageUrl: string | null;
   firstSeenAt: Date;
-  /** To the hour. */
   lastSeenAt: Date;
-  /** Null if its content never changed. */
   changedAt: Date | null;
   userCount: number;
   hostDecision: HostDecision;
@@ -40,7 +36,7 @@ const LIST = `SELECT client_id AS "clientId", host, metadata ->> 'client_name' A
     changed_at AS "changedAt"
   FROM oauth_client_document WHERE ${MATCHES} ORDER BY last_seen_at DESC, client_id LIMIT $2 OFFSET $3`;
 
-/** Most recently seen first. @param search part of the URL or the name, case-insensitive */
+/** @param search part of the URL or the name, in any case */
 export async function listClientDocuments(
   actor: Actor,
   { search = "", ...request }: PageRequest & { search?: string } = {},
