@@ -6,12 +6,9 @@ import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, t
 
 const QUARTER_HOUR = 15 * 60;
 
-/** From one known browser or one address, or by the signed-in user. */
 const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
-/**
- * From all addresses, against distributed guessing. Known browsers do not count, so that a stranger cannot lock the owner out.
- */
+/** Against distributed guessing. Known browsers do not count, so that a stranger cannot lock the owner out. */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
 /** Above this limit, known browsers count like any other: their cookies may have been copied. */
@@ -22,7 +19,6 @@ const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {
   verify: (work: () => Promise<boolean>) => Promise<boolean>;
-  /** Resets the user's own counters, and subtracts this attempt from the shared ones. */
   succeeded: () => Promise<void>;
 };
 

@@ -2,7 +2,7 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import type { Db } from "../db.ts";
 
-/** Also revokes the access that other people granted to the apps. @returns how many apps there were */
+/** @returns how many apps there were */
 export async function deleteOwnedApps(
   tx: Db,
   owner: { ownerUserId: string } | { ownerOrgId: string },

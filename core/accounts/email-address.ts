@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { invalidRequest } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
-/** Mail is sent to `address`; comparisons use `canonical` (S91). */
+/** Mail is sent to `address`. Comparisons use `canonical` (S91). */
 export type EmailAddress = { address: string; canonical: string };
 
 // RFC 5321 §4.5.3.1, in octets.
@@ -13,8 +13,8 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Folds only case, because only the provider knows whether `a.b@` and `ab@` are one mailbox. The local part is ASCII: U+212A
- * (Kelvin sign) has an ASCII lower case, and would make two mailboxes one account.
+ * Only the provider knows whether `a.b@` and `ab@` are one mailbox, so only case is folded. The Kelvin sign U+212A has an ASCII
+ * lower case, and would make two mailboxes one account.
  */
 export function parseEmailAddress(value: unknown, field = "email"): EmailAddress {
   const email = readEmailAddress(plainText(field, value, 1_000));

@@ -5,8 +5,8 @@ import { isId } from "../ids.ts";
 import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
 
 /**
- * Device cookies (OWASP) give no access. They only count wrong passwords separately, so that a stranger who guesses cannot lock
- * the account's owner out.
+ * Device cookies (OWASP) give no access. Wrong passwords from a known browser count separately, so that a stranger cannot lock
+ * the owner out.
  */
 
 const PEOPLE_MAX = 5;
@@ -28,7 +28,7 @@ export async function rememberDevice(userId: string, cookie: string | undefined)
     .join("~");
 }
 
-/** A new password invalidates earlier entries: a person who knew the old one must not get separate counters for guessing. */
+/** A person who knew the old password must not get separate counters for guessing the new one. */
 export function knownDevice(
   user: { id: string; passwordHash: string | null } | undefined,
   cookie: string | undefined,

@@ -16,33 +16,29 @@ export type OneTimeTokenData = {
   /** Sealed, because the service prints the token again at each start. */
   "operator-setup": { sealed?: string };
   "second-step": {
-    /** Empty if there was no first step. */
     methods: AuthenticationMethod[];
-    /** The session to reauthenticate; null for a sign-in. */
+    /** The session to reauthenticate. Null for a sign-in. */
     sessionId: string | null;
   };
-  /** The token is the challenge itself. */
   "passkey-challenge": {
     for: PasskeyUse;
-    /** A session or pending sign-in; null if there is only the browser's cookie. */
+    /** A session or pending sign-in. Null if there is only the browser's cookie. */
     boundTo: string | null;
   };
   /** The current authenticator app works until the first code confirms this one. */
   "totp-enrolment": { sealedSecret: string };
-  /** The token is the `state`. */
   "sign-in-elsewhere": {
     providerId: string;
     intent: ProviderSignInIntent;
     browserHash: string;
     next: string;
-    /** In milliseconds: reauthentication must be later than this (S113). */
+    /** In milliseconds. Reauthentication must be later (S113). */
     startedAt: number;
   };
   "pending-identity": {
     providerId: string;
     subject: string;
     displayName: string;
-    /** Verified by the provider. */
     email: string | null;
     username: string | null;
     fullName: string | null;
@@ -56,7 +52,7 @@ export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticat
 
 type OneTimePurpose = keyof OneTimeTokenData;
 
-/** An intruder may have begun these flows, and has seen the secret of a new authenticator app. */
+/** An intruder may have begun these flows. */
 const endedByNewPassword: OneTimePurpose[] = [
   "reset-password",
   "change-email",
@@ -94,11 +90,11 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   purpose: P;
   data: OneTimeTokenData[P];
   userId?: string;
-  /** Without a user: the canonical email address of a sign-up, or a random value if several tokens may be valid at once. */
+  /** Without a user: the canonical email address of a sign-up, or a random value for several valid tokens. */
   subject?: string;
 };
 
-/** Replaces earlier tokens of the user or subject, except for a sign-up: anybody can enter somebody else's address. */
+/** A sign-up does not replace earlier tokens, because anybody can enter somebody else's address. */
 export async function issueOneTimeToken<P extends OneTimePurpose>(
   tx: Db,
   { purpose, data, userId, subject }: NewOneTimeToken<P>,
@@ -124,7 +120,6 @@ export async function deleteTokensOfOldPassword(tx: Db, userId: string): Promise
   await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: endedByNewPassword }, usedAt: null } });
 }
 
-/** Mail scanners open links, so only a form uses one up. */
 export async function findOneTimeToken<P extends OneTimePurpose>(
   token: string,
   ...purposes: P[]

@@ -1,4 +1,4 @@
-/** Pages count from 1; a page past the end is empty. */
+/** Pages count from 1. A page past the end is empty. */
 export type Page<T> = { items: T[]; page: number; pageSize: number; total: number };
 
 export type PageRequest = { page?: number; pageSize?: number };

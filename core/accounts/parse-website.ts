@@ -3,7 +3,7 @@ import { plainText } from "./plain-text.ts";
 
 const WEBSITE_MAX_CHARACTERS = 200;
 
-/** Other schemes than http and https would run a script or open programs, and userinfo makes a URL look like another. */
+/** Other schemes would run a script or open programs. Userinfo makes a URL look like another. */
 export function parseWebsite(value: unknown, field = "website"): string | null {
   const text = plainText(field, value, WEBSITE_MAX_CHARACTERS).trim();
   if (text === "") return null;

@@ -10,15 +10,13 @@ export function plainText(field: string, value: unknown, maxCharacters = 10_000)
   return value;
 }
 
-// A name must look like what it is (S28). Persian, Indic scripts and emoji use U+200C and U+200D, but a text must not consist
-// only of them.
+// A name must look like what it is (S28). Persian, Indic scripts and emoji use U+200C and U+200D.
 const DECEPTIVE =
   /[\p{Cc}\u{ad}\u{61c}\u{115f}\u{1160}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{e0000}-\u{e007f}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 type Limits = { maxCharacters: number; isRequired?: boolean };
 
-/** @returns one line of text; empty if it is not required and nothing was left */
 export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
   // The input may be longer than the cleaned text.
   const cleaned = plainText(field, value, maxCharacters * 4)

@@ -12,7 +12,10 @@ import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user
 /** A link with less time left is replaced. */
 const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
-/** Every web process prints the same link, so that no start invalidates another's. @returns undefined if there is an operator */
+/**
+ * No start may invalidate another's link.
+ * @returns undefined if there is an operator
+ */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('operator-setup', 0))`;
@@ -46,7 +49,7 @@ export async function isSetupLink(token: string): Promise<boolean> {
   return (await findOneTimeToken(token, "operator-setup")) !== undefined && !(await hasOperator(db()));
 }
 
-/** The address counts as verified: anyone who can read the terminal is trusted, and mail may not be set up yet. */
+/** Anyone who can read the terminal is trusted, so the address counts as verified. */
 export async function redeemSetupLink(
   token: string,
   input: NewUserInput,

@@ -123,7 +123,7 @@ describe("S56 consumeThrottle", () => {
       await other.query("begin");
       await change(last);
       const counted = attempt();
-      // Waits until the attempt, which holds the first row, waits for the last: then Postgres aborts the attempt, not us.
+      // Waits until the attempt waits for the last row, so that Postgres aborts the attempt.
       await vi.waitFor(async () => {
         const waiting = await pool().query(
           "select from pg_stat_activity where wait_event_type = 'Lock' and query like 'INSERT INTO throttle%'",

@@ -9,15 +9,16 @@ import { addressKey } from "./address-key.ts";
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
 type Counted = {
-  /** The number of this attempt in its window, from 1. */
+  /** Counts from 1. */
   count: number;
-  /** Does nothing after the attempt's window, so that the next window's count does not shrink. */
+  /** After the attempt's window, the next window's count must not shrink. */
   giveBack: () => Promise<void>;
 };
 
 /**
- * Counts before the attempt, in one statement, so that parallel guesses cannot all pass (S56, S115). Never part of a transaction:
- * a rollback must not undo it. @param key from `throttleKey`
+ * Counts before the attempt, so that parallel guesses cannot all pass (S56, S115). Never part of a transaction, whose rollback
+ * would undo the count.
+ * @param key from `throttleKey`
  */
 export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<Counted> {
   const { count, seconds, resetAt } = await countAttempts({ key, attempts: 1, windowSeconds });
@@ -25,7 +26,6 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw tooMany(key, seconds);
 }
 
-/** `limit` is a number of bytes. */
 export async function consumeBytes(
   key: string,
   data: string | Uint8Array | number,
@@ -51,8 +51,8 @@ type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
 /**
- * Counts a hundredth of the limit in advance, so that few requests cause a write. Unused attempts are lost. @param key keep the
- * number of keys small: each one's latest block stays in memory
+ * A process counts a hundredth of the limit in advance, so that few requests cause a write.
+ * @param key few different keys, because each key's latest block stays in memory
  */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
@@ -127,10 +127,7 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/**
- * Counts only if the transaction commits. @returns whether it is within the limit; if not, the caller omits the action without an
- * error
- */
+/** @returns whether the limit allows the action, which the caller otherwise omits without an error */
 export async function isWithinThrottle(
   tx: Db,
   key: string,
@@ -147,13 +144,15 @@ export async function isWithinThrottle(
 }
 
 const HOUR = 60 * 60;
-/** For a /48 network or a host, and in total. The caller sets the limit per subject. */
+/** The caller sets the limit per subject. */
 export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
 export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 
 /**
- * Nobody can delete entries (S144), so entries that anybody can cause are limited. @param kind each has its own limits @param
- * subject what the entry is about @param ip or `host`: omit both only for subjects that nobody can make up
+ * Nobody can delete entries (S144).
+ * @param kind each has its own limits
+ * @param subject what the entry is about
+ * @param ip or `host`. Omit both only for subjects that nobody can make up.
  */
 export async function mayRecord(
   kind: string,
@@ -176,7 +175,7 @@ export async function mayRecord(
 /** One customer may have a /48, and thus 65,536 separately counted networks. */
 const NETWORKS_OF_CUSTOMER = 10;
 
-/** Invalid addresses share one counter; unknown ones (null) are not counted. */
+/** Invalid addresses share one counter. Null is not counted. */
 export function addressCounters(kind: string, ip: string | null, limit: ThrottleLimit): [key: string, limit: ThrottleLimit][] {
   const [network, customer] = [addressKey(ip), addressKey(ip, 48)];
   if (!network || !customer) return ip === null ? [] : [[throttleKey(kind, "unknown"), limit]];
@@ -194,7 +193,7 @@ export async function throttleCount(key: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes rows that count nothing: sign-ins with made-up names would each leave one (S143). */
+/** Sign-ins with made-up names would each leave a row (S143). */
 async function giveBack(key: string, resetAt: string): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1 AND reset_at = $2::timestamptz", [
     key,

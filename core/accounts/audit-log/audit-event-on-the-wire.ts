@@ -4,10 +4,7 @@ import { describeAuditEvent } from "../../audit/describe-audit-event.ts";
 import { avatarUrl } from "../avatar.ts";
 import type { AuditRow } from "./read-audit-entries.ts";
 
-/**
- * See docs/specification/organizations-and-tokens.md#audit-log. Fields that do not apply are null; `subject` and `organization`
- * are our additions.
- */
+/** See docs/specification/organizations-and-tokens.md#audit-log. `subject` and `organization` are our additions. */
 export type WireAuditEvent = z.infer<typeof auditEventSchema>;
 
 export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {

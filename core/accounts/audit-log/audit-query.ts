@@ -3,10 +3,9 @@ import { requirePermission } from "#core/access/may.ts";
 import { invalidRequest } from "#core/errors.ts";
 
 export type AuditFilter = {
-  /** A handle, an id, or `system`. */
   author?: string;
   ip?: string;
-  /** Types, such as `oauth_app.create`, or all types of a scope, such as `oauth_app.*`. */
+  /** Types, or all types of a scope, such as `oauth_app.*`. */
   types: string[];
   since?: Date;
   until?: Date;
@@ -16,14 +15,10 @@ export type AuditFilter = {
 const MAX_CHARACTERS = 500;
 const MAX_TERMS = 20;
 const MAX_WORDS = 5;
-// `name:value`, `name:"a value"`, `"some words"` or a word.
 const TERM = /(?:(author|ip|type|since|until):)?(?:"([^"]*)"|(\S+))/g;
 const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
 
-/**
- * A search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"`
- * (docs/specification/organizations-and-tokens.md#audit-log).
- */
+/** See docs/specification/organizations-and-tokens.md#audit-log. */
 export function parseAuditQuery(text: string): AuditFilter {
   if (text.length > MAX_CHARACTERS) throw invalid(`A search can have at most ${MAX_CHARACTERS} characters.`);
   const filter: AuditFilter = { types: [], words: [] };
@@ -49,7 +44,7 @@ function parseType(value: string): string {
   return value.includes(".") ? value : `${value}.*`;
 }
 
-/** A day (UTC) or a time. A range that ends with a day includes the whole day. */
+/** Days are in UTC. A range that ends with a day includes the whole day. */
 function parseTime(value: string, name: "since" | "until"): Date {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);

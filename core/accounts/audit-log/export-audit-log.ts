@@ -14,15 +14,14 @@ import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
 const BATCH = 1_000;
 
-/** A slot is not occupied while a slow reader receives a batch. */
 const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 });
 
 /** See docs/specification/organizations-and-tokens.md#audit-log. */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
- * The export itself is logged (S116). A slow reader may take hours, so each batch checks the permission again (S114). @returns
- * pieces of text; throws once the permission is gone, so that nobody takes a partial file for the complete one
+ * The export itself is logged (S116). A slow reader may take hours, so each batch checks the permission again (S114). The
+ * generator throws once the permission is gone, so that nobody takes a partial file for the complete one.
  */
 export async function exportAuditLog(
   actorNow: () => Promise<Actor>,
@@ -96,7 +95,6 @@ export const mediaTypeOf: Record<AuditExportFormat, string> = {
 
 type BatchPosition = { isFirst: boolean; isLast: boolean };
 
-/** Together, the parts are one JSON array, JSON lines, or one table. */
 function formatBatch(format: AuditExportFormat, events: WireAuditEvent[], { isFirst, isLast }: BatchPosition): string {
   if (format === "csv") return toCsv(events, isFirst);
   const texts = events.map((event) => JSON.stringify(event));
@@ -125,7 +123,7 @@ const columns: Record<string, (event: WireAuditEvent) => string | null> = {
   data: ({ data }) => JSON.stringify(data),
 };
 
-/** RFC 4180. Strangers name apps and browsers: a value that a spreadsheet would run as a formula is turned into text. */
+/** RFC 4180. Strangers name apps and browsers, and a spreadsheet would run some values as formulas. */
 function toCsv(events: WireAuditEvent[], isFirst: boolean): string {
   const rows = events.map((event) => Object.values(columns).map((read) => read(event)));
   const records = isFirst ? [Object.keys(columns), ...rows] : rows;

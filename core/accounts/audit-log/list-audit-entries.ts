@@ -10,7 +10,6 @@ export const AUDIT_PAGE_SIZE = 50;
 
 export type AuditPage = {
   entries: AuditRow[];
-  /** `olderThan` is the next `before`, `newerThan` the next `after`. */
   olderThan?: string;
   newerThan?: string;
   /** How far a search got if it did not look at all entries. */
@@ -20,7 +19,7 @@ export type AuditPage = {
 /** Searches must not take the connections that pages need. */
 const searches = fairQueue({ name: "audit_searches", slots: 2 });
 
-/** Newest first. @param from ids of entries; an invalid one starts at the top */
+/** @param from ids of entries. An invalid id starts at the top. */
 export async function listAuditEntries(
   actor: Actor,
   scope: AuditScope,
@@ -67,10 +66,9 @@ async function positionOf(id: string | undefined): Promise<AuditPosition | undef
   return (await db().auditEvent.findUnique({ where: { id }, select: { createdAt: true, id: true } })) ?? undefined;
 }
 
-/** Undefined for about a second, until the entry has a place. */
 type AuditPlace = { seq: string; hash: string };
 
-/** @param id of an entry found with `findAuditEntry`, which checks the right */
+/** @param id of an entry that `findAuditEntry` has allowed */
 export async function findAuditPlace(id: string): Promise<AuditPlace | undefined> {
   const { rows } = await pool().query<AuditPlace>("SELECT seq, encode(hash, 'hex') AS hash FROM audit_seal WHERE event_id = $1", [
     id,

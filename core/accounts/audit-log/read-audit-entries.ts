@@ -49,7 +49,7 @@ const SEARCH_MS = 2_000;
 export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
-/** Newest first; with `after`, the closest newer ones. */
+/** Newest first. With `after`, the closest newer entries. */
 export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
   const matching = await conditionsOf(scope, read.filter);
   if (!isSearch(read.filter)) return { rows: await readRows(db(), scope, read, []) };
@@ -107,7 +107,6 @@ function orderOf(read: AuditRead): Prisma.Sql {
 const upTo = ({ createdAt, id }: AuditPosition, read: AuditRead): Prisma.Sql =>
   Prisma.sql`(e.created_at, e.id) ${isForward(read) ? Prisma.sql`<=` : Prisma.sql`>=`} (${createdAt}, ${id})`;
 
-/** Each branch uses its own index. */
 function branches(scope: AuditScope, columns: Prisma.Sql, read: AuditRead, matching: Prisma.Sql[], limit: number): Prisma.Sql {
   const { filter, before, after } = read;
   const conditions = Prisma.join(
@@ -144,7 +143,6 @@ async function conditionsOf(scope: AuditScope, { author, ip, types, words }: Aud
   ];
 }
 
-/** One expression for all words converts each entry to lower case only once. */
 function wordsCondition(words: string[], isShown: Prisma.Sql): Prisma.Sql {
   const patterns = words.map((word) => Prisma.sql`lower(${`%${word.replace(/[\\%_]/g, "\\$&")}%`})`);
   const text = Prisma.sql`concat_ws(E'\n', e.data::text, e.type, e.client_id, CASE WHEN ${isShown} THEN e.user_agent END)`;

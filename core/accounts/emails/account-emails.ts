@@ -10,7 +10,7 @@ export function signUpEmail({ username, token }: { username: string; token: stri
   ]);
 }
 
-/** To the owner of an address with which somebody signs up again; the page does not reveal this (S115). */
+/** The page does not reveal that the address has an account (S115). */
 export function accountExistsEmail({ username }: { username: string }): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`You already have a ${BRAND_NAME} account`, username, [

@@ -53,7 +53,6 @@ export function heldSecretEmail(
 type Deleted = {
   recipientName: string;
   organization: string;
-  /** Undefined if the operator's command did it. */
   by: string | undefined;
 };
 

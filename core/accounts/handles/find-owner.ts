@@ -10,7 +10,6 @@ export type Owner = {
   createdAt: Date;
 };
 
-/** Undefined for a disabled user too. */
 export async function findOwner(handle: string, tx: Db = db()): Promise<Owner | undefined> {
   if (handle.length > 100 || handle.includes("\0")) return undefined;
   const row = await tx.handle.findUnique({ where: { handle: handle.toLowerCase() } });
@@ -35,8 +34,8 @@ function toOwner(kind: Owner["kind"], handle: string, row: Omit<Owner, "kind" | 
 }
 
 /**
- * A foreign key cannot lock an owner, since an owner is a user or an organization. @returns false if the owner was deleted or
- * disabled meanwhile
+ * An owner is a user or an organization, so a foreign key cannot lock an owner.
+ * @returns false if the owner was deleted or disabled meanwhile
  */
 export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string | null }): Promise<boolean> {
   const live =
@@ -49,7 +48,7 @@ export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string
 const RESULTS_MAX = 20;
 const HANDLE_MAX_CHARACTERS = 100;
 
-/** The range condition uses the index under any collation; `starts_with` is the exact condition. */
+/** The range condition uses the index under any collation. `starts_with` is the exact condition. */
 export async function searchHandles(
   prefix: string,
   { kind, limit = RESULTS_MAX }: { kind?: Owner["kind"]; limit?: number } = {},

@@ -38,7 +38,7 @@ function isReserved(canonical: string): boolean {
   );
 }
 
-/** In lower case (S139): our URLs, current and planned; words to impersonate the service with; names that break programs. */
+/** Lower case (S139). */
 const routes = `
   _next accept account accounts activate activity admin administrator api apps assets auth authorize avatars
   badges billing blog bucket buckets callback changelog chat cimd collections community confirm connect consent contact
@@ -64,7 +64,7 @@ const troublesome = `
 
 const reservedHandles: ReadonlySet<string> = new Set(`${routes} ${impersonation} ${troublesome}`.trim().split(/\s+/));
 
-/** In the transaction that creates the owner: of two that claim one handle, the second waits and then fails. */
+/** Call this function in the transaction that creates the owner. */
 export async function claimHandle(
   tx: Db,
   { canonical, spelled }: HandleName,

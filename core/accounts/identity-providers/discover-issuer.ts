@@ -13,7 +13,10 @@ const cache = new Map<string, CachedIssuer>();
 
 type DiscoveredIssuer = Pick<CachedIssuer, "metadata" | "keys">;
 
-/** OpenID Connect Discovery 1.0 §4. @param isFresh ignores the cache, as required when a provider is saved */
+/**
+ * OpenID Connect Discovery 1.0 §4.
+ * @param isFresh ignores the cache
+ */
 export async function discoverIssuer(
   { issuer, orgId }: { issuer: string; orgId: string | null },
   { isFresh = false } = {},

@@ -6,7 +6,6 @@ import { sendRequest } from "../../outbound/send-request.ts";
 const MAX_BODY_BYTES = 256 * 1024;
 const DEADLINE_MS = 4_000;
 
-/** The reason is a clause for the person who configured the address. */
 export class ProviderUnreachable extends Error {
   override name = "ProviderUnreachable";
 }
@@ -19,10 +18,7 @@ export function isLocalInstallation(): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname.startsWith("127.") || hostname === "[::1]";
 }
 
-/**
- * An organization's administrator may name any address (S117). Except on a local installation, an organization's provider must
- * use port 443.
- */
+/** An organization's administrator may name any address (S117). */
 export function fetchFrom({ orgId }: { orgId: string | null }) {
   return async (url: string, { method, headers = {}, body }: FetchOptions = {}): Promise<Response> => {
     const isLocal = isLocalInstallation();

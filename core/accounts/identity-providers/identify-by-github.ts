@@ -6,8 +6,8 @@ import { codeVerifierOf, type Flow } from "./sign-in-flow.ts";
 import { shownText, UnacceptableResponse, type UpstreamIdentity } from "./upstream-identity.ts";
 
 /**
- * Without an ID token, only the code and the verifier tie the response to the request. Identifies the user by number, since
- * somebody else can take a former login.
+ * Only the code and the verifier tie the response to the request. Users are identified by number, because somebody else can take
+ * a former login.
  */
 export async function identifyByGithub(
   provider: IdentityProvider,

@@ -34,7 +34,7 @@ export async function identifyByOidc(
     expectedNonce: nonceOf(flow),
     requireIdToken: true,
   });
-  // TLS alone is not enough: the provider may terminate TLS on another server than the one that signs.
+  // The provider may terminate TLS on another server than the one that signs.
   await oauth.validateApplicationLevelSignature(metadata, response, {
     ...options,
     [oauth.customFetch]: withoutCostlyKeys(fetchFrom(provider)),
@@ -52,7 +52,7 @@ export async function identifyByOidc(
   }
 }
 
-/** Any organization's administrator may name an issuer, so its keys may be too slow to verify with (S137). */
+/** Any organization's administrator may name an issuer with keys that take too long to verify with (S137). */
 function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetchKeys {
   return async (...asked) => {
     const response = await fetchKeys(...asked);

@@ -5,11 +5,10 @@ import { notFound } from "#core/errors.ts";
 
 export type IdentityProvider = {
   id: string;
-  /** Part of its redirect URI. */
   slug: string;
   /**
-   * Null for one that the operator trusts. An organization's provider only proves membership: its administrators could otherwise
-   * sign in as any member (decision 042).
+   * Null for one that the operator trusts. The administrators of an organization's provider could sign in as any member (decision
+   * 042).
    */
   orgId: string | null;
   kind: ProviderKind;
@@ -48,12 +47,9 @@ export type ProviderKind = (typeof providerKinds)[number];
 
 type KindDefaults = {
   name: string;
-  /** Undefined if it must be given. */
   issuer?: string;
   scopes: readonly string[];
-  /**
-   * Supports `max_age` and `auth_time` (OpenID Connect Core §3.1.2.1). Google and GitHub only let users choose an account again.
-   */
+  /** Supports `max_age` and `auth_time` (OpenID Connect Core §3.1.2.1), which Google and GitHub do not. */
   canReauthenticate: boolean;
 };
 
@@ -71,7 +67,6 @@ export const kindDefaults: Record<ProviderKind, KindDefaults> = {
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const SLUG_MAX_CHARACTERS = 40;
 
-/** Even if disabled. */
 export async function findIdentityProvider(slug: string, tx: Db = db()): Promise<IdentityProvider | undefined> {
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) return undefined;
   return ((await tx.identityProvider.findUnique({ where: { slug } })) ?? undefined) as IdentityProvider | undefined;

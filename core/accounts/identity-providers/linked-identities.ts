@@ -14,8 +14,9 @@ import type { ProviderKind } from "./identity-provider.ts";
 const IDENTITIES_MAX = 30;
 
 /**
- * A link is a new way to sign in, so it requires recent authentication (S113). @param token from `pendingIdentityCookie` @returns
- * the path to continue to, and the provider's name
+ * S113.
+ * @param token from `pendingIdentityCookie`
+ * @returns the path to continue to, and the provider's name
  */
 export async function linkIdentity(actor: Person, token: string, from: RequestOrigin): Promise<{ next: string; name: string }> {
   const { userId } = actor;
@@ -67,7 +68,7 @@ export async function insertIdentity(tx: Db, userId: string, { providerId, subje
   if (count === 0) throw conflict(`${displayName} is already linked to an account here.`);
 }
 
-/** Except the last way to sign in (S113). */
+/** S113. */
 export async function unlinkIdentity(actor: Person, identityId: string, from: RequestOrigin): Promise<{ name: string }> {
   const { userId } = actor;
   await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });
@@ -142,7 +143,7 @@ export async function listLinkedIdentities(userId: string): Promise<LinkedIdenti
 type SignInMethods = {
   hasPassword: boolean;
   passkeys: number;
-  /** At enabled providers of the operator: nobody signs in with an organization's issuer. */
+  /** Nobody signs in with an organization's issuer. */
   identities: number;
 };
 
@@ -156,17 +157,14 @@ export async function signInMethods(userId: string, tx: Db = db()): Promise<Sign
   return row ?? { hasPassword: false, passkeys: 0, identities: 0 };
 }
 
-/** Call it after the removal, with the user locked: if it throws, the transaction undoes the removal. */
+/** Call this function after the removal, with the user locked. If it throws, the transaction undoes the removal. */
 export async function requireSignInMethod(userId: string, tx: Db): Promise<void> {
   const { hasPassword, passkeys, identities } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0 || identities > 0) return;
   throw conflict("This is your only way to sign in. Set a password, add a passkey or link another account first.");
 }
 
-/**
- * Only for users with neither password nor passkey (S113): a person at an unlocked machine may find its owner already signed in
- * at the provider.
- */
+/** A person at an unlocked machine may find its owner already signed in at the provider (S113). */
 export async function requireProvidersOnly(userId: string, tx: Db = db()): Promise<void> {
   const { hasPassword, passkeys } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0) {

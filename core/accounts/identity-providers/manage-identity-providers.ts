@@ -20,10 +20,8 @@ import * as parse from "./parse-identity-provider.ts";
 const PROVIDERS_MAX = 20;
 
 export type NewIdentityProvider = {
-  /** Null for the operator's. An organization may only use an `oidc` issuer. */
   orgId: string | null;
   kind: string;
-  /** An organization's is derived from its id. */
   slug?: string;
   name?: string;
   issuer?: string;
@@ -80,7 +78,7 @@ function taken(orgId: string | null): ServiceError {
     : conflict("The organization already has an issuer. Remove it first.", "issuer");
 }
 
-/** Slug, kind and issuer never change, because a linked `sub` belongs to one issuer. */
+/** A linked `sub` belongs to one issuer, so slug, kind and issuer never change. */
 type IdentityProviderChanges = {
   name?: string;
   clientId?: string;
@@ -122,7 +120,6 @@ export async function updateIdentityProvider(
   });
 }
 
-/** Linked identities stay linked. */
 export async function disableIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<void> {
   await setDisabled(actor, slug, new Date(), from);
 }
@@ -149,7 +146,7 @@ async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, 
   });
 }
 
-/** Users without another sign-in method can set a password through an email. @returns how many identities were unlinked */
+/** @returns how many identities were unlinked */
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
   return db().$transaction(async (tx) => {
     const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
@@ -166,7 +163,7 @@ export async function removeIdentityProvider(actor: Actor, slug: string, from: R
   });
 }
 
-/** Finds mistakes before the first user signs in. @returns the issuer as it names itself, which its tokens contain */
+/** @returns the issuer as its tokens name it */
 async function checkProvider(kind: ProviderKind, issuer: string, orgId: string | null): Promise<string> {
   if (kind === "github") return issuer;
   try {
@@ -178,7 +175,7 @@ async function checkProvider(kind: ProviderKind, issuer: string, orgId: string |
   }
 }
 
-/** Checked before an issuer's document is requested, and again when the row is written: the right may be gone by then (S135). */
+/** The right may be gone after a slow request, so it is checked again when the row is written (S135). */
 async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db = db()): Promise<void> {
   if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Identity provider", tx });
   else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization", tx });

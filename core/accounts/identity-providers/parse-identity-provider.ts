@@ -42,7 +42,7 @@ export function parseProviderName(value: unknown, kind: ProviderKind): string {
   return displayText("name", text, { maxCharacters: PROVIDER_NAME_MAX_CHARACTERS });
 }
 
-/** https, no query, no fragment (OpenID Connect Discovery 1.0 §3). */
+/** OpenID Connect Discovery 1.0 §3. */
 export function parseIssuer(value: unknown, kind: ProviderKind): string {
   const text = plainText("issuer", value ?? "", ISSUER_MAX_CHARACTERS * 2).trim() || kindDefaults[kind].issuer || "";
   const refuse = (sentence: string) => invalidRequest(sentence, "issuer");

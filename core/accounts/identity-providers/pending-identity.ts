@@ -45,7 +45,7 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }
 
-/** Empty if it is not a valid username here. It may be taken. */
+/** Empty if the name is not a valid username here. The result may be taken. */
 function suggestedUsername(username: string | null): string {
   try {
     return parseHandle((username ?? "").replaceAll(/[^A-Za-z0-9._-]/g, ""), "username").spelled;
@@ -58,8 +58,8 @@ function suggestedUsername(username: string | null): string {
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 
 /**
- * The account has the email address that the provider verified, and no password. @param token from `pendingIdentityCookie` @param
- * replaces the session token that the browser sent
+ * @param token from `pendingIdentityCookie`
+ * @param replaces the session token that the browser sent
  */
 export async function signUpWithIdentity(
   token: string,

@@ -20,20 +20,17 @@ import type { UpstreamIdentity } from "./upstream-identity.ts";
 export type Callback = {
   slug: string;
   parameters: URLSearchParams;
-  /** The secret in the browser's cookie. */
   browser: string | undefined;
   actor: Person | undefined;
-  /** The session token that the browser sent. */
   sessionToken: string | undefined;
 };
 
 export type CallbackFailure =
-  /** Not begun in this browser, already answered, or expired: a forged response can only lead to this. */
+  /** A forged response can only lead to this failure. */
   | "expired"
-  /** The user, or an administrator of the provider, refused. */
+  /** The user or the provider's administrator refused. */
   | "cancelled"
   | "failed"
-  /** The response is not a valid proof. */
   | "unacceptable"
   | "unreachable"
   /** The identity is linked to another account here. */
@@ -48,7 +45,7 @@ type CallbackOutcome =
   | AdmittedIdentity
   | { step: "failed"; reason: CallbackFailure; slug: string; next: string; isSignIn: boolean };
 
-/** RFC 6749 §4.1.2: once, in the browser that started the sign-in, at the provider's own URL. */
+/** RFC 6749 §4.1.2. */
 export async function receiveCallback(callback: Callback, from: RequestOrigin): Promise<CallbackOutcome> {
   const { slug, parameters, browser, actor } = callback;
   const states = parameters.getAll("state");
@@ -111,9 +108,9 @@ function failureOf(error: unknown): CallbackFailure {
 type AdmittedIdentity =
   /** The user is signed in, or continues with the second step. */
   | { step: "enter"; outcome: SignInOutcome; next: string }
-  /** Linked to the signed-in user; its use was recorded. */
+  /** The identity is the signed-in user's. */
   | { step: "proved"; next: string }
-  /** Not linked yet: the token for `pendingIdentityCookie`. */
+  /** For `pendingIdentityCookie`. */
   | { step: "pending"; token: string };
 
 type Proved = {
@@ -127,7 +124,7 @@ type Proved = {
 /** Clocks differ: a response may be dated this much before our request. */
 const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
 
-/** By provider and subject, never by email address, which may belong to somebody else by now. */
+/** Never by email address, which may belong to somebody else by now. */
 async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
   const { provider, identity, request } = proved;
   const { intent, next, startedAt } = request.data;
@@ -155,14 +152,15 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
     });
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    // The account was disabled meanwhile, its session ended, or it now has a password or a passkey.
+    // The account or its session ended meanwhile, or the user now has a password or a passkey.
     if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }
 }
 
 /**
- * Organizations that require their own issuer check the recorded time. @param ownerId the only user whose identity may be found
+ * Organizations that require their own issuer check the recorded time.
+ * @param ownerId the only user whose identity may be found
  */
 async function recordUse(
   tx: Db,
@@ -205,7 +203,7 @@ function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenti
 }
 
 /**
- * A browser that is signed in at the provider comes back without a prompt. If that counted as recent (S113), it would bypass
+ * A browser that is signed in at the provider comes back without a prompt. A recent time (S113) would bypass
  * `requireProvidersOnly` and `isProvedSince`.
  */
 async function authenticationTime(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {

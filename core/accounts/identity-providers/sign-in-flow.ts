@@ -3,8 +3,8 @@ import { oneTimeTokenSeconds } from "../one-time-token.ts";
 import { type SiteSessionCookie, siteSessionCookie } from "../sessions/site-session-cookie.ts";
 
 /**
- * `state` is in URLs and logs, `browser` only in a cookie. The nonce and the PKCE verifier are derived from both, so neither the
- * database nor a stolen response is enough.
+ * `state` is in URLs and logs, `browser` only in a cookie. Nonce and PKCE verifier are derived from both, so neither the database
+ * nor a stolen response is enough.
  */
 export type Flow = { state: string; browser: string };
 

@@ -5,11 +5,9 @@ import { displayText } from "../plain-text.ts";
 export type UpstreamIdentity = {
   subject: string;
   displayName: string;
-  /** Null unless the provider has verified it. */
   email: string | null;
   username: string | null;
   fullName: string | null;
-  /** Null if the provider does not say. */
   authenticatedAt: Date | null;
 };
 
@@ -32,7 +30,7 @@ export function shownText(value: unknown): string | null {
   }
 }
 
-/** The message is for the log; the user is only told that the sign-in failed. */
+/** The message is for the log. The user only learns that the sign-in failed. */
 export class UnacceptableResponse extends Error {
   override name = "UnacceptableResponse";
 }

@@ -8,10 +8,7 @@ import { notFound } from "#core/errors.ts";
 
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
-/**
- * Checks the permission under the lock: an administrator who is being removed must not add an invitation after theirs were
- * revoked.
- */
+/** Checked under the lock: a removed administrator must not add an invitation after theirs were revoked. */
 export function changeOrganization<Result>(
   actor: Actor,
   { orgId, action, from }: { orgId: string; action: Extract<Action, `organization.${string}`>; from: RequestOrigin },
@@ -25,8 +22,8 @@ export function changeOrganization<Result>(
 }
 
 /**
- * If two administrators remove each other at the same time, one must remain. The weakest lock that excludes itself, so that
- * inserting a membership does not wait.
+ * If two administrators remove each other at the same time, one must remain. A stronger lock would make inserting a membership
+ * wait.
  */
 export async function lockOrganization(tx: Db, orgId: string): Promise<void> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR NO KEY UPDATE`;

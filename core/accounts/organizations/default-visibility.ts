@@ -28,7 +28,6 @@ export async function setDefaultVisibility(actor: Actor, orgId: string, wanted: 
   });
 }
 
-/** Checks no permissions. */
 export async function isPrivateByDefault(orgId: string): Promise<boolean> {
   const organization = await db().organization.findUnique({ where: { id: orgId }, select: { defaultVisibility: true } });
   return organization?.defaultVisibility === "private";

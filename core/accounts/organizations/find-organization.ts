@@ -56,7 +56,7 @@ export async function listOrganizations(userId: string, tx: Db = db()): Promise<
 
 const MAX = 20;
 
-/** The organizations that would have no administrator without this user; at most 20. */
+/** At most 20 organizations that would have no administrator without this user. */
 export async function listSoleAdministrations(userId: string): Promise<{ name: string; fullName: string }[]> {
   return db().$queryRaw`
     SELECT o.name, o.full_name AS "fullName" FROM membership m JOIN organization o ON o.id = m.org_id

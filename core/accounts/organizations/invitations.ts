@@ -20,7 +20,7 @@ import { insertMembership, parseRole } from "./membership.ts";
 
 const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
-/** For one user, over all organizations: each invitation sends an email to an address that the sender chose. */
+/** Over all organizations. Each invitation sends an email to an address that the sender chose. */
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
 /** Nobody may fill a mailbox with invitations to new organizations. */
 const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
@@ -31,10 +31,9 @@ async function countInvitation(actor: Actor, orgId: string, emailCanonical: stri
   await consumeThrottle(throttleKey("invite", sender), INVITE_LIMIT);
 }
 
-/** Without mail, the administrator passes the link on; administrators may give anybody this role anyway. */
+/** For installations without mail. The administrator passes the link on. */
 type UnsentLink = { link?: string };
 
-/** A second invitation to one address replaces the first. */
 export async function createInvitation(
   actor: Actor,
   orgId: string,
@@ -167,7 +166,7 @@ export type Invitation = {
   expiresAt: Date;
 };
 
-/** Undefined for a link that was never sent or was replaced. */
+/** Undefined for a replaced link. */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
     where: { tokenHash: hashToken(token) },
@@ -198,7 +197,6 @@ export type OpenInvitation = {
   isExpired: boolean;
 };
 
-/** Includes expired ones, which can be sent again. */
 export async function listInvitations(actor: Actor, orgId: string, request: PageRequest = {}): Promise<Page<OpenInvitation>> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const where = { orgId, acceptedAt: null, revokedAt: null };
@@ -235,9 +233,7 @@ export async function revokeInvitation(actor: Actor, orgId: string, invitationId
   });
 }
 
-/**
- * A removed administrator must not return through an invitation. Includes those sent again, because the sender may get the link.
- */
+/** A removed administrator must not return through an invitation. The sender of a repeated invitation may have its link. */
 export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
   const since = new Date(Date.now() - INVITATION_SECONDS * 1000);
   await tx.$executeRaw`

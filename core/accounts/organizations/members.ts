@@ -30,7 +30,7 @@ type MemberSearch = PageRequest & {
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** Email addresses are private. Selects the page from an index before any user is looked up (decision 043). */
+/** An index gives the page before any user is looked up (decision 043). */
 export async function listMembers(
   actor: Actor,
   orgId: string,
@@ -83,7 +83,7 @@ export async function findMember(actor: Actor, orgId: string, username: string):
   };
 }
 
-/** Without the user's agreement: only for the operator. */
+/** Adds without the user's agreement, so only the operator may. */
 export async function addMember(
   actor: Actor,
   orgId: string,
@@ -124,7 +124,7 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
   });
 }
 
-/** Access to the organization that the user granted to apps does not return if they rejoin (S49). */
+/** Access that the user granted to apps does not return if the user rejoins (S49). */
 export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {
   const isLeaving = actorId(actor) === userId;
   const action = isLeaving ? "organization.leave" : "organization.manage";

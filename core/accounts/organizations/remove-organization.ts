@@ -9,13 +9,11 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
 import { organizationDeletedEmail } from "../emails/organization-emails.ts";
 
-/** Those who joined first. */
 const RECIPIENTS_MAX = 20;
 
 /**
- * The audit log and the handle stay (decision 043). Doors call the hub's `deleteOrganization`. @param deleteRest deletes what
- * else the organization owns, in this transaction; returns how much, for the audit log @throws ServiceError also
- * `reauthentication_required` (S113)
+ * The audit log and the handle stay (decision 043, S113). Doors call the hub's `deleteOrganization`.
+ * @param deleteRest deletes what else the organization owns, in this transaction, and returns how much
  */
 export async function removeOrganization(
   actor: Actor,
@@ -51,7 +49,6 @@ export async function removeOrganization(
 /** Deleting many repositories takes a while. */
 const DELETION_MS = 5 * 60 * 1000;
 
-/** Also unbinds other owners' apps. */
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({

@@ -6,7 +6,6 @@ import { invalidRequest } from "#core/errors.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { organizationPlans } from "./plans.ts";
 
-/** Null removes the plan. */
 export async function setPlan(actor: Actor, orgId: string, value: string | null, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.set_plan", { orgId }, { what: "Organization" });
   const plan = value === null ? null : organizationPlans.find((known) => known === value);

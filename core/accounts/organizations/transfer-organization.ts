@@ -11,9 +11,7 @@ import { parseRole } from "./membership.ts";
 import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
 
 type Transfer = {
-  /** A member, by username. */
   username: string;
-  /** The former administrator's new role, or `leave`. */
   afterwards: string;
 };
 

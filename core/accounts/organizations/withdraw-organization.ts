@@ -3,21 +3,18 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { heldSecretEmail } from "../emails/organization-emails.ts";
 import { isWithinThrottle, throttleKey } from "../throttle.ts";
 
-/** Rejoining must not restore it. Each use of a token checks the membership anyway. */
+/** Rejoining must not restore the access. */
 export async function withdrawOrganization(tx: Db, userId: string, orgId: string): Promise<void> {
   await tx.$executeRaw`UPDATE oauth_consent SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
   await tx.$executeRaw`UPDATE oauth_grant SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
 }
 
-/** Those who joined first. */
 const RECIPIENTS_MAX = 20;
 const APPS_MAX = 20;
-/** For one former administrator: changing a role again and again must not fill mailboxes or the shared mail queue (S56). */
+/** Repeated role changes must not fill mailboxes or the shared mail queue (S56). */
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
-/**
- * A former administrator may hold secrets or keys of bound apps (decision 044). Call it once the role or the membership is gone.
- */
+/** Call this function once the role or the membership is gone (decision 044). */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
   if (apps.length === 0) return;
@@ -37,8 +34,8 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
 }
 
 /**
- * Only the audit log knows who was shown a secret and who set the keys (docs/decisions/027). A user who transferred the app to
- * the organization may have set its keys before.
+ * Only the audit log knows who was shown a secret and who set the keys (docs/decisions/027). A user may have set an app's keys
+ * before transferring the app.
  */
 function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
   return tx.$queryRaw`

@@ -8,7 +8,10 @@ const PASSWORD_MAX_CHARACTERS = 256;
 // Shorter names occur in many good passwords by chance.
 const NAME_MIN_CHARACTERS = 4;
 
-/** No composition rules (NIST SP 800-63B). @param names username, full name and email address of its owner */
+/**
+ * NIST SP 800-63B.
+ * @param names username, full name and email address of its owner
+ */
 export function checkPassword(value: unknown, names: readonly string[], field = "password"): string {
   const password = plainText(field, value, 10_000);
   const length = [...password].length;
@@ -73,7 +76,7 @@ function bare(text: string): string {
     .replace(/[^\p{L}]/gu, "");
 }
 
-/** Deliberately short: throttling (S115) protects against guessing, and this list only stops the first dozen tries. */
+/** Throttling (S115) protects against guessing. This list only stops the first dozen tries. */
 const commonPasswords: ReadonlySet<string> = new Set(
   `
   password passwort motdepasse contrasena senha wachtwoord parola passw pass passpass passphrase mypassword thepassword

@@ -11,10 +11,7 @@ import type { PasswordTask } from "./password-thread.ts";
 
 const THREADS = 2;
 
-/**
- * No limit counts correct passwords, so a few accounts could keep the processor busy. Nearly all callers are not signed in yet,
- * so they count as addresses.
- */
+/** No limit counts correct passwords, so a few accounts could keep the processor busy. */
 const hashing = fairQueue({ name: "passwords", slots: THREADS, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
 // Each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
@@ -22,7 +19,7 @@ const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { al
 keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
-/** 30 ms of hashing would delay every page (S137), so it runs in a thread of lower priority. libuv's threads also read files. */
+/** Hashing takes 30 ms, which would delay every page (S137). libuv's threads also read files. */
 async function inThread<T>(task: PasswordTask): Promise<T> {
   try {
     // The thread may have ended while it was idle.
@@ -80,8 +77,8 @@ export async function hashPassword(password: string): Promise<string> {
 let decoy: Promise<string> | undefined;
 
 /**
- * Without a hash, hashes a decoy, so that the time reveals nothing (S115). @param within the account as typed: attempts from one
- * address take turns by account. It must not depend on whether the account exists.
+ * A decoy makes the time the same without a hash (S115).
+ * @param within the account as typed: attempts from one address take turns by account
  */
 export async function verifyPassword(
   passwordHash: string | null | undefined,

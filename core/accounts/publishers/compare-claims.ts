@@ -1,6 +1,6 @@
 import type { Claims } from "./preset.ts";
 
-/** Numbers that JSON cannot represent exactly never match: rounding must not make two ids equal. */
+/** Rounding must not make two ids equal, so inexact numbers never match. */
 export function differingClaim(wanted: Claims, token: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(wanted).find((name) => textOfClaim(token, name) !== wanted[name]);
 }
@@ -13,7 +13,6 @@ export function hasRequiredClaims(
   return Object.keys(claims).length > 0 && differingClaim({ ...claims, ...pinned }, token) === undefined;
 }
 
-/** Undefined if the claim is absent, not a scalar, or cannot be stored. */
 export function textOfClaim(token: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(token, name) ? token[name] : undefined;
   if (typeof value === "string") return value.includes("\0") || !value.isWellFormed() ? undefined : value;

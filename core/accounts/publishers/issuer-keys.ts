@@ -5,22 +5,18 @@ import { log } from "#core/log.ts";
 import { loggableAddress } from "#core/outbound/parse-target.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 
-/**
- * Anybody can send a token that names an issuer, so only issuers that somebody here trusts are contacted, at a limited rate
- * (S98).
- */
+/** Anybody can send a token that names an issuer, so only trusted issuers are contacted, at a limited rate (S98). */
 const FRESH_MIN_SECONDS = 60;
 /** A key that its issuer has removed is rejected after at most this long. */
 const FRESH_MAX_SECONDS = 60 * 60;
 const FRESH_DEFAULT_SECONDS = 10 * 60;
-/** After a failure, or a search for a missing key. */
+/** Also after a search for a missing key. */
 const RETRY_AFTER_MS = 5_000;
 const ISSUERS_MAX = 500;
 
 type Entry = {
   keySet?: JSONWebKeySet;
   freshUntil: number;
-  /** The time of the last request, successful or not. */
   requestedAt: number;
   failure?: IssuerUnusable;
   request?: Promise<JSONWebKeySet>;
@@ -28,7 +24,7 @@ type Entry = {
 
 const issuers = new Map<string, Entry>();
 
-/** @param isKeyUnknown a token names a key that is not cached: the issuer may have changed its keys */
+/** @param isKeyUnknown a token names a key that is not cached */
 export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
   const entry = entryOf(issuer);
   if (entry.request) return entry.request;
@@ -65,7 +61,6 @@ const freshKeys = ({ keySet, freshUntil }: Entry): JSONWebKeySet | undefined => 
 
 function entryOf(issuer: string): Entry {
   const known = issuers.get(issuer);
-  // Inserted again, so that the most recently used one is evicted last.
   issuers.delete(issuer);
   const entry = known ?? { freshUntil: 0, requestedAt: 0 };
   issuers.set(issuer, entry);
@@ -77,10 +72,7 @@ type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | undefined
 
 const KEYS_MAX = 100;
 
-/**
- * OpenID Connect Discovery §4; the document must name exactly the requested issuer (§4.3). Leaves out keys that take too long to
- * verify with, because anybody can be an issuer (S137).
- */
+/** OpenID Connect Discovery §4 and §4.3. Anybody can be an issuer with keys that take too long to verify with (S137). */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { value: document } = await fetchJson(address, "the issuer's discovery document");
@@ -103,7 +95,7 @@ const DEADLINE_MS = 2_500;
 
 type FetchedJson = {
   value: Record<string, unknown>;
-  /** From Cache-Control; undefined if the response has none. */
+  /** Undefined without Cache-Control. */
   maxAgeSeconds: number | undefined;
 };
 

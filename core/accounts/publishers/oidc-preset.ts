@@ -35,7 +35,7 @@ export const oidc: Preset = {
   run: ["sub"],
 };
 
-/** Checked by the protocol itself: as a condition they would either always or never match. */
+/** The protocol checks these claims. As conditions, they would always or never match. */
 const PROTOCOL_CLAIMS = new Set(["iss", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce"]);
 const CLAIMS_MAX = 20;
 const CLAIM_MAX_CHARACTERS = 500;
@@ -48,7 +48,7 @@ function readClaimLines(text: string): Claims {
     const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
     if (!/^\S+$/.test(name) || value === "") throw refuse("Enter each claim as name = value, one per line.");
     if (PROTOCOL_CLAIMS.has(name)) throw refuse(`${name} is always checked. Use claims that identify the job.`);
-    // As an object's property it would silently disappear, and the condition with it.
+    // An object would lose this property, and the condition with it.
     if (name === "__proto__") throw refuse(`${name} cannot be a claim's name here.`);
     if (claims.has(name)) throw refuse(`${name} occurs twice.`);
     if (name.length > 100 || value.length > CLAIM_MAX_CHARACTERS) throw refuse("This claim is too long.");

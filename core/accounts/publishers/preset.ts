@@ -2,13 +2,11 @@
 export type Claims = Readonly<Record<string, string>>;
 
 export type PresetField = Readonly<{
-  /** Unique across all presets: forms use it unchanged. */
   name: string;
   label: string;
   hint: string;
   placeholder: string;
   isRequired?: true;
-  /** For other values, `problem` is shown beside the field. */
   shape: RegExp;
   problem: string;
 }>;
@@ -20,6 +18,5 @@ export type Preset = Readonly<{
   read(values: Readonly<Record<string, string | undefined>>): { issuer: string; claims: Claims };
   /** Claims that never name two repositories or owners, even after renaming or recreation (S100). */
   immutable: readonly string[];
-  /** Claims that identify the run, for logs. */
   run: readonly string[];
 }>;

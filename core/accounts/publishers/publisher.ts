@@ -5,7 +5,6 @@ import { isPresetName, type PresetName, presets } from "./presets.ts";
 export type TrustedPublisher = {
   id: string;
   preset: PresetName;
-  /** `iss`, exactly. */
   issuer: string;
   claims: Claims;
   /** Recorded on first use (S100). */
@@ -14,7 +13,6 @@ export type TrustedPublisher = {
   createdById: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Null after a token was accepted. */
   lastRefusal: { at: Date; reason: string } | null;
 };
 
@@ -50,7 +48,7 @@ export function toPublisher(row: Row): TrustedPublisher {
 
 export function pipelineOf({ preset, claims }: Pick<TrustedPublisher, "preset" | "claims">): string {
   const { label, run } = presets[preset];
-  // JSONB sorts claims by the length of their names, so the first one is often the branch, which other pipelines have too.
+  // JSONB sorts claims by the length of their names, so the first one is often the branch.
   const names = [...run.slice(0, 1), ...Object.keys(claims)].filter((name) => !["ref", "environment", "sub"].includes(name));
   const name = names.find((one) => Object.hasOwn(claims, one));
   return (name && claims[name]) ?? label;

@@ -11,9 +11,8 @@ import { lockLiveUser } from "../users/find-user.ts";
 import { hasSecondStep, organizationsRequiringSecondStep, requireLossConfirmed } from "./find-second-step.ts";
 
 type SecondStepChange = {
-  /** The email to the owner, as sentences; null if the change does not affect security. */
+  /** The email to the owner, as sentences. Null if the change does not affect security. */
   message: string | null;
-  /** The organizations to which, as the page has told the user, they lose access. */
   closes?: readonly string[];
   from: RequestOrigin;
 };
@@ -26,8 +25,8 @@ const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 export const TOGGLES_PER_HOUR = 10;
 
 /**
- * Every change of how a user signs in requires recent authentication (S113) and is logged (S116). @throws ServiceError also
- * `conflict` if the user would lose access to an organization that is not in `closes`
+ * S113, S116.
+ * @throws ServiceError `conflict` if the user would lose access to an organization that is not in `closes`
  */
 export async function changeSecondStep<T>(
   actor: Person,

@@ -10,13 +10,12 @@ import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 import { hasSecondStep } from "./find-second-step.ts";
 import { openSecondStep } from "./pending-second-step.ts";
 
-/** Before a sensitive change (S113). */
 export async function reauthenticate(actor: Person, password: unknown, from: RequestOrigin): Promise<SignInOutcome> {
   await checkOwnPassword(actor.userId, password, from);
   return db().$transaction((tx) => completeReauthentication(tx, actor, { methods: ["pwd"] }, from));
 }
 
-/** For users who sign in with a provider: a stolen session does not include the second step (docs/decisions/041). */
+/** A stolen session does not include the second step (docs/decisions/041). */
 export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
   return db().$transaction(async (tx) => {
     const { passwordHash } = await tx.user.findUniqueOrThrow({ where: { id: actor.userId }, select: { passwordHash: true } });
@@ -27,7 +26,7 @@ export async function reauthenticateWithoutPassword(actor: Person, from: Request
   });
 }
 
-/** The user has repeated the first step (S113). Doors pass the result to `continueSignIn`. */
+/** Doors pass the result to `continueSignIn` (S113). */
 export async function completeReauthentication(
   tx: Db,
   actor: Person,
@@ -41,8 +40,8 @@ export async function completeReauthentication(
 }
 
 /**
- * The old token becomes invalid (ASVS 7.2.4, S34). @param session the token that the browser sent, if it must belong to the
- * session that is continued
+ * ASVS 7.2.4, S34.
+ * @param session the token that the browser sent, if it must belong to the continued session
  */
 export async function renewAuthentication(
   tx: Db,

@@ -2,8 +2,8 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
 /**
- * A random code is right once in 333,333 attempts, since three are accepted at a time. Correct codes do not reset the day's
- * counter, so that guessing takes years.
+ * Three codes are accepted at a time, so a random code is right once in 333,333 attempts. Correct codes do not reset the day's
+ * counter.
  */
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
 export const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
@@ -17,12 +17,11 @@ const CHALLENGE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 15 * 60 };
 type SecondStepKind = "code" | "recovery-code" | "passkey";
 
 type SecondStepAttempt = {
-  /** After the last attempt, the account's owner is notified. */
   isLast: boolean;
   succeeded: () => Promise<void>;
 };
 
-/** Per account and per address (S115). A passkey cannot be guessed, so it counts by address only. */
+/** S115. A passkey cannot be guessed, so it counts by address only. */
 export async function countSecondStepAttempt(
   userId: string,
   kind: SecondStepKind,

@@ -5,7 +5,6 @@ import { conflict } from "#core/errors.ts";
 export type ListedPasskey = {
   id: string;
   name: string;
-  /** Whether its provider keeps a copy. */
   isBackedUp: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -14,7 +13,6 @@ export type ListedPasskey = {
 type SecondStep = {
   hasPassword: boolean;
   passkeys: ListedPasskey[];
-  /** Null without an authenticator app. */
   authenticatorSince: Date | null;
   recoveryCodesLeft: number;
 };
@@ -46,7 +44,6 @@ export type SignInRequirement = {
   fullName: string;
   requiresSecondStep: boolean;
   requiresProvider: boolean;
-  /** Until the user meets these, the organization is closed to them. */
   unmet: SecurityRestriction[];
 };
 
@@ -65,7 +62,7 @@ export async function listSignInRequirements(userId: string): Promise<SignInRequ
   return rows;
 }
 
-/** Recovery codes replace a second step but are not one. The view `member_standing` has the same condition. */
+/** A recovery code is not a second step. The view `member_standing` has the same condition. */
 export async function hasSecondStep(userId: string, tx: Db = db()): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ has: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM passkey WHERE user_id = ${userId})

@@ -19,14 +19,12 @@ import { verifyPasskey } from "./verify-passkey.ts";
 export type SecondStepProof =
   | { kind: "code"; code: string }
   | { kind: "recovery-code"; code: string }
-  /** @param response the browser's passkey response, unchanged */
   | { kind: "passkey"; response: unknown };
 
 export type FinishSecondStepInput = {
-  /** The token of `completeSignIn`, from the browser's cookie. */
   token: string | undefined;
   proof: SecondStepProof;
-  /** The session token that the browser sent: replaced by a sign-in (S34), renewed by a reauthentication. */
+  /** Replaced by a sign-in (S34), renewed by a reauthentication. */
   session: string | undefined;
 };
 
@@ -40,7 +38,7 @@ export async function finishSecondStep(
   const { userId } = pending;
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
-    // Before the transaction: a response uses up its challenge, even if the rest fails.
+    // A response uses up its challenge even if the transaction fails.
     if (proof.kind === "passkey") await verifyPasskeyProof(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
@@ -76,7 +74,7 @@ async function acceptProof(tx: Db, userId: string, proof: SecondStepProof, from:
   return "otp";
 }
 
-/** `mfa` only if two factors were shown here: we cannot vouch for what another provider checked. */
+/** `mfa` only if two factors were shown here. */
 function withSecond(first: readonly AuthenticationMethod[], second: AuthenticationMethod): AuthenticationMethod[] {
   return first.length > 0 ? [...first, second, "mfa"] : [second];
 }
@@ -97,7 +95,7 @@ async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: 
   });
 }
 
-/** RFC 6238 §5.2: one conditional statement, so that only one of several parallel uses succeeds. */
+/** RFC 6238 §5.2: of several parallel uses, one succeeds. */
 async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<void> {
   const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
   const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);
@@ -108,7 +106,6 @@ async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<voi
   throw wrongCode("code", "This code is incorrect or was already used. Enter the code that your authenticator app shows now.");
 }
 
-/** @returns how many are left */
 async function acceptRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
   const codeHash = { in: await recoveryCodeHashes(tx, userId, code) };
   const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt: new Date() } });

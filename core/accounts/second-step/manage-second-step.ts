@@ -39,7 +39,6 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
   });
 }
 
-/** @param closes as in `removePasskey` */
 export async function removeTotp(actor: Person, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   const message = "Your authenticator app was removed. Its codes no longer work.";

@@ -8,20 +8,20 @@ import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 
 export type PendingSecondStep = { step: "second-step"; userId: string; token: string; expiresAt: Date };
 
-/** Only permits an attempt at the second step. @param sessionId the session to reauthenticate (S113); null for a sign-in */
+/** @param sessionId the session to reauthenticate (S113), null for a sign-in */
 export async function openSecondStep(
   tx: Db,
   userId: string,
   { methods, sessionId }: { methods: readonly AuthenticationMethod[]; sessionId: string | null },
 ): Promise<PendingSecondStep> {
-  // A unique subject, so that an attacker who knows the password cannot end the owner's sign-in by beginning again.
+  // An attacker who knows the password must not end the owner's sign-in by beginning again.
   const data = { methods: [...methods], sessionId };
   const token = await issueOneTimeToken(tx, { purpose: "second-step", userId, subject: newId(), data });
   return { step: "second-step", userId, token, expiresAt: new Date(Date.now() + oneTimeTokenSeconds["second-step"] * 1000) };
 }
 
 export type FoundSecondStep = OneTimeTokenData["second-step"] & {
-  /** Its challenges are bound to this id; not the token. */
+  /** Challenges are bound to this id, not to the token. */
   id: string;
   userId: string;
 };

@@ -11,10 +11,9 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { hasSecondStep } from "./find-second-step.ts";
 
-/** Each new set needs ten slow hashes. */
 const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
 
-/** Earlier codes stop working. Codes are stored hashed, so they can be read only now. */
+/** Only hashes are stored, so the codes can be read only now. */
 export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Promise<string[]> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
@@ -35,11 +34,9 @@ export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Pro
 
 const RECOVERY_CODES = 10;
 
-// Digits and letters that are not confused with each other: 5 bits each.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const CODE_CHARACTERS = 10;
 
-/** `xxxxx-xxxxx`: 50 random bits. */
 function newRecoveryCode(): string {
   const code = Array.from({ length: CODE_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
   return `${code.slice(0, 5)}-${code.slice(5)}`;
@@ -48,8 +45,7 @@ function newRecoveryCode(): string {
 const SALT_BYTES = 16;
 
 /**
- * 50 bits could be searched, so a code is hashed like a password (ASVS 6.5.2). A user's ten codes share one encrypted salt
- * (S130), so that one hash finds the code.
+ * A search could find 50 bits, so a code is hashed like a password (ASVS 6.5.2). A user's codes share one encrypted salt (S130).
  */
 export async function recoveryCodeHashes(tx: Db, userId: string, code: string): Promise<string[]> {
   const row = await tx.recoveryCode.findFirst({ where: { userId }, select: { sealedSalt: true } });
@@ -59,7 +55,7 @@ export async function recoveryCodeHashes(tx: Db, userId: string, code: string): 
   return Promise.all(salts.map((salt) => hashRecoveryCode(code, salt)));
 }
 
-/** For codes without a stored salt; a rotation of SECRET_KEY stores it. */
+/** For codes without a stored salt. A rotation of SECRET_KEY stores the salt. */
 export function deriveSalt(key: Buffer, userId: string): Buffer {
   return createHmac("sha256", key).update(userId).digest().subarray(0, SALT_BYTES);
 }

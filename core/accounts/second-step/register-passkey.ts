@@ -55,7 +55,10 @@ function requireRoomForPasskey(passkeys: number): void {
   throw conflict(`An account can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
 }
 
-/** WebAuthn Level 3 §7.1. @param answer the browser's unchanged response to `beginPasskeyRegistration` */
+/**
+ * WebAuthn Level 3 §7.1.
+ * @param answer the browser's unchanged response to `beginPasskeyRegistration`
+ */
 export async function registerPasskey(
   actor: Person,
   answer: unknown,
@@ -109,9 +112,7 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
   }
 }
 
-/**
- * For "android-key", the library would fetch revocation lists from any address that the statement's own certificates name (S117).
- */
+/** For "android-key", the library would fetch revocation lists from addresses that the statement itself names (S117). */
 function withoutStatement(answer: RegistrationResponseJSON): RegistrationResponseJSON {
   const authData = decodeAttestationObject(Buffer.from(answer.response.attestationObject, "base64url")).get("authData");
   const attestation = new Map<string, string | Map<string, never> | Uint8Array>([

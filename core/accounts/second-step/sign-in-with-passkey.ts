@@ -56,16 +56,14 @@ async function ask(terms: ChallengeTerms, userVerification: "required" | "prefer
 }
 
 type SignInWithPasskeyInput = {
-  /** The browser's passkey response, unchanged. */
   response: unknown;
-  /** From this browser's cookie: a response made elsewhere signs nobody in here (login CSRF). */
+  /** Login CSRF: a response made elsewhere signs nobody in here. */
   challenge: string | undefined;
   replaces: string | undefined;
 };
 
 /**
- * Counts as both steps, since the device has verified its user (NIST SP 800-63B §3.1.6). Unknown and deleted passkeys and
- * disabled users get the same response after the same work.
+ * Counts as both steps (NIST SP 800-63B §3.1.6). Unknown passkeys and disabled users get the same response after the same work.
  */
 export async function signInWithPasskey(
   { response, challenge, replaces }: SignInWithPasskeyInput,
@@ -82,7 +80,10 @@ export async function signInWithPasskey(
   });
 }
 
-/** S113. @param session the token that the browser sent */
+/**
+ * S113.
+ * @param session the token that the browser sent
+ */
 export async function reauthenticateWithPasskey(
   { userId, sessionId }: Person,
   { response, session }: { response: unknown; session: string | undefined },

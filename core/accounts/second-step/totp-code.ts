@@ -24,7 +24,6 @@ export function totpUri(secret: string, username: string): string {
 export function matchingStep(secret: string, code: string, at = Date.now()): number | undefined {
   const token = code.replace(/\s/g, "");
   if (!/^\d{6}$/.test(token)) return undefined;
-  // Compares in constant time.
   const key = Secret.fromBase32(secret);
   const delta = TOTP.validate({ ...SETTINGS, token, secret: key, timestamp: at, window: WINDOW_STEPS });
   return delta === null ? undefined : TOTP.counter({ period: SETTINGS.period, timestamp: at }) + delta;

@@ -41,7 +41,6 @@ async function enrolledSecret(userId: string): Promise<{ secret: string; tokenHa
   return { secret: unseal(TOTP_SEAL, Buffer.from(sealedSecret, "base64")), tokenHash: row.tokenHash };
 }
 
-/** The first code is used up: it cannot sign in as well. */
 export async function confirmTotp(actor: Person, input: { code: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   const code = plainText("code", input.code, 100);

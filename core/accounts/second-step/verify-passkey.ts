@@ -17,8 +17,9 @@ import { issueOneTimeToken, type PasskeyUse, useOneTimeToken } from "../one-time
 type VerifiedPasskey = { userId: string; passkeyId: string };
 
 /**
- * WebAuthn Level 3 §7.2. @param terms if `userId` is null, the passkey itself identifies the user @param isVerificationRequired
- * for a passkey that counts as both steps @throws ServiceError `unauthorized`, the same for every reason
+ * WebAuthn Level 3 §7.2.
+ * @param terms if `userId` is null, the passkey itself identifies the user
+ * @param isVerificationRequired for a passkey that counts as both steps
  */
 export async function verifyPasskey(
   answer: unknown,
@@ -73,7 +74,7 @@ async function recordUse({ id, counter }: Passkey, { newCounter, credentialBacke
 /** `boundTo`: the session or pending sign-in that requested the challenge. */
 export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
 
-/** 256 random bits (WebAuthn Level 3 §13.4.3), stored hashed. */
+/** 256 random bits (WebAuthn Level 3 §13.4.3). */
 export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
   // A unique subject: a second tab must not invalidate the first one's challenge.
   const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
@@ -83,7 +84,10 @@ export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTer
 
 const clientData = z.object({ challenge: z.string().max(200) });
 
-/** Uses the challenge up even if the response is wrong. @returns the challenge, in base64url */
+/**
+ * Uses the challenge up even if the response is wrong.
+ * @returns the challenge, in base64url
+ */
 export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
   const taken = await db()

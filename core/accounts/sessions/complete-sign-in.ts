@@ -8,22 +8,19 @@ import { endSiteSessionByToken } from "./end-site-session.ts";
 import { type AuthenticationMethod, renewSiteSession, type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
 
 type FirstStep = {
-  /** The methods that were checked here; none if an identity provider authenticated the user. */
+  /** None if an identity provider authenticated the user. */
   methods: readonly AuthenticationMethod[];
   provedBy: "password" | "passkey" | "provider";
   providerId?: string;
-  /** Now, unless a provider's authentication is older or proves less (S113). */
+  /** A provider's authentication may be older or prove less (S113). */
   provedAt?: Date;
-  /** The session token that the browser sent; it becomes invalid (S34). */
+  /** This session becomes invalid (S34). */
   replaces?: string | undefined;
 };
 
 export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSession) | PendingSecondStep;
 
-/**
- * A provider's authentication does not replace the second step that was set up here. Doors pass the outcome to `continueSignIn`
- * (app/_server/continue-sign-in.ts).
- */
+/** Doors pass the outcome to `continueSignIn` (app/_server/continue-sign-in.ts). */
 export async function completeSignIn(tx: Db, userId: string, first: FirstStep, from: RequestOrigin): Promise<SignInOutcome> {
   await lockForSignIn(tx, userId);
   if (await hasSecondStep(userId, tx)) return openSecondStep(tx, userId, { methods: first.methods, sessionId: null });
@@ -36,7 +33,6 @@ export async function lockForSignIn(tx: Db, userId: string): Promise<void> {
   if (live.length === 0) throw accountIsDisabled();
 }
 
-/** The caller has locked the user. */
 export async function startSignedIn(
   tx: Db,
   userId: string,

@@ -24,7 +24,7 @@ export async function signOutElsewhere(userId: string, keepSessionId: string, fr
   });
 }
 
-/** Another user's session is `not_found` too (S136; S113). */
+/** S113. Another user's session is `not_found` too (S136). */
 export async function endSiteSession(userId: string, sessionId: string, from: RequestOrigin = noOrigin): Promise<void> {
   if (!isId(sessionId)) throw notFound("Session");
   await db().$transaction(async (tx) => {
@@ -42,7 +42,10 @@ export async function endSiteSessionByToken(token: string, tx: Db = db()): Promi
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** S113. @returns how many were ended */
+/**
+ * S113.
+ * @returns how many were ended
+ */
 export async function endOtherSiteSessions(userId: string, keepSessionId: string, tx: Db = db()): Promise<number> {
   const { count } = await tx.siteSession.updateMany({
     where: { userId, endedAt: null, id: { not: keepSessionId } },
@@ -56,7 +59,7 @@ export async function endAllSiteSessions(userId: string, tx: Db = db()): Promise
   await tx.siteSession.updateMany({ where: { userId, endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** They already grant nothing, but apps must be notified of their end. */
+/** Expired sessions grant nothing, but apps must be notified of their end. */
 export async function endExpiredSiteSessions(): Promise<void> {
   await pool().query("UPDATE site_session SET ended_at = expires_at WHERE expires_at <= now() AND ended_at IS NULL");
 }

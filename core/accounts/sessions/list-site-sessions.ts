@@ -3,14 +3,12 @@ import { describeDevice } from "./describe-device.ts";
 
 export type ListedSiteSession = {
   id: string;
-  /** For example "Firefox on Linux". */
   device: string;
   ip: string | null;
   createdAt: Date;
   lastSeenAt: Date;
 };
 
-// The oldest leave the list before they leave the table.
 const LIST_MAX_ROWS = 100;
 
 /** The most recently used first (S113). */

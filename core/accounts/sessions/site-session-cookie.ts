@@ -7,8 +7,8 @@ export type SiteSessionCookie = {
 };
 
 /**
- * S111. `__Host-`: no subdomain and no plain http page can set the cookie. Cookies ignore ports, so the name contains ORIGIN's
- * port: two services on one machine must not sign out each other's users.
+ * S111. `__Host-`: subdomains and plain http pages cannot set the cookie. Cookies ignore ports, so the name contains ORIGIN's
+ * port.
  */
 export function siteSessionCookie(): SiteSessionCookie {
   const { protocol, port } = new URL(env().ORIGIN);

@@ -4,12 +4,11 @@ import { hashToken, newToken } from "../../crypto/token.ts";
 import { type Db, db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 
-/** The end applies if the session is not used. */
 export type StartedSiteSession = { token: string; expiresAt: Date };
 
 /**
- * A new token of 256 bits (S111), never one that the browser sent: prevents session fixation (S34). Does not ask for the second
- * step: sign-ins go through `completeSignIn`.
+ * Session fixation (S34): never a token that the browser sent (S111). Sign-ins go through `completeSignIn`, which asks for the
+ * second step.
  */
 export async function startSiteSession(
   userId: string,
@@ -36,8 +35,8 @@ export async function startSiteSession(
 }
 
 /**
- * The session has not ended, so apps get no logout notice (S34). @returns undefined if the token does not belong to a live
- * session of theirs
+ * S34.
+ * @returns undefined if the token does not belong to a live session of this user
  */
 export async function renewSiteSession(
   userId: string,
@@ -71,7 +70,7 @@ export async function renewSiteSession(
   return count === 1 ? { token: renewed, expiresAt } : undefined;
 }
 
-/** The terms of `amr` (RFC 8176 §2; `pop` of OpenID Connect EAP). */
+/** RFC 8176 §2. `pop` is of OpenID Connect EAP. */
 export type AuthenticationMethod = "pwd" | "otp" | "pop" | "mfa";
 
 /** S112. */
@@ -80,5 +79,4 @@ export const SITE_SESSION_INACTIVITY_SECONDS = 14 * 24 * 60 * 60;
 /** However much the session is used (S112). */
 export const SITE_SESSION_ABSOLUTE_SECONDS = 90 * 24 * 60 * 60;
 
-/** At most one write a minute for each session. */
 export const LAST_SEEN_RESOLUTION_SECONDS = 60;

@@ -17,7 +17,6 @@ export const from: RequestOrigin = {
   userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0",
 };
 
-/** No counter is shared with another test. */
 export function fromElsewhere(): RequestOrigin {
   const [a, b, c] = Buffer.from(newId(), "hex").subarray(-3);
   return { ...from, ip: `10.${a}.${b}.${c}` };
@@ -44,7 +43,6 @@ const hashes = new Map<string, string>([
   [LONG_PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$dWG+vmMX/mlsoP8PL/haHQ$zqWtaE6X8v4USUT9pR0CRyO0CPwEOy9JKWQmerYVbD0"],
 ]);
 
-/** Hashes each password only once. */
 export async function userWithPassword(
   input: NewUserInput & { isOperator?: boolean },
   origin: RequestOrigin,
@@ -74,7 +72,6 @@ export async function fillAuditHour(userId: string): Promise<void> {
   );
 }
 
-/** Last authenticated an hour ago. */
 export function staleActor(actor: Person): Person {
   return { ...actor, authenticatedAt: new Date(Date.now() - 60 * 60 * 1000) };
 }

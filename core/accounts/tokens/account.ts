@@ -19,11 +19,10 @@ export type TokenOrganization = {
   restrictions: SecurityRestriction[];
 };
 
-/** Arguments of `json_build_object`, for `"user" u`. */
 export const ACCOUNT_FIELDS = `'id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
   'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website`;
 
-/** For `member_standing m JOIN organization o`. A token that the organization has cut off is one more restriction. */
+/** For `member_standing m JOIN organization o`. */
 export const organizationsJson = (
   tokenId: "t.id" | "g.id",
 ): string => `coalesce(json_agg(json_build_object('id', o.id, 'name', o.name,

@@ -6,7 +6,7 @@ import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** If the operator's command trusted it: the repository's owner, or the user as whom the job reads. */
+  /** If the operator's command trusted it, the repository's owner or the user as whom the job reads. */
   trustedById: string;
   preset: string;
   description: string;
@@ -14,7 +14,7 @@ export type CiToken = {
   expiresAt: Date;
 } & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: TokenAccount });
 
-// A token ends with its publisher, its repository, and the account that it reads as or that owns the repository.
+// A token ends with its publisher, its repository and the account.
 const find = (by: "token_hash" | "id") => `
   SELECT t.id, t.publisher_id AS "publisherId", coalesce(p.created_by_id, r.owner_id, t.user_id) AS "trustedById",
          p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",

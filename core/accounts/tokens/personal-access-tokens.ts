@@ -14,17 +14,16 @@ import { lockLiveUser } from "../users/find-user.ts";
 const TOKEN_NAME_MAX_CHARACTERS = 60;
 const TOKEN_MAX_DAYS = 366;
 
-// Few enough for an unpaged list.
 const TOKENS_MAX_PER_USER = 100;
 
 type NewPersonalAccessToken = {
   name: string;
   scopes: readonly string[];
-  /** 1 to 366; null for a token that works until it is revoked. */
+  /** 1 to 366. Null for a token that works until it is revoked. */
   expiresInDays: number | null;
 };
 
-/** Shown only once; its hash and last four characters are stored (S55). */
+/** Shown only once (S55). */
 export async function createPersonalAccessToken(
   actor: Actor,
   userId: string,
@@ -83,7 +82,6 @@ export type ListedPersonalAccessToken = {
   isExpired: boolean;
 };
 
-/** Includes expired tokens. */
 export async function listPersonalAccessTokens(actor: Actor, userId: string): Promise<ListedPersonalAccessToken[]> {
   await requirePermission(actor, "personal_access_token.list", { userId }, { what: "User" });
   const rows = await db().personalAccessToken.findMany({

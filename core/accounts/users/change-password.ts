@@ -23,7 +23,10 @@ import { takeAtLeast } from "../take-at-least.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
 import { RESPONSE_MILLISECONDS } from "./sign-up.ts";
 
-/** The current password is the proof (S113). Ends the other sessions (S112). @returns how many */
+/**
+ * S113, S112.
+ * @returns how many other sessions ended
+ */
 export async function changePassword(
   actor: Person,
   input: { currentPassword: string; newPassword: string },
@@ -51,7 +54,7 @@ export async function changePassword(
   });
 }
 
-/** For an account that was created with a provider (S113). */
+/** S113. For an account that was created with a provider. */
 export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
   const { userId, sessionId } = actor;
   await requirePermission(actor, "user.set_password", { userId }, { what: "User" });
@@ -71,10 +74,7 @@ export async function setPassword(actor: Person, input: { newPassword: string },
 const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
 
-/**
- * Without an account, the response and its time are the same (S115). The email goes to the stored address, never to the typed
- * one.
- */
+/** Without an account, the response and its time are the same (S115). The email never goes to the typed address. */
 export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {
   const { canonical } = parseEmailAddress(input.email);
   await consumeAddressThrottle("forgot-password", from.ip, ADDRESS_LIMIT);
@@ -97,7 +97,7 @@ async function lockByAddress(tx: Db, canonical: string): Promise<{ id: string; u
   return user;
 }
 
-/** Ends all sessions (S112). The second step stays, because a person who reads the user's mail has only one of the two steps. */
+/** S112. A person who reads the user's mail has only one of the two steps, so the second step stays. */
 export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {
   const link = await findOneTimeToken(token, "reset-password");
   const user = link?.userId ? await db().user.findUnique({ where: { id: link.userId, disabledAt: null } }) : null;

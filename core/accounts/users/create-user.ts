@@ -11,7 +11,6 @@ import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { displayText } from "../plain-text.ts";
 
-/** The address counts as verified. @returns the user's id */
 export async function createUser(
   actor: Actor,
   input: NewUserInput & { isOperator?: boolean },
@@ -29,14 +28,12 @@ export async function createUser(
 type NewUser = {
   handle: HandleName;
   fullName: string;
-  /** Confirmed by its owner, or entered by the operator. */
   email: EmailAddress;
-  /** Null for users who sign in with a provider. */
   passwordHash: string | null;
   isOperator?: boolean;
 };
 
-/** @param createdBy for the audit log; undefined if it was the new user, null for the operator's command */
+/** @param createdBy undefined for the new user, null for the operator's command */
 export async function insertUser(
   tx: Db,
   user: NewUser,

@@ -10,9 +10,8 @@ import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
- * The audit log and the handle stay: people who trust the handle could end up at a stranger's account. `deleteRest` deletes what
- * else the user owns, in this transaction. Doors call the hub's `deleteAccount`. @throws ServiceError also
- * `reauthentication_required` (S113)
+ * The handle stays, so that people who trust it do not end up at a stranger's account (S113). Doors call the hub's `deleteAccount`.
+ * @param deleteRest deletes what else the user owns, in this transaction
  */
 export async function deleteUser(
   actor: Actor,
@@ -47,7 +46,6 @@ export async function requireDeletable(actor: Actor, userId: string): Promise<vo
 type Deletable = {
   username: string;
   avatarId: string | null;
-  /** All locked. */
   administers: string[];
 };
 

@@ -7,7 +7,7 @@ import { conflict, notFound } from "#core/errors.ts";
 import { revokeInvitationsBy } from "../organizations/invitations.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
-/** All sessions and tokens end (S112). Disabling twice is not an error. */
+/** S112. Disabling twice is not an error. */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
@@ -23,7 +23,6 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
   });
 }
 
-/** Revoked access does not come back. */
 export async function enableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -38,7 +37,7 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
   });
 }
 
-/** A privilege change is in the audit log (S116). Requires recent authentication (S113). */
+/** S113, S116. */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.set_operator", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -58,7 +57,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
   });
 }
 
-/** The user's own tokens and those of apps stay; disabling the user ends them too. */
+/** Tokens stay. Disabling the user ends them too. */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -70,8 +69,8 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * S112. Revoked consents invalidate all their tokens, even one that is being issued at this moment (S43). The caller has locked
- * the user's row with `lockLiveUser`, so that nothing is added meanwhile.
+ * Revoked consents invalidate even a token that is being issued at this moment (S43, S112). The caller has locked the user's row
+ * with `lockLiveUser`.
  */
 export async function revokeEverything(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const revokedAt = new Date();
@@ -84,7 +83,6 @@ export async function revokeEverything(tx: Db, userId: string, by: { actor: Acto
   await revokeInvitationsBy(tx, userId);
 }
 
-/** These jobs may be the user's own. */
 async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const { username } = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true } });
   const removed = await tx.$queryRaw<{ orgId: string; count: number; repos: string[] }[]>`
@@ -114,7 +112,7 @@ export async function requireOtherOperator(tx: Db, userId: string): Promise<void
   }
 }
 
-/** In one order; until the transaction ends, none of them loses the role or is disabled. */
+/** In one order. Until the transaction ends, none of them loses the role or is disabled. */
 function lockOperators(tx: Db): Promise<{ id: string }[]> {
   return tx.$queryRaw`SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 }

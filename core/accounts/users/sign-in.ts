@@ -16,21 +16,18 @@ type SignInInput = {
   password: string;
   /** The browser's cookie (known-device.ts). */
   knownBy?: string | undefined;
-  /** The session token that the browser sent; it becomes invalid (S34). */
+  /** This session becomes invalid (S34). */
   replaces?: string;
 };
 
-/**
- * Every failure gets the same response after the same work (S115). Only callers with the right password learn whether there is a
- * second step.
- */
+/** Every failure gets the same response after the same work (S115). */
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
   const login = canonicalLogin(input.login);
   const password = presentedPassword(input.password);
   const user = await findByLogin(login);
   const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, login))) || !user?.passwordHash) {
-    // Without the typed login: people enter their password into that field by mistake.
+    // People enter their password into the login field by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
     // Not awaited: the response time must not reveal that the account exists (S115).
     if (user) void recordFailure(user.id, from);
@@ -46,7 +43,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
-/** Many addresses together can enter any number of wrong passwords, so the entries are limited (S144). */
+/** Many addresses together can enter any number of wrong passwords (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
   const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
   await recordAboutSomebody(db(), event).catch((error: unknown) =>
@@ -62,7 +59,7 @@ function canonicalLogin(value: unknown): string {
 
 type Candidate = { id: string; passwordHash: string | null; disabledAt: Date | null };
 
-/** One query for every login, so that an unknown one does not get its response sooner. */
+/** One query for every login, so that the time of an unknown login is the same. */
 async function findByLogin(login: string): Promise<Candidate | undefined> {
   const { rows } = await pool().query<Candidate>({
     name: "find-user-by-login",

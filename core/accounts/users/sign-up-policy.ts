@@ -7,7 +7,7 @@ import { ServiceError } from "../../errors.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { findInvitation } from "../organizations/invitations.ts";
 
-/** If closed, only people with an open invitation may. Identity providers have their own setting. */
+/** While sign-up is closed, only people with an open invitation may. Identity providers have their own setting. */
 type SignUpPolicy = {
   isOpen: boolean;
   changedAt: Date | null;
@@ -20,7 +20,6 @@ export async function readSignUpPolicy(tx: Db = db()): Promise<SignUpPolicy> {
   return { isOpen: (row?.value as { isOpen?: unknown } | undefined)?.isOpen !== false, changedAt: row?.updatedAt ?? null };
 }
 
-/** Requires recent authentication (S113). */
 export async function setSignUpPolicy(
   actor: Actor,
   { isOpen }: Pick<SignUpPolicy, "isOpen">,
@@ -44,7 +43,7 @@ export async function invitationAt(returnTo: string | null | undefined): Promise
   return invitation?.state === "open" ? invitation : undefined;
 }
 
-/** Checked at sign-up, and again when the account is created. */
+/** Checked at sign-up, and again when the account is created (S113). */
 export async function requireSignUp(email: { canonical: string }, returnTo: string | null | undefined): Promise<void> {
   if ((await readSignUpPolicy()).isOpen) return;
   const invitation = await invitationAt(returnTo);

@@ -12,15 +12,14 @@ import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttl
 import { type NewUserInput, parseNewUser } from "./create-user.ts";
 import { requireSignUp } from "./sign-up-policy.ts";
 
-/** Whether or not the address has an account. */
 export const RESPONSE_MILLISECONDS = 300;
 
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Stores the input with the emailed link and creates nothing, so that no response reveals an existing account (S115). @param
- * returnTo the path on this service to continue to
+ * Creates nothing yet, so that no response reveals an existing account (S115).
+ * @param returnTo the path on this service to continue to
  */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
   const { handle, email, fullName, password } = await parseNewUser(input);

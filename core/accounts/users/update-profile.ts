@@ -9,7 +9,6 @@ import { replaceImage } from "../../images/stored-image.ts";
 import { parseWebsite } from "../parse-website.ts";
 import { parseFullName } from "./create-user.ts";
 
-/** An empty website and a null avatar are removed. */
 type ProfileChanges = { fullName?: string; website?: string; avatar?: Uint8Array | null };
 
 export async function updateProfile(actor: Actor, userId: string, changes: ProfileChanges, from: RequestOrigin): Promise<void> {

@@ -17,13 +17,11 @@ import { insertUser } from "./create-user.ts";
 import { requireSignUp } from "./sign-up-policy.ts";
 
 type VerifyEmailInput = {
-  /** For a sign-up: the password chosen with it. */
+  /** For a sign-up. */
   password?: string;
-  /** If somebody else registered the requested one meanwhile. */
   username?: string | undefined;
-  /** The session token that the browser sent; it becomes invalid (S34). */
+  /** This session becomes invalid (S34). */
   replaces?: string | undefined;
-  /** For a changed address: the signed-in user. */
   actor?: Person | undefined;
 };
 
@@ -40,8 +38,8 @@ type VerifiedEmail =
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * The link only proves who reads the mailbox: somebody could sign up with another's address and have its owner press the button
- * (S142). So the user must also prove the password or hold the account.
+ * Somebody could sign up with another's address and have its owner press the button (S142). So the user must also prove the
+ * password or hold the account.
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
   const link = await findOneTimeToken(token, "sign-up", "change-email");

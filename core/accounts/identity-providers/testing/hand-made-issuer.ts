@@ -18,7 +18,6 @@ type HandMadeIssuer = HttpsSite & {
 
 const user = { sub: "u-1", email: "ada@upstream.test", email_verified: true, preferred_username: "ada", name: "Ada L." };
 
-/** Checks only PKCE in requests, so that tests notice if it is missing. */
 export async function startHandMadeIssuer(): Promise<HandMadeIssuer> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "k", alg: "RS256", use: "sig" }] };

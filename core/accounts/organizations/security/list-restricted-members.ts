@@ -38,7 +38,7 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
-/** Whether or not the requirement is enabled, so that administrators can talk to these members first. */
+/** Administrators can talk to these members before they enable the requirement. */
 export async function listMembersWithout(
   actor: Actor,
   orgId: string,

@@ -21,11 +21,9 @@ export type OrganizationSecurity = {
     linked: number;
   } | null;
   members: number;
-  /** Whether or not it is required. */
   withoutSecondStep: number;
-  /** Members who have not signed in with the issuer in the last 7 days, whether or not it is required. */
+  /** Members who have not signed in with the issuer in the last 7 days. */
   withoutProvider: number;
-  /** The caller cannot enable these. */
   own: { lacksSecondStep: boolean; lacksProvider: boolean };
 };
 
@@ -63,7 +61,10 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
-/** The same conditions as in the view `member_standing`. @param options `role` counts only members with that role */
+/**
+ * The same conditions as in the view `member_standing`.
+ * @param options `role` counts only members with that role
+ */
 async function countUnmet(
   orgId: string,
   { tx = db(), role = null }: { tx?: Db; role?: OrganizationRole | null } = {},
@@ -97,10 +98,7 @@ async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db(
 
 type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
-/**
- * A member who enables a requirement must meet it, and so must at least one administrator: nobody may lock out all
- * administrators.
- */
+/** Nobody may lock out all administrators. */
 export async function updateOrganizationSecurity(
   actor: Actor,
   orgId: string,

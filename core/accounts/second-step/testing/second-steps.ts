@@ -18,7 +18,6 @@ export function authenticatorOf(secret: string): TestAuthenticator {
   };
 }
 
-/** Uses up the code of the previous time step, so that later ones are unused. */
 export async function setUpAuthenticator(actor: Person): Promise<TestAuthenticator> {
   await startTotpEnrolment(actor);
   const enrolment = await findTotpEnrolment(actor);
@@ -33,7 +32,6 @@ export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey(
   return passkey;
 }
 
-/** Avoids `signIn`, whose hash is slow. @returns the token of the pending second step */
 export async function firstStep({ id }: Pick<TestPerson, "id">): Promise<string> {
   const first = { methods: ["pwd"], provedBy: "password" } as const;
   const outcome = await db().$transaction((tx) => completeSignIn(tx, id, first, fromElsewhere()));

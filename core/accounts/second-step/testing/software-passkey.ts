@@ -72,9 +72,7 @@ export class SoftwarePasskey {
     return Buffer.concat([rpIdHash, Buffer.from([flags]), counter, rest]);
   }
 
-  /**
-   * RFC 9053 §7.1.1: { kty: EC2, alg: ES256, crv: P-256, x, y, base IV }. The base IV (RFC 9052 §7.1) only makes the key longer.
-   */
+  /** RFC 9053 §7.1.1. The base IV (RFC 9052 §7.1) only makes the key longer. */
   #coseKey(): Buffer {
     const { x = "", y = "" } = this.#key.publicKey.export({ format: "jwk" });
     const part = (label: string, value: string) =>
