@@ -17,29 +17,24 @@ export type Person = {
   actsForOrgId?: ActsForOrgId;
 };
 
-/**
- * The organization that owns the resource, if a stored resource acts: sign-in requirements do not apply to an absent creator
- * (decision 071).
- */
+/** A stored resource's organization acts: sign-in requirements do not apply to the absent creator (decision 071). */
 type ActsForOrgId = string;
 
 export type TokenHolder = {
   kind: "token";
   userId: string;
-  /** The ID of the personal access token or of the OAuth token's Grant. */
   tokenId: string;
   scopes: readonly Scope[];
   orgIds: readonly string[] | "all";
-  /** Null for a personal access token. */
   clientId: string | null;
   /** Only in this organization may an exchanged token do more than read (docs/specification/organizations-and-tokens.md). */
   boundOrgId?: string;
   /** A CI job that can read only gated repositories to which its user has access. */
   isReadOnly?: true;
   isFirstParty?: true;
-  /** When the user last authenticated before they allowed the token (S113); absent if unknown. */
+  /** The last authentication before the user allowed the token (S113). Absent if unknown. */
   authenticatedAt?: Date;
-  /** As read with the token; changes read them again. */
+  /** As read with the token. Changes read the standings again. */
   standings?: ReadonlyMap<string, Standing>;
   actsForOrgId?: ActsForOrgId;
 };
@@ -48,7 +43,7 @@ export type TokenHolder = {
 export type Publisher = {
   kind: "publisher";
   publisherId: string;
-  /** The user who trusted the publisher; the job gets none of their rights. */
+  /** The user who trusted the publisher. The job gets none of this user's rights. */
   trustedById: string;
   repoId: string;
   description: string;
@@ -73,10 +68,7 @@ export function personActor(session: {
   };
 }
 
-/**
- * A request may outlive its token or session, so call this again for each change. @throws ServiceError `unauthorized` when the
- * token or the session has ended
- */
+/** A request may outlive its token or session, so a long request calls this function before each change. */
 export type ActorNow = () => Promise<Actor>;
 
 export function actorId(actor: Actor): string | null {

@@ -12,7 +12,7 @@ import type { Standing } from "./standing-in-organization.ts";
 
 export const DELEGATION_CHANNEL = "delegation";
 
-/** Call it in the transaction that stores the resource. @returns the delegation's ID; null if the actor is not a token */
+/** Call this function in the transaction that stores the resource. */
 export async function recordDelegation(tx: Db, actor: Actor): Promise<string | null> {
   if (actor.kind !== "token") return null;
   const { userId, tokenId, clientId, boundOrgId = null } = actor;
@@ -38,9 +38,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * Locks the token's rows until the transaction ends, so that a revocation also finds the new delegation. The lock is exclusive,
- * because overlapping shared locks would let an app block a revocation. Locks the consent before the grant, as a revocation does.
- * @returns the consent's ID; null for a token without one
+ * The lock makes a revocation find the new delegation. An exclusive lock, because overlapping shared locks would let an app block
+ * a revocation. As in a revocation, the consent is locked before the grant.
  */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
@@ -61,12 +60,11 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Housekeeping deletes unused delegations after two days, and an upload URL may use one for a day without a row. */
+/** Housekeeping deletes unused delegations after two days. An upload URL may use a delegation for one day without a row. */
 const REUSED_MS = 3_600_000;
 
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
 
-/** Undefined once the grant or the user is gone. */
 export async function findDelegate(
   { createdById, delegationId, ownerKind, ownerId }: ActsFor,
   tx: Db = db(),
@@ -127,14 +125,17 @@ const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, 
 
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
-/** SQL: whether a row may act now. @param ownerId of the row: a user's or an organization's */
+/**
+ * SQL: whether a row may act now.
+ * @param ownerId of the row: a user's or an organization's
+ */
 export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prisma.Sql, ownerId: Prisma.Sql): Prisma.Sql {
   return delegationMay(action, delegationId, ownerId, Prisma.sql`NULL::text`);
 }
 
 /**
- * SQL: whether a delegation may read an owner's private repositories now. @param delegationId null for a row that may read
- * everything that its owner may read @param creatorClientId this client may always read the repository that it created
+ * @param delegationId null for a row that may read everything that its owner may read
+ * @param creatorClientId this client may always read the repository that it created
  */
 export function delegationReads(
   delegationId: Prisma.Sql,
@@ -145,8 +146,8 @@ export function delegationReads(
 }
 
 /**
- * Must decide as `may` does; delegation.test.ts compares the two. Sign-in requirements are not checked here. For a row that a
- * user owns, webhooks/watchers.ts checks them.
+ * Must decide as `may` does, which delegation.test.ts checks. Sign-in requirements are not checked here. For a row that a user
+ * owns, webhooks/watchers.ts checks them.
  */
 function delegationMay(
   action: RowAction,
@@ -192,9 +193,8 @@ export type MadeWith = {
   id: string;
   kind: "app" | "token";
   isOwnProgram: boolean;
-  /** Null for a personal access token. */
   clientId: string | null;
-  /** The app's or the token's name; null if it is gone. */
+  /** Null if the app or the token is gone. */
   name: string | null;
   isEnded: boolean;
 };
@@ -227,10 +227,7 @@ export function createdByJson(
   return { type: kind, userId: createdById, ...(clientId !== null && { clientId }), ...(name !== null && { name }) };
 }
 
-/**
- * An app that changed another app's resource would use the other app's rights (confused deputy). @param what the thing's kind,
- * such as "webhook"
- */
+/** Confused deputy: an app that changed another app's resource would use the other app's rights. */
 export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: string | null, what: string): Promise<void> {
   const madeWith = await describeDelegations([delegationId], tx);
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
@@ -238,7 +235,6 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
 
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  // This app may not learn which app created the resource.
   throw new ServiceError(
     "forbidden",
     `Another app or token created or last changed this ${what}. It can be changed on the website, in its owner's settings.`,

@@ -10,17 +10,14 @@ import { type Standing, standingInOrganization, withoutPresence, withTokenRestri
 
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
-/**
- * Decides about rights, for every door (S135). @param tx the transaction of the change, so that the decision and the change see
- * the same members
- */
+/** @param tx the transaction of the change, so that the decision and the change see the same members (S135) */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {
   return (await decide(actor, action, targetOf(resource), tx)) === "allowed";
 }
 
 /**
- * @param what names the resource in a 404, for example "OAuth app". @throws ServiceError also `reauthentication_required` if the
- * user has the right but no recent authentication (S113)
+ * @param what names the resource in a 404, for example "OAuth app"
+ * @throws ServiceError `reauthentication_required` if only a recent authentication is missing (S113)
  */
 export async function requirePermission<A extends Action>(
   actor: Actor,
@@ -111,10 +108,7 @@ function hasRecentProof(actor: CheckedActor): boolean {
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/**
- * The party whose limit a change counts against; null for the system. CI jobs and apps have limits of their own, so that neither
- * can use up the user's.
- */
+/** Null for the system. CI jobs and apps have limits of their own, so that neither can use up the user's limit. */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
   if (actor.kind !== "token" || isOwnProgram(actor)) return actorId(actor);
@@ -161,14 +155,12 @@ function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undef
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
 
-/** The reasons, besides membership, for which the user has the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
   if (rule.operator && actor.kind === "person" && (await isOperatorNow(actor, tx))) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
-  // `also` requires that the author may read the repository.
   if (rule.author && target.authorId === actor.userId) ways.push("public");
   // A token may be unable to use its user's other rights, so granted access is always looked up.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
@@ -221,7 +213,6 @@ export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string
 
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
-/** One of the scopes is enough; empty if no scope allows the action. */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
   way: "own" | "organization",

@@ -4,9 +4,9 @@ import type { Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
 
 /**
- * Must decide as `may` does; a test compares the two. Use it as a condition on `member_standing m`. @param creatorId the creator,
- * or SQL for the creator, for whom a lower role is enough. @param options.isPresent false for a stored resource that acts later,
- * so that sign-in requirements do not apply
+ * Must decide as `may` does, which a test checks. Use the result as a condition on `member_standing m`.
+ * @param creatorId the creator, for whom a lower role is enough
+ * @param options.isPresent false for a stored resource that acts later, so that sign-in requirements do not apply
  */
 export function membersWhoMay(
   action: "repo.read" | "repo.write" | "repo.manage" | "webhook.manage" | "job.run" | "oauth_app.read",
@@ -20,7 +20,6 @@ export function membersWhoMay(
   return Prisma.sql`(${meetsRequirements} AND (m.role = ANY (${from(role)}) ${asCreator}))`;
 }
 
-/** As text, so that the condition has no parameters and fits into any statement. */
 const from = (least: OrganizationRole | undefined): Prisma.Sql => {
   const roles = organizationRoles.filter((role) => least !== undefined && isRoleAtLeast(role, least));
   return Prisma.raw(`ARRAY[${roles.map((role) => `'${role}'`).join(", ")}]::text[]`);

@@ -10,7 +10,7 @@ export type MembersAction = {
   [A in keyof typeof rules]: (typeof rules)[A] extends { role: string } ? A : never;
 }[keyof typeof rules];
 
-/** Scopes are not checked. Leaves out organizations whose requirements the user does not meet. */
+/** Does not check scopes. Leaves out organizations whose requirements the user does not meet. */
 export async function organizationsOf(
   actor: Person | TokenHolder,
   action: MembersAction,

@@ -8,14 +8,13 @@ import { organizationsOf } from "./organizations-of.ts";
 export type ReadableOwners = {
   isAll: boolean;
   ownerIds: string[];
-  /** From these owners, only what this client created. */
   madeBy: { clientId: string; ownerIds: string[] } | null;
   repoId: string | null;
 };
 
 const nothing: ReadableOwners = { isAll: false, ownerIds: [], madeBy: null, repoId: null };
 
-/** Must decide as `may` does; a test compares the two. */
+/** Must decide as `may` does, which a test checks. */
 export async function readableOwners(
   actor: Actor,
   action: "repo.read" | "collection.read",
@@ -51,8 +50,8 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
 }
 
 /**
- * Whether an actor may read the resource of event `e`, as it was then and as it is now. `r` is its repository, joined with LEFT
- * JOIN: the creator of a deleted repository is unknown.
+ * For event `e`, as the resource was then and as the resource is now. Needs `r`, the repository, from a LEFT JOIN: the creator of
+ * a deleted repository is unknown.
  */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);

@@ -6,7 +6,7 @@ export type Missing =
   | { missing: Scope }
   | { role: OrganizationRole; least: OrganizationRole }
   | { restrictions: readonly SecurityRestriction[] }
-  /** The organization that was not granted to the app, or that does not allow it. */
+  /** The app was not granted the organization, or the organization does not allow the app. */
   | { ungranted: string }
   | { noToken: keyof typeof noTokenSentences };
 

@@ -24,21 +24,16 @@ export type RepoResource = Made & { repoId: string; isGated: boolean };
 export type Rule = {
   on: keyof Resources;
   everyone?: true;
-  /**
-   * `read`: everyone. `granted`: everyone, but for a gated repository only users whose request was accepted. `signed-in`: every
-   * user.
-   */
+  /** With `granted`, a gated repository is only for users whose request was accepted. `signed-in` is for every user. */
   public?: "read" | "granted" | "signed-in";
   /** The user that the resource is or belongs to. */
   owner?: true;
   /** Members, from this role upwards, of the organization that the resource is or belongs to. */
   role?: OrganizationRole;
-  /** Includes members who do not yet meet the organization's requirements. */
   beforeRestrictions?: true;
   /** The member who created it, from this role upwards. */
   creator?: OrganizationRole;
   author?: true;
-  /** Another action that must be allowed too. */
   also?: "repo.read" | "repo.read_content" | "repo.write";
   operator?: true;
   publisher?: true;
@@ -48,30 +43,22 @@ export type Rule = {
   recent?: true;
   /** Refuses other apps, which could take over apps or create some that outlive the revocation of their own access. */
   ownPrograms?: true;
-  /** `any` means any scope; if absent, tokens are refused. */
+  /** `any` means any scope. Without this property, tokens are refused. */
   token?: "any" | TokenScopes;
-  /**
-   * A resource that the actor may not see must look like one that does not exist (S136). With the name of an action, the error is
-   * `forbidden` for actors who may do that action, and `not_found` for all others.
-   */
+  /** A hidden resource must look like a missing one (S136). With an action, actors who may do that action get `forbidden`. */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
-  /**
-   * With `not_found`, names a missing scope (docs/specification/errors-and-limits.md#missing-scope): the user has the right, so
-   * that reveals nothing.
-   */
+  /** With `not_found`, names a missing scope (docs/specification/errors-and-limits.md#missing-scope). */
   tellsScope?: true;
 };
 
 /**
- * By the reason for which the user has the right (docs/specification/oauth.md#scopes). One scope of a list is enough; without a
+ * By the reason for which the user has the right (docs/specification/oauth.md#scopes). One scope of a list is enough. Without a
  * list, no token can use the right.
  */
 export type TokenScopes = {
-  /** For a personal access token, also enough for everything else that its user may do. */
   own?: readonly Scope[];
   /** An organization owns it, and the user granted that organization to the app. */
   organization?: readonly Scope[];
-  /** The app itself created it. */
   made?: readonly Scope[];
   /** It is public and gated, and the user was given access. */
   granted?: readonly Scope[];

@@ -77,7 +77,7 @@ export const rules = {
   /** Revoking is urgent, so it needs no recent authentication. */
   "organization.revoke_token": { on: "organization", role: "admin", ...byOwnPrograms, refusal: "forbidden" },
   "security_log.read": { on: "user", owner: true, refusal: "not_found" },
-  /** Without the user's agreement; administrators invite instead. */
+  /** An operator adds without the user's agreement. Administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
   "organization.list_publishers": { on: "organization", role: "admin", refusal: "forbidden" },
@@ -87,7 +87,6 @@ export const rules = {
   "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, ...tellsScope },
   /** With these, a stolen session or token could take the app over. */
   "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, ...byOwnPrograms, ...tellsScope },
-  /** These affect all users' trust in an app. */
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
   "repo.read": {
@@ -150,7 +149,7 @@ export const rules = {
     refusal: "repo.read",
   },
   "discussion.edit_comment": { on: "contribution", author: true, also: "repo.read", token: discusses, refusal: "repo.read" },
-  /** Only one's own; with write access, those of others too. */
+  /** Only one's own. With write access, those of others too. */
   "discussion.update": {
     on: "contribution",
     author: true,

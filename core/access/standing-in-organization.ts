@@ -4,7 +4,6 @@ import type { Person, TokenHolder } from "./actor.ts";
 
 export type Standing = { role: OrganizationRole; restrictions: readonly SecurityRestriction[] };
 
-/** Undefined if they are not a member. */
 export async function standingInOrganization(userId: string, orgId: string, tx: Db = db()): Promise<Standing | undefined> {
   const [standing] = await tx.$queryRaw<Standing[]>`
     SELECT role, restrictions FROM member_standing WHERE user_id = ${userId} AND org_id = ${orgId}`;
@@ -24,12 +23,11 @@ export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string
   return { ...standing, restrictions: [...new Set([...standing.restrictions, "token-revoked" as const])] };
 }
 
-/** Sign-in requirements apply only to members who are present; a token's block always applies. */
+/** Sign-in requirements apply only to members who are present. A token's block always applies. */
 export function withoutPresence({ role, restrictions }: Standing): Standing {
   return { role, restrictions: restrictions.filter((each) => each === "token-revoked") };
 }
 
-/** Whether or not they meet the organization's requirements. */
 export async function roleInOrganization(userId: string, orgId: string, tx: Db = db()): Promise<OrganizationRole | undefined> {
   return (await standingInOrganization(userId, orgId, tx))?.role;
 }
