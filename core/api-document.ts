@@ -1,7 +1,4 @@
-/**
- * Doors do not import each other, so the API registers its document here for the reference page. On `globalThis`, since Next
- * bundles its own instance of this module.
- */
+/** Doors do not import each other, so the API registers its document here. Next bundles its own instance of this module. */
 
 export type ApiSchema = {
   $ref?: string;
@@ -49,7 +46,7 @@ export type ApiOperation = {
   summary?: string;
   description?: string;
   security?: Record<string, string[]>[];
-  /** One of these is enough; empty if any token will do. */
+  /** One of these is enough. Empty if any token will do. */
   "x-scopes"?: string[];
   parameters?: ApiParameter[];
   requestBody?: { required?: boolean; description?: string; content: ApiContent };

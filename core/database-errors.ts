@@ -9,7 +9,7 @@ export const QUERY_CANCELED = "57014";
 /** A change on a standby: another server has become the primary. */
 export const READ_ONLY = "25006";
 
-/** "cached plan must not change result type", among others. */
+/** Also for "cached plan must not change result type". */
 export const CHANGED_RESULT = "0A000";
 
 const DOWN = new Set<unknown>([
@@ -39,7 +39,7 @@ const DOWN = new Set<unknown>([
   "P1017",
 ]);
 
-/** Of an error and of its causes, including the one that Prisma's adapter wraps. */
+/** Includes the code that Prisma's adapter wraps. */
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
@@ -50,11 +50,9 @@ export function databaseCodes(error: unknown): unknown[] {
   return codes.filter((code) => code !== undefined);
 }
 
-/** Messages of pg, its pool and Prisma. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
-/** Then the response is 503 with Retry-After. */
 export function isDatabaseDown(error: unknown): boolean {
   if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

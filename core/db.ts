@@ -9,11 +9,10 @@ import { Prisma, PrismaClient } from "./generated/prisma/client.ts";
 import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
-/** On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes). */
+/** Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes). */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 type Kept = {
   open?: Connections | undefined;
-  /** To run once the transaction has committed. */
   committed: WeakMap<Sql, (() => void)[]>;
 };
 const keeper = globalThis as typeof globalThis & { keyhookConnections?: Kept };
@@ -25,9 +24,9 @@ const { committed } = kept;
 const POOL_SIZE = 16;
 /** For transactions that take turns: more connections would only divide the disk's time. */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
-/** For work that may take long. Only a worker runs several of these at a time. */
+/** Only a worker runs several of these at a time. */
 const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
-// With Prisma's own limits (2 s to begin, 5 s to end), sign-ups fail on a busy machine.
+// With Prisma's own limits, sign-ups fail on a busy machine.
 const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 
 function connections(): Connections {
@@ -43,15 +42,15 @@ function connections(): Connections {
   return kept.open;
 }
 
-/** By statement (docs/decisions/105). A connection keeps a named statement until it ends. */
+/** A connection keeps a named statement until it ends (docs/decisions/105). */
 const names = new Map<string, string>();
 /** A statement with a list has another text for each length of the list. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
 /**
- * For Prisma's statements. With ORDER BY, a plan for all values may read a whole table to find a few rows. @returns "" for no
- * name
+ * With ORDER BY, a plan for all values may read a whole table.
+ * @returns "" for no name
  */
 function statementNameGenerator({ sql, args }: { sql: string; args: unknown[] }): string {
   const known = names.get(sql);
@@ -66,7 +65,6 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** Transactions count as holding a connection (held-connection.ts). */
 function watched(prisma: PrismaClient): PrismaClient {
   const begin = prisma.$transaction.bind(prisma) as (work: unknown, options?: object) => Promise<unknown>;
   const transaction = async (work: unknown, options?: object) => {
@@ -82,7 +80,7 @@ function watched(prisma: PrismaClient): PrismaClient {
   return Object.assign(prisma, { $transaction: transaction });
 }
 
-/** @throws SecondConnectionError in tests and development, within a transaction: everything in it must use its `tx` */
+/** @throws SecondConnectionError in tests and development, within a transaction: use its `tx` */
 export function db(): PrismaClient {
   requireNoneHeld();
   return connections().prisma;
@@ -96,7 +94,9 @@ export function pool(): pg.Pool {
 
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/** For one transaction: between two, a pooler may change the server's connection. If `work` throws, the connection is closed. */
+/**
+ * For one transaction, because a pooler may change the server's connection after it. An error of `work` closes the connection.
+ */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;
@@ -110,13 +110,13 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
   }
 }
 
-/** Past a pooler, for session locks and for work that takes minutes. If `work` throws, the connection is closed. */
+/** For session locks and for work that takes minutes. An error of `work` closes the connection. */
 export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   requireNoneHeld();
   return withConnection(work, connections().direct);
 }
 
-/** Never if the transaction fails; at once outside a transaction. */
+/** Never if the transaction fails. At once outside a transaction. */
 export function afterCommit(tx: Sql, next: () => void): void {
   const waiting = committed.get(tx);
   if (waiting) waiting.push(next);
@@ -132,9 +132,8 @@ export type Sql = {
 };
 
 /**
- * For hot paths: statements share round trips, and are planned once per connection. Their texts must not vary with the values.
- * @param work returns a function that sends the last statements at once. The commit does not wait for their results: if one of
- * them fails, Postgres undoes the transaction.
+ * For hot paths. The texts of the statements must not vary with the values.
+ * @param work returns a function that sends the last statements at once, together with the commit
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();
@@ -155,8 +154,7 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
 }
 
 /**
- * Postgres would otherwise plan a statement for each set of values, which takes longer than running it. The generic plan is kept
- * while small tables grow, so the other settings make it use indexes.
+ * Planning a statement for each set of values takes longer than running it. The other settings make the generic plan use indexes.
  */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
@@ -196,7 +194,6 @@ export async function closeConnections(): Promise<void> {
   await Promise.all([open.pool.end(), open.pipelines.end(), open.direct.end()]);
 }
 
-/** The statement and its transaction were undone. */
 const DEADLOCK = "40P01";
 const MOST_TRIES = 3;
 /** Without a pause, two retries could deadlock again. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import * as kind from "./setting-kinds.ts";
 
-/** The only reader of `process.env`. The supervisor passes values that it only knows at run time as environment variables. */
+/** Only this file reads `process.env`. The supervisor passes values that it only knows at run time. */
 
 const fields = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
@@ -14,7 +14,7 @@ const fields = z.object({
     .default("./data")
     .transform((path) => resolve(path)),
   DATABASE_URL: kind.postgresUrl.optional(),
-  /** Without a pooler. For session locks and LISTEN. */
+  /** For session locks and LISTEN, which do not work through a pooler. */
   DATABASE_DIRECT_URL: kind.postgresUrl.optional(),
   /** Runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),
@@ -128,7 +128,6 @@ export const settingNames = Object.keys(fields.shape);
 
 export type Env = z.infer<typeof schema>;
 
-/** The message is for the operator's terminal. */
 export class SettingsError extends Error {
   override name = "SettingsError";
 }
@@ -142,7 +141,6 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   throw new SettingsError(`These settings are invalid:\n${lines.join("\n")}\nSee .env.example for the meaning of each setting.`);
 }
 
-/** Variables that are already set have priority. */
 export function loadSettingsFile(): void {
   try {
     process.loadEnvFile();
@@ -170,7 +168,7 @@ const secretSettings = [
 
 function readSecretFile(name: (typeof secretSettings)[number]): void {
   const path = process.env[`${name}_FILE`];
-  // Child processes get the value, or an empty one if they must not have it (core/instance/child.ts).
+  // core/instance/child.ts passes the value to child processes.
   delete process.env[`${name}_FILE`];
   if (!path || process.env[name]) return;
   try {
@@ -191,7 +189,6 @@ export function env(): Env {
   return cached;
 }
 
-/** For this process and its children. */
 export function provideSettings(found: Partial<Record<keyof Env, string>>): Env {
   Object.assign(process.env, found);
   cached = undefined;
@@ -222,10 +219,9 @@ export function databaseUrl(): string {
   return DATABASE_URL;
 }
 
-/** Past a pooler. */
 export const directDatabaseUrl = (): string => env().DATABASE_DIRECT_URL ?? databaseUrl();
 
-/** A superuser's URL of a server on which tests may create databases; without it they start their own. */
+/** A superuser's URL. Without it, tests start their own server. */
 export function testServerUrl(): string | undefined {
   return process.env.TEST_DATABASE_URL || undefined;
 }

@@ -1,13 +1,9 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
-/**
- * Expected failures outside the OAuth endpoints. Each door translates them in one place
- * (docs/specification/errors-and-limits.md#error-body).
- */
+/** See docs/specification/errors-and-limits.md#error-body. */
 export const statusOf = {
   invalid_request: 400,
   unauthorized: 401,
-  /** This month's allowance is used up. */
   quota_exceeded: 402,
   insufficient_scope: 403,
   forbidden: 403,
@@ -19,11 +15,11 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
-  /** A service to which we passed a request failed; `upstream_timeout`: it did not respond in time. */
+  /** A service to which we passed a request failed or did not respond in time. */
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
-  /** The storage limit of the owner (core/storage). RFC 4918; Git LFS defines this status, and no client retries it. */
+  /** RFC 4918. Git LFS defines this status, and no client retries it. */
   storage_full: 507,
 } as const;
 
@@ -31,15 +27,12 @@ export type ErrorCode = keyof typeof statusOf;
 
 type Details = {
   cause?: unknown;
-  /** The form field or body property at fault. */
   field?: string;
-  /** For `rate_limited` and `unavailable`. */
   retryAfterSeconds?: number;
-  /** The missing scope, for `insufficient_scope`. */
   scope?: string;
-  /** The missing requirement, if it is not a scope, for `forbidden`. */
+  /** For `forbidden`. */
   requires?: Requirement;
-  /** Existing clients distinguish failures by it (docs/specification/errors-and-limits.md#headers). */
+  /** See docs/specification/errors-and-limits.md#headers. */
   wireCode?: WireCode | undefined;
 };
 
@@ -59,10 +52,10 @@ export class ServiceError extends Error {
   readonly scope: string | undefined;
   readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
-  /** Other errors in the same input (`checkAll`). */
+  /** See `checkAll`. */
   readonly others: readonly ServiceError[] = [];
 
-  /** @param description a sentence for the user or program that made the request; it says what to do */
+  /** @param description a sentence that says what to do */
   constructor(
     code: ErrorCode,
     description: string,
@@ -82,7 +75,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** @param field the form field or property at fault */
 export function invalidRequest(description: string, field?: string): ServiceError {
   return new ServiceError("invalid_request", description, field === undefined ? {} : { field });
 }
@@ -103,7 +95,7 @@ const wireCodes: Record<string, WireCode | undefined> = {
   Entry: "EntryNotFound",
 };
 
-/** A form can show all errors at once. @throws ServiceError of the first check that failed, with the `others` */
+/** @throws ServiceError of the first check that failed, with the `others` */
 export async function checkAll<Checks extends Record<string, () => unknown>>(
   checks: Checks,
 ): Promise<{ [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> }> {

@@ -4,14 +4,14 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * A holder of a pool connection must not request another: enough such requests wait for each other until they time out. Neither
- * Postgres nor the pool detects that deadlock.
+ * Enough holders that request a second connection wait for each other until they time out. Neither Postgres nor the pool detects
+ * that deadlock.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
-// One per process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 type Hold = { isOver: boolean };
 const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: AsyncLocalStorage<Hold> };
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();
@@ -22,12 +22,12 @@ export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await holds.run(hold, work);
   } finally {
-    // Work that was started but not awaited, such as a timer, may use the pool from now on.
+    // A timer, for example, may use the pool from now on.
     hold.isOver = true;
   }
 }
 
-/** In production it only logs: the request will probably succeed. @throws SecondConnectionError in tests and development */
+/** In production only logs, because the request will probably succeed. */
 export function requireNoneHeld(): void {
   const hold = holds.getStore();
   if (hold && !hold.isOver) refuseSecond();
@@ -42,7 +42,7 @@ function refuseSecond(): void {
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;
-  // Once for each place in the code, since it may happen with every request.
+  // The error may happen with every request.
   const place = error.stack ?? "";
   if (logged.has(place) || logged.size >= MOST_LOGGED) return;
   logged.add(place);

@@ -7,25 +7,23 @@ export type RequestContext = {
   requestId: string;
   /** Path and query as sent, which Next does not pass to pages. */
   address?: string;
-  /** The user's choice for pages; without it, the system's. */
+  /** Without a choice, the system's. */
   theme?: "light" | "dark";
-  /** core/http/client-address.ts */
   ip?: string | null;
-  /** The caller that the request's expensive work counts against (core/fair-queue/party.ts). */
+  /** See core/fair-queue/party.ts. */
   party?: { key: string; isAnonymous: boolean };
-  /** In addition to the response's size, in milliseconds (core/fair-queue/party.ts). */
+  /** In milliseconds (core/fair-queue/party.ts). */
   workMs?: number;
-  /** Once the response is over or the client has disconnected. @returns a function that stops listening */
+  /** @returns a function that stops listening */
   whenClosed?: (listener: () => void) => () => void;
-  /** How long a piece of a long response must wait, in milliseconds (core/fair-queue/send-in-turn.ts). */
+  /** In milliseconds (core/fair-queue/send-in-turn.ts). */
   sendAfter?: (bytes: number) => number;
-  /** Whether others wait for the slot that the response holds (server/limit-time.ts). */
+  /** See server/limit-time.ts. */
   yields?: () => boolean;
-  /** W3C Trace Context, if traces are recorded. */
+  /** W3C Trace Context. */
   traceparent?: string;
-  /** Next itself allows only 200, 404 and redirects (app/_server/page-status.ts). */
+  /** Next allows only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
-  /** In seconds. */
   pageRetryAfter?: number;
   /** Absent for a fault of the service. */
   failure?: Failure;
@@ -33,13 +31,12 @@ export type RequestContext = {
 
 export type Failure = {
   status: number;
-  /** The error code, for programs. */
   error: string;
   /** One sentence, without the full stop. */
   description: string;
 };
 
-// On `globalThis`: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;
@@ -55,7 +52,6 @@ export function replaceLogger(logger: Logger): void {
   root = logger;
 }
 
-/** @param destination replaces stdout, for tests */
 export function makeLogger(destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level: env().LOG_LEVEL,
@@ -96,8 +92,8 @@ const secretNames = new Set([
 const DEPTH = 4;
 
 /**
- * Copies a value only if something is redacted: pino's own `redact` with wildcards takes ten times as long as the line. An
- * error's `code`, such as ECONNREFUSED, is not a credential and stays.
+ * pino's own `redact` with wildcards takes ten times as long as the line. An error's `code`, such as ECONNREFUSED, is not a
+ * credential.
  */
 function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || value instanceof Error || depth === DEPTH) return value;

@@ -5,10 +5,7 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/**
- * A notification only says that something changed; the change is read from rows. While `isListening()` is false, caches that
- * notifications invalidate must not be trusted.
- */
+/** The change is read from rows. While `isListening()` is false, caches that notifications invalidate must not be trusted. */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
@@ -75,7 +72,7 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/** The payload is empty after a reconnection. A second call with the same handler has no effect. */
+/** The payload is empty after a reconnection. */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -99,8 +96,8 @@ outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INF
 const outbox = outboxKeeper.keyhookOutbox;
 
 /**
- * Call it after the commit (`afterCommit`): NOTIFY locks the whole database until its transaction is on disk. If the process ends
- * before, receivers find the change at their next poll. @param withinMs how long it may wait, to be sent together with others
+ * Call this function after the commit (`afterCommit`), because NOTIFY locks the whole database until its transaction is on disk.
+ * @param withinMs how long the notification may wait, to be sent together with others
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);

@@ -16,7 +16,7 @@ const ENDING = new Set<string | undefined>([READ_ONLY, CHANGED_RESULT]);
 
 type PoolOptions = pg.PoolConfig & {
   application_name: string;
-  /** For session locks and settings, or connections that are held for long: bypasses a pooler (DATABASE_DIRECT_URL). */
+  /** For session locks and settings. Bypasses a pooler (DATABASE_DIRECT_URL). */
   isDirect?: boolean;
   statement_timeout?: number;
 };
@@ -31,7 +31,7 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     connectionString: isDirect ? directDatabaseUrl() : databaseUrl(),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     stream: () => socketEndingWhenSilent(statement_timeout + PATIENCE_MS),
-    // Poolers refuse this parameter: behind one, the role has the limit (docs/operations.md).
+    // Poolers refuse this parameter (docs/operations.md).
     ...(isPooled ? { Client: PooledClient } : { statement_timeout }),
     ...options,
     // The pool waits for this promise, although the type does not say so.
@@ -41,30 +41,30 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
   const unusable = new WeakSet<pg.ClientBase>();
   pool.on("connect", (client) => {
-    // The pool listens only to idle connections. If this one breaks, its next statement fails.
+    // The pool listens only to idle connections.
     client.on("error", () => undefined);
     client.connection.on("errorMessage", ({ code }: { code?: string }) => void (ENDING.has(code) && unusable.add(client)));
   });
-  // Prisma returns a connection whose transaction failed. After these errors nobody else must get it.
+  // Prisma returns a connection whose transaction failed, and nobody else must get it.
   pool.on("release", (_error, client) => void (unusable.has(client) && client.end()));
   return pool;
 }
 
-/** The kernel of a frozen server's machine still acknowledges received data, and the server enforces no time limit itself. */
+/** The kernel of a frozen server's machine still acknowledges received data. */
 export function socketEndingWhenSilent(ms: number): Socket {
   const socket = new Socket();
   const problem = Object.assign(new Error("the database did not respond in time"), { code: "ETIMEDOUT" });
   return socket.setTimeout(ms, () => socket.destroy(problem));
 }
 
-/** @throws for a standby, which would return old data: during a switchover, an address may lead to it */
+/** @throws for a standby, which would return old data */
 async function prepare(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
   if (rows[0]?.isStandby) throw Object.assign(new Error("the database is a standby"), { code: READ_ONLY });
   if (client instanceof PooledClient) client.isNaming = await canName(client);
 }
 
-/** Unless the pooler supports named statements, drops the names. */
+/** Drops the names of statements, unless the pooler supports them. */
 class PooledClient extends pg.Client {
   isNaming = false;
 
@@ -75,10 +75,7 @@ class PooledClient extends pg.Client {
   }
 }
 
-/**
- * A pooler in transaction mode changes the server's connection. If it manages prepared statements (PgBouncer from 1.21 on), the
- * server does not know our names.
- */
+/** PgBouncer gives prepared statements names of its own, and the server does not know ours. */
 async function canName(client: PooledClient): Promise<boolean> {
   const name = `keyhook ${randomUUID()}`;
   client.isNaming = true;

@@ -1,11 +1,10 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end, such as a log. The NOTIFY channel announces its id. */
+/** Something that only grows at its end. The NOTIFY channel announces its id. */
 export type Tail<Entry, State, Cursor extends number | string> = {
-  /** Distinguishes it from other kinds of tails. */
   name: string;
   channel: string;
-  /** From the beginning without a cursor; undefined if the object no longer exists. */
+  /** Undefined if the object no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -13,11 +12,11 @@ export type Tail<Entry, State, Cursor extends number | string> = {
 
 export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
-  /** The last entry's cursor. Without entries, the requested one, but never beyond the end. */
+  /** The last entry's cursor. Without entries, at most the end. */
   end: Cursor;
   /** Whether there are more entries than fit into this page. */
   isCut: boolean;
-  /** Followers receive it whenever it changes. */
+  /** Followers receive the state whenever it changes. */
   state: State;
 };
 
@@ -25,13 +24,9 @@ export type Page<Entry, State, Cursor> = {
 const POLL_MS = 5_000;
 /** However many notifications arrive. */
 const POLL_LEAST_MS = 200;
-/** For followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
-/**
- * Until `signal` aborts or the object no longer exists. All followers of one object in this process share a reader. The caller
- * has checked the permission.
- */
+/** All followers of one object in this process share a reader. The caller has checked the permission. */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
   id: string,
@@ -56,7 +51,7 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   }
 }
 
-// On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 // biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
 const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
 
@@ -93,9 +88,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #followers = 0;
   /** As of the last read: the entries after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
-  /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
-  /** By cursor, and the latest of them, for which the next read waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
   #isChanged = false;
@@ -108,7 +101,6 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#id = id;
   }
 
-  /** @returns a function that leaves the reader again */
   join(whenEmpty: () => void): () => void {
     this.#followers++;
     return () => {
@@ -148,7 +140,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     if (running) return running;
     const reading = this.#latest
       .then(() => {
-        // This reads the end: only a later notification requires another read.
+        // Only a later notification requires another read.
         if (after !== undefined && after === this.#kept?.end) this.#isChanged = false;
         return this.#tail.read(this.#id, after);
       })
@@ -166,7 +158,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
     const kept = this.#kept;
     if (!kept) {
-      // This follower is still catching up: its page is not the end.
+      // This follower is still catching up.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
       this.#polledAt = performance.now();
@@ -182,7 +174,7 @@ class Reader<Entry, State, Cursor extends number | string> {
       this.#kept = { ...page, entries, from };
       this.#deliver(page);
     } else if (page.state !== kept.state) {
-      // Reads are sequential, so this state is newer. The cache may lack entries written before the change.
+      // The cache may lack entries written before the change of the state.
       this.#kept = { ...kept, state: page.state, isCut: true };
       this.#deliver(this.#kept);
       this.notify();
@@ -218,7 +210,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   }
 }
 
-/** A follower may be ahead of the page: then only the state can be new. */
+/** For a follower that is ahead of the page, only the state can be new. */
 function isNewTo<State, Cursor>(
   { after, last }: { after: Cursor; last: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },

@@ -2,15 +2,14 @@ import { type Channel, channel } from "node:diagnostics_channel";
 import type { PartyKind } from "./fair-queue/request-pace.ts";
 import { requestContext } from "./log.ts";
 
-/** Events behind metrics and traces. All bundles of a process share the channels (ARCHITECTURE.md, Processes). */
+/** All bundles of a process share the channels (ARCHITECTURE.md, Processes). */
 
 type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
-/** Waited because the process was busy (S137). */
+/** S137. */
 type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
-/** Events whose deliveries were made together. */
 export type FanOutSeen = {
   startedAt: Date;
   milliseconds: number;
@@ -29,7 +28,6 @@ export type AttemptSeen = {
   startedAt: Date;
   milliseconds: number;
   timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number } | null;
-  /** Of the change that caused the delivery. */
   traceparent: string | null;
 };
 
@@ -57,10 +55,8 @@ export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const pacedSeen = typed<PacedSeen>("keyhook.paced");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
-/** A bug of ours (core/held-connection.ts). */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
-/** Bugs of ours (core/instance/process-lifecycle.ts). */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
 /** W3C Trace Context, version 00. */
@@ -68,5 +64,5 @@ const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}
 
 export const isTraceparent = (text: unknown): text is string => typeof text === "string" && TRACEPARENT.test(text);
 
-/** Null if none is recorded (core/operations/traces). */
+/** See core/operations/traces. */
 export const currentTraceparent = (): string | null => requestContext.getStore()?.traceparent ?? null;

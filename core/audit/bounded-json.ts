@@ -1,21 +1,16 @@
 import { hash } from "node:crypto";
 
-/** Nobody can delete an entry before its retention has ended. */
 export const DATA_MAX_BYTES = 4_096;
 
 type Measure = { characters: number; items: number };
-/** Tried in order. Shortens texts before leaving out items, which could hide an important one, such as a new redirect URI. */
+/** Tried in order. Leaving out items could hide an important one, so texts are shortened first. */
 const measures: readonly Measure[] = [
   ...[300, 100, 50, 20, 10, 0].map((characters) => ({ characters, items: Number.POSITIVE_INFINITY })),
   ...[50, 10, 0].map((items) => ({ characters: 0, items })),
 ];
-/** For texts at the top level: IDs and names, which identify the changed object. */
 const TOP_CHARACTERS = 150;
 
-/**
- * JSON that Postgres can store. A cut text ends in a part of its SHA-256, a cut list in its original length; `cutFromBytes` is
- * the original size.
- */
+/** A cut text ends in a part of its SHA-256, a cut list in its original length. `cutFromBytes` is the original size. */
 export function boundedJson(data: object): string {
   const whole = storableJson(data);
   const cutFromBytes = Buffer.byteLength(whole);

@@ -2,7 +2,6 @@ import { auditEventTypes, isAuditEventType } from "./event-types.ts";
 
 type AuditFacts = {
   subject?: string | undefined;
-  /** The actor did it to themselves. */
   isOwn?: boolean | undefined;
   app?: string | undefined;
   data: unknown;
@@ -13,7 +12,6 @@ const VALUE_MAX_CHARACTERS = 200;
 
 /** Without the actor: the rest of the sentence. */
 export function describeAuditEvent(type: string, facts: AuditFacts): string {
-  // An entry of an older or newer version.
   if (!isAuditEventType(type)) return type;
   const values = valuesOf(facts);
   const fill = (text: string) => text.replace(FIELD, (_, name: string) => values.get(name) ?? "(unknown)");

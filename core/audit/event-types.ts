@@ -10,12 +10,12 @@ type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
 type Described = {
   /**
-   * The rest of a sentence that begins with the actor. `{other}` is the subject, but absent if that is the actor; other words are
-   * fields of `data`. Text in square brackets is left out if one of its fields is absent.
+   * The rest of a sentence that begins with the actor. `{other}` is the subject, unless that is the actor. Square brackets are
+   * left out if a field in them is absent.
    */
   did: string;
   bound: Bound;
-  /** If it has an `orgId`, the organization's administrators see it in their log. */
+  /** The administrators of `orgId` see the entry in their log. */
   isInOrgLog?: true;
 };
 

@@ -7,11 +7,9 @@ import type { RequestOrigin } from "./request-origin.ts";
 
 /** On the pages, and as many again with each app. */
 export const ENTRIES_PER_HOUR = 1_000;
-/** For all tokens of one account together. */
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
 /** For a kind that counts apart, from one network. */
 export const APART_PER_HOUR = 200;
-/** For a kind that counts apart, from all networks together. */
 export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
 /** A limit over all networks would let a thief elsewhere lock the owner out. */
 const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
@@ -19,10 +17,9 @@ const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauth
 const typesBound = (bound: "hour" | "apart"): AuditEventType[] =>
   (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
 const hourly = typesBound("hour");
-/** For tokens, reaching a limit locks nobody out. */
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
-/** Decision 083. Locks nothing, so concurrent changes may together exceed the limit. */
+/** Locks nothing, so concurrent changes may together exceed the limit (decision 083). */
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
   const { bound } = auditEventTypes[type];
   if (bound !== "hour" && bound !== "apart") return;
@@ -36,7 +33,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/** For each limit that is reached: the time of the entry that must be an hour old before there is room again; else SQL NULL. */
+/** For each reached limit, the time of the entry that must be an hour old before there is room again. */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
@@ -50,7 +47,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
       hourlyWithTokens,
       Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') = ${holder}`,
     );
-    // An organization's program acts in members' names; it must not use up the allowance of their own tokens.
+    // An organization's program acts in members' names, and must not use up their allowance.
     if (token.type === "exchanged") return [withSame];
     return [withSame, nth(ENTRIES_WITH_TOKENS_PER_HOUR, hourlyWithTokens, Prisma.sql`token ->> 'type' <> 'exchanged'`)];
   }

@@ -8,9 +8,8 @@ export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Users can cause such actions again and again, so beyond the limits only the service's log has them (S144). Counts for the user
- * who caused the action, so that users cannot fill their own limit to stay out of another organization's log. @returns whether
- * the audit log has it
+ * Anybody can cause such actions again and again, so only the service's log has all of them (S144).
+ * @returns whether the audit log has the action
  */
 export async function recordAboutSomebody(
   db: Db,

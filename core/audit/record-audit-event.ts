@@ -11,31 +11,27 @@ export type NewAuditEvent = {
   type: AuditEventType;
   /** Absent for the system. */
   actor?: { kind: string; userId?: string; clientId?: string | null };
-  /** Where there is no `actor`; absent for the system and the operator's command. */
+  /** Where there is no `actor`. Absent for the system and the operator's command. */
   actorId?: string | null;
   /** The organization whose administrators may read the entry. */
   orgId?: string | null;
   /** Instead of `orgId`: the owner of the affected object. */
   owner?: { kind: string; id: string } | undefined;
-  /** The affected app; otherwise the one through which the actor acted. */
+  /** The affected app, or else the one through which the actor acted. */
   clientId?: string | null;
-  /** The affected user. */
   subjectId?: string | null;
-  /** What changed; never a secret. */
+  /** Never a secret. */
   data?: Prisma.InputJsonObject;
   from?: RequestOrigin;
-  /**
-   * For a kind that can both give and remove something. A removal is never refused because of other entries (event-types.ts,
-   * `Bound`).
-   */
+  /** A removal is never refused because of other entries (event-types.ts, `Bound`). */
   isRemoval?: boolean;
 };
 
 const USER_AGENT_MAX_CHARACTERS = 512;
 
 /**
- * Call it in the transaction of the change. @throws ServiceError `rate_limited` when the kind's hourly limit is reached: then the
- * change must not happen
+ * Call this function in the transaction of the change.
+ * @throws ServiceError `rate_limited` beyond the hourly limit: then the change must not happen
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
   const { type, actor, owner, subjectId = null, data = {}, from, isRemoval } = event;
@@ -44,7 +40,6 @@ export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<vo
   const clientId = event.clientId ?? actor?.clientId ?? null;
   if (userId && !isRemoval) await requireAllowance(db, userId, type, from);
   const token = from?.token ? storableJson(from.token) : null;
-  // The ORM costs about three times as much.
   await db.$executeRaw`
     INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent, token)
     VALUES (${newOrderedId()}, ${type}, ${userId}, ${orgId}, ${clientId}, ${subjectId}, ${boundedJson(data)}::jsonb, ${from?.ip ?? null},

@@ -1,13 +1,12 @@
 /** Never the token itself. */
 export type AuditToken = {
   type: "personal" | "oauth" | "exchanged" | "ci";
-  /** For an OAuth token its Grant's ID, which stays the same when the token is refreshed. */
+  /** For an OAuth token its Grant's ID, which a refresh does not change. */
   id: string;
   /** Absent for personal and CI tokens. */
   clientId?: string;
-  /** The name that its owner gave it; for a CI job's token, the run. */
+  /** For a CI job's token, the run. */
   name?: string;
-  /** The highest role that it may use. */
   role?: "read" | "write";
   last4?: string;
 };

@@ -1,7 +1,6 @@
 import { db, pool } from "../db.ts";
 import { newOrderedId } from "../ids.ts";
 
-/** A year, plus some time for reviewing that year. */
 const DEFAULT_KEEP_DAYS = 400;
 /** The database enforces it too (`expire_audit_events`). */
 export const LEAST_KEEP_DAYS = 90;
@@ -21,12 +20,11 @@ export async function readAuditRetention(): Promise<AuditRetention> {
   return { keepDays: typeof keepDays === "number" ? Math.max(keepDays, LEAST_KEEP_DAYS) : DEFAULT_KEEP_DAYS };
 }
 
-/** Few enough to hold the locks only for moments. */
 const BATCH = 5_000;
 
 /**
- * Only the database function has the right to delete. Seals stay in the chain. @param stopping ends it between two batches
- * @returns how many were deleted
+ * Only the database function has the right to delete. Seals stay in the chain.
+ * @param stopping ends the work between two batches
  */
 export async function expireAuditEvents(stopping: AbortSignal): Promise<number> {
   const { keepDays } = await readAuditRetention();

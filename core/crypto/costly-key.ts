@@ -1,9 +1,6 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 
-/**
- * Verification with a longer key or a long exponent takes up to a hundred times as long, on threads that all requests share
- * (S137).
- */
+/** Verification with a longer key or exponent takes up to a hundred times as long, on shared threads (S137). */
 export const RSA_MAX_BITS = 4_096;
 const RSA_MAX_EXPONENT = 2n ** 32n;
 

@@ -11,7 +11,7 @@ const SECRET_KEY = "a secret key for tests, of no use anywhere else";
 beforeEach(() => void provideSettings({ SECRET_KEY }));
 
 describe("S130 a sealed value", () => {
-  // Computed by another library (Python's cryptography).
+  // Computed by Python's cryptography.
   const key = "f355569a8713a8cfc1fcec9d361eb54ae606a901955ad0b3faee39e35765371d";
   const sealed = Buffer.from("000102030405060708090a0bd64a532fe8b39b72cb0dd51bcd97f6d15b06b6fb0f1d4f0e1b4e803c71ef1e", "hex");
 

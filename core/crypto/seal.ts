@@ -21,7 +21,7 @@ export type SealPurpose =
   | "totp"
   | "webhook secret";
 
-/** RFC 5869: one use of SECRET_KEY must not weaken another. During a rotation, the key from SECRET_KEY_PREVIOUS is second. */
+/** RFC 5869: one use of SECRET_KEY must not weaken another. The current key is first. */
 export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
   const [current, ...previous] = secretKeys();
   return [derive(purpose, current), ...previous.map((secret) => derive(purpose, secret))];
@@ -29,7 +29,7 @@ export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
 
 export const derivedKey = (purpose: string): Buffer => derivedKeys(purpose)[0];
 
-/** Reveals nothing about the keys; the current key is first. */
+/** Reveals nothing about the keys. The current key is first. */
 export const keyIds = (): string[] => derivedKeys("key id").map((key) => key.toString("hex", 0, 8));
 
 function derive(purpose: string, secret: string): Buffer {
@@ -77,9 +77,7 @@ function decrypt(key: Buffer, sealed: Uint8Array): string {
 
 const mac = (key: Buffer, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 
-/** HMAC-SHA256, as base64url. */
 export const sign = (purpose: string, text: string): string => mac(derivedKey(purpose), text);
 
-/** Under any key of this process. */
 export const isSigned = (purpose: string, text: string, signature: string): boolean =>
   derivedKeys(purpose).some((key) => isEqualInConstantTime(signature, mac(key, text)));

@@ -1,7 +1,6 @@
-/** Both inclusive. */
 export type ByteRange = { start: number; end: number };
 
-/** RFC 9110 §14.2. Undefined without a valid range or for several. */
+/** RFC 9110 §14.2. Undefined for several ranges too. */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return undefined;

@@ -6,15 +6,12 @@ import { env } from "../env.ts";
 /** server/canonicalize.ts removes a header of this name from outside. */
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
-/**
- * Next sends requests to this service, for redirects of actions. With this header, they count for the original client's address.
- */
+/** Next requests pages from this service itself. These requests count for the original client's address. */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
 export const signedOnBehalfOf = (address: string): string => `${address} ${sign(NEXT, address)}`;
 const NEXT = "requests of Next";
 
-/** Undefined if Next did not send it. */
 export function sentOnBehalfOf({ headers }: IncomingMessage): string | undefined {
   const given = headers[ON_BEHALF_HEADER];
   if (typeof given !== "string") return undefined;
@@ -41,10 +38,7 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
   return isTrustedAddress(plainAddress(req.socket.remoteAddress));
 }
 
-/**
- * For throttles and logs (S110). `X-Forwarded-For` is read from the right, since clients can forge its left part. Null if the
- * connection is already gone.
- */
+/** S110. Clients can forge the left part of `X-Forwarded-For`. Null if the connection is already gone. */
 export function clientAddress(req: IncomingMessage): string | null {
   const asked = sentOnBehalfOf(req);
   if (asked !== undefined) return asked;
@@ -63,7 +57,6 @@ export function isTrustedAddress(address: string | null): boolean {
   return address !== null && trustedProxies().check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** Without port and brackets, IPv4 in IPv4 form; null if it is invalid. */
 export function plainAddress(text: string | undefined): string | null {
   let address = text?.trim() ?? "";
   address = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");

@@ -1,7 +1,4 @@
-/**
- * Headers that users' programs may set on our origin (docs/decisions/077). An allow list, because browsers apply some headers to
- * the whole origin (`Clear-Site-Data`), and proxies obey others (`X-Accel-Redirect`).
- */
+/** An allow list: browsers apply some headers to the whole origin, and proxies obey others (docs/decisions/077). */
 const ALLOWED: ReadonlySet<string> = new Set([
   // About the body (RFC 9110 §8, RFC 9530).
   ...["content-type", "content-language", "content-encoding", "content-length", "content-range", "content-location"],

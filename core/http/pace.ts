@@ -1,27 +1,25 @@
-/** On average. */
 const BYTES_PER_SECOND = 1024;
 const CHECK_EVERY_MS = 1_000;
-/** For keeping a slot that others wait for. */
 const WANTED_BYTES_PER_SECOND = 64 * 1024;
 const WANTED_GRACE_MS = 10_000;
 
 export type Watched = {
   bytes: () => number;
-  /** Whether we are waiting for the client now, rather than the client for us. */
+  /** True while we wait for the client, and not the client for us. */
   isWaiting: () => boolean;
   /** How long a client may send or read nothing at all. */
   graceMs: number;
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /** Whether others wait for the slot that this transfer holds (core/fair-queue). */
+  /** Whether others wait for the slot that this transfer holds. */
   yields?: (() => boolean) | undefined;
   wantedGraceMs?: number;
 };
 
 /**
- * A client that sends a byte now and then would keep a slot for hours (S137). Each byte earns the client time, up to the grace;
- * our waiting uses that time up. @returns a function that stops watching
+ * A client that sends a byte now and then would keep a slot for hours (S137).
+ * @returns a function that stops watching
  */
 export function watchPace({
   bytes,

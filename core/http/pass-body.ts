@@ -5,15 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Node reads up to ten thousand pieces of a chunked body at once. */
 const PIECES_AT_ONCE = 256;
-/** For each further piece: about ten times as long as handling it. */
 const PAUSE_MS = 0.02;
 /** Bodies take turns, so that many together take no more of the event loop than one. */
 let pausedUntil = 0;
 
-/**
- * A response in one-byte pieces would take all of the event loop (S132, S137). @returns once everything was passed on, or a
- * failure has destroyed both sides
- */
+/** A response in one-byte pieces would take all of the event loop (S132, S137). */
 export async function passBody(from: IncomingMessage, to: Writable): Promise<void> {
   let pieces = 0;
   const { push } = from;
@@ -40,7 +36,7 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
 
 const INTERIM_MAX = 16;
 
-/** Each interim response (1xx) counts as activity, so the request would never time out (S132). */
+/** Interim responses count as activity, so the request would never time out (S132). */
 export function limitInterimResponses(request: ClientRequest): ClientRequest {
   let interim = 0;
   return request.on("information", () => {

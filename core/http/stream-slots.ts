@@ -3,12 +3,11 @@ import { ServiceError } from "../errors.ts";
 type Limits = {
   perPerson: number;
   inAll: number;
-  /** The error's sentence, if there is no slot. */
   sentence: string;
   retryAfterSeconds: number;
 };
 
-/** @returns a function that takes a slot, and returns an idempotent function that releases it */
+/** @returns a function that takes a slot and returns an idempotent function that releases the slot */
 export function streamSlots({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
   const open = new Map<string, number>();
   let openInAll = 0;

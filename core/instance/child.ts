@@ -9,9 +9,8 @@ export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type Child = {
   exited: Promise<Exit>;
-  /** Settles with the child's first message, when it is ready; rejects when it ends before. */
+  /** Rejects if the child ends before its first message. */
   ready: Promise<unknown>;
-  /** In milliseconds since 1970. */
   heardAt(): number;
   stop(): Promise<void>;
 };
@@ -31,8 +30,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
 /**
- * Processes that answer requests must not have the credentials of the database's owner, who could change the audit log (S116).
- * Set to empty, so that no .env file restores them.
+ * Processes that answer requests must not have the database owner's credentials (S116). An empty value keeps a .env file from
+ * restoring them.
  */
 const OPERATORS_SECRETS = {
   DATABASE_OWNER_URL: "",

@@ -28,7 +28,6 @@ export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrl
   };
 }
 
-/** For commands without a database. */
 export function provideGeneratedKey(): void {
   const { DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS } = env();
   const previous = previousKeyFile(DATA_DIR);
@@ -46,7 +45,6 @@ export function isKeyGenerated(dataDir: string): boolean {
   return existsSync(keyFile(dataDir)) && keptSecret(keyFile(dataDir)) === env().SECRET_KEY;
 }
 
-/** Each process uses the new key after its next start. */
 export function replaceKeyFile(dataDir: string): void {
   const [file, next] = [keyFile(dataDir), `${keyFile(dataDir)}.next`];
   keptSecret(next);
@@ -77,8 +75,9 @@ type DataDirLock = { release(): void };
 const COMMAND_SECONDS = 60;
 
 /**
- * Node has no file locks, but SQLite has. The kernel releases them however the process ends. @returns undefined for a command if
- * a service holds the lock @throws {SettingsError} for a second service, or if another command holds the lock for too long
+ * Node has no file locks. The kernel releases SQLite's locks however the process ends.
+ * @returns undefined for a command if a service holds the lock
+ * @throws {SettingsError} for a second service, or if another command holds the lock for too long
  */
 export async function lockDataDir(dataDir: string, holder: Holder): Promise<DataDirLock | undefined> {
   for (const deadline = Date.now() + COMMAND_SECONDS * 1_000; ; await delay(100)) {

@@ -10,11 +10,11 @@ export type Kept = {
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
-/** A crash after a run this long is not a failure to start. */
 const STEADY_MS = 30_000;
 
 /**
- * Throws a failure of the first start. @param start is given the previous run @param crashed is called for each unrequested end
+ * Throws a failure of the first start.
+ * @param crashed is called for each unrequested end
  */
 export async function keepRunning<Exit, Thing extends Running<Exit>>(
   name: string,

@@ -12,7 +12,6 @@ export type DatabaseMove = {
   tables: number;
   rows: number;
   auditHead: AuditHead | undefined;
-  /** Absent if SECRET_KEY was set. */
   secretKeyFile: string | undefined;
 };
 
@@ -26,8 +25,8 @@ type Options = {
 };
 
 /**
- * Verifies the audit log's chain before and after. @throws {SettingsError} or {DatabaseCopyError}; the target is then as empty as
- * before, unless the copied audit log is flawed
+ * Verifies the audit log's chain before and after. If this function throws, the target is empty, unless the copied audit log is
+ * flawed.
  */
 export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
   loadSettingsFile();

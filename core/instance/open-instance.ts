@@ -11,8 +11,8 @@ type Instance = { close(): Promise<void> };
 const SERVICE_START_SECONDS = 60;
 
 /**
- * Afterwards `db()` and `secretKey()` work. Without DATABASE_URL, uses the embedded database: that of a running service, or one
- * that runs until `close()`.
+ * Afterwards `db()` and `secretKey()` work. Without DATABASE_URL, uses a running service's embedded database, or starts one until
+ * `close()`.
  */
 export async function openInstance(): Promise<Instance> {
   loadSettingsFile();

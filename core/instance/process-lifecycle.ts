@@ -6,8 +6,8 @@ import { rejectionsSeen } from "../telemetry.ts";
 const STOP_MAX_MS = 6_500;
 
 /**
- * A child must not continue alone and keep the port and its claims. @param stop finishes work in progress; after 6.5 seconds the
- * process ends without it
+ * A child must not continue alone and keep the port and its claims.
+ * @param stop after 6.5 seconds the process ends without it
  */
 export function stopOnSignal(stop: () => Promise<void>): void {
   let isStopping = false;
@@ -28,10 +28,7 @@ export function stopOnSignal(stop: () => Promise<void>): void {
   process.on("disconnect", begin);
 }
 
-/**
- * A worker does everybody's work, so a rejection of one piece must not end it. An uncaught exception still does
- * (docs/decisions/074-what-holds-a-sandbox.md).
- */
+/** A worker does everybody's work, so a rejection must not end it (docs/decisions/074-what-holds-a-sandbox.md). */
 export function surviveRejections(): void {
   process.on("unhandledRejection", (error) => {
     log().error({ err: error }, "unhandled rejection: a bug in this service");

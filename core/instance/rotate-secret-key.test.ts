@@ -186,7 +186,6 @@ describe("S130 a new SECRET_KEY", () => {
   });
 });
 
-/** Stored as before salts existed. */
 async function recoveryCodesOf(userId: string, code: string): Promise<string[]> {
   const hashes = await recoveryCodeHashes(db(), userId, code);
   await db().recoveryCode.createMany({ data: hashes.map((codeHash) => ({ id: newId(), userId, codeHash })) });

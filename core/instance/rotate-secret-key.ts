@@ -17,7 +17,7 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   // These are in `mail.text`, for a week.
   "kept mail": [],
   "recovery codes": [column("recovery_code", "sealed_salt")],
-  // Part of the token, which its client keeps. A reused token from before the rotation is refused as unknown, not as stolen.
+  // The client keeps the token. A reused token from before the rotation is refused as unknown, not as stolen.
   "refresh token": [],
   "relay token": [column("relay", "token")],
   // In `one_time_token.data`. At a start, a link that cannot be decrypted is replaced.
@@ -33,13 +33,13 @@ const BATCH = 500;
 
 type Rotation = {
   resealed: Partial<Record<SealPurpose, number>>;
-  /** No key of this installation decrypts these; they are not changed. */
+  /** No key of this installation decrypts these. */
   unreadable: number;
 };
 
 /**
- * Runs while the service runs, and can be stopped and repeated. A value that changes meanwhile keeps its change. @throws
- * ServiceError `conflict` if there is no different previous key, or a process does not encrypt with the new key
+ * The service may run meanwhile. A value that changes meanwhile keeps its change.
+ * @throws ServiceError `conflict` if a process does not encrypt with the new key
  */
 export async function rotateSecretKey(): Promise<Rotation> {
   if (!env().SECRET_KEY_PREVIOUS) {
@@ -121,10 +121,7 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
   return rowCount ?? 0;
 }
 
-/**
- * Codes without a stored salt depend on the old key. In the first step of a rotation, SECRET_KEY_PREVIOUS is the new key: its
- * salts would make the codes useless for good.
- */
+/** Codes without a stored salt depend on the old key. Salts from a new SECRET_KEY_PREVIOUS would make them useless for good. */
 async function storeSalts(): Promise<void> {
   if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
     throw conflict(

@@ -20,7 +20,7 @@ import { prepareTerminal, reportStep } from "./terminal.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
-  /** Only this process, for a machine or container of its own; both if absent. */
+  /** For a machine or container of its own. Both if absent. */
   only?: ServiceProcess | undefined;
 };
 type ServiceProcess = "web" | "worker";
@@ -62,7 +62,6 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
     let setupLink: string | undefined;
     let hasAnnounced = false;
     const startWeb = async () => {
-      // At a later start the database may be unavailable.
       const child = startChild("server.ts", hasAnnounced ? [] : ["--setup-link"], {
         NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: derivedKey("server actions").toString("base64"),
       });
@@ -141,8 +140,8 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 const SILENT_MS = 30_000;
 
 /**
- * For a worker that runs alone; the web process has its own endpoints (server/health.ts). @param heardAt when the worker last
- * sent a heartbeat
+ * For a worker that runs alone.
+ * @param heardAt when the worker last sent a heartbeat
  */
 async function serveHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
   const connections = new pg.Pool({ connectionString: databaseUrl(), max: 1, connectionTimeoutMillis: 2_000 });

@@ -5,7 +5,7 @@ import { makeLogger, replaceLogger } from "../log.ts";
 
 let formatter: ((line: string) => string) | undefined;
 
-/** Only warnings, so that the link that the service prints stays visible. */
+/** Only warnings, so that the printed link stays visible. */
 export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolean }): Promise<void> {
   if (!process.stdout.isTTY) return;
   formatter = await makeFormatter();
@@ -27,10 +27,9 @@ function print(line: string): void {
   if (formatter) process.stdout.write(formatter(line));
 }
 
-/** Errors quote what clients sent, so control characters, which could change what the terminal shows, are removed (CWE-150). */
 export async function makeFormatter(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({ translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname", singleLine: true });
-  // JSON escapes only the first of the two ranges, C0 and C1.
+  // JSON escapes only C0, the first of the two ranges.
   return (line) => format(line.replace(/\\u00[01][0-9a-f]|[\x7f-\x9f]/g, "\\ufffd"));
 }

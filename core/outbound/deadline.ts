@@ -17,7 +17,6 @@ export class Deadline {
 
   readonly #timeOut = () => this.end(OutboundFailure.timedOut(this.#reason));
 
-  /** For a reason that is not a timeout. */
   end(reason: OutboundFailure): void {
     this.#abort.abort(reason);
   }
@@ -60,7 +59,10 @@ export class Deadline {
   }
 }
 
-/** For work that cannot be aborted itself. @throws the abort's reason */
+/**
+ * For work that cannot be aborted.
+ * @throws the abort's reason
+ */
 export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
   // A failure after the abort must not count as an unhandled rejection.
   waiting.catch(() => undefined);

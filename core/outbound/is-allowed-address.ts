@@ -4,7 +4,6 @@ import { env } from "../env.ts";
 
 const { parse, parseCIDR } = ipaddr;
 
-/** First address, and the number of leading bits that count. */
 type Range = [IPv4 | IPv6, number];
 
 /** Our requests may never reach these, even if a name resolves to them (S118). */
@@ -28,7 +27,7 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. */
+/** Overlay networks use unassigned IPv6 space. */
 const globalUnicast = parseCIDR("2000::/3");
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
@@ -37,7 +36,7 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** In these forms only the embedded IPv4 address must be allowed; in all others, both addresses. */
+/** In these forms only the embedded IPv4 address must be allowed. In all others, both addresses must be. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
 /** Excludes link-local addresses, at which clouds serve a machine's secrets. */
@@ -46,7 +45,6 @@ const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0
 );
 const metadataServices = ["100.100.100.200/32", "fd00:ec2::254/128"].map((range) => parseCIDR(range));
 
-/** In the form that DNS and sockets return. */
 export type AllowAddress = (address: string) => boolean;
 
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
@@ -66,8 +64,8 @@ function allowedByOperator(): Range[] {
 }
 
 /**
- * Also checks IPv4 addresses embedded in an IPv6 address (S118). @param address as DNS and sockets return it; any other text is
- * not allowed
+ * S118.
+ * @param address as DNS and sockets return it. Any other text is not allowed.
  */
 export function isAllowedAddress(address: string): boolean {
   const plain = address.replace(/%.*$/s, "");
@@ -127,7 +125,7 @@ function embeddedAddresses(address: IPv6): IPv4[] {
   if (leads("2002::/16")) return [at(1)];
   // Teredo (RFC 4380): its server, and the client with every bit inverted.
   if (leads("2001::/32")) return [at(2), at(6, 0xffff)];
-  // ISATAP (RFC 5214), under any prefix; the universal and group bits may be set.
+  // ISATAP (RFC 5214), under any prefix. The universal and group bits may be set.
   if ((words[4] & 0xfcff) === 0 && words[5] === 0x5efe) return [at(6)];
   return [];
 }

@@ -3,7 +3,6 @@ import ipaddr from "ipaddr.js";
 import type { Client } from "undici";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 
-/** The client never opens another connection. */
 export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void };
@@ -14,14 +13,14 @@ const KEPT_MAX = 256;
 const byOrigin = new Map<string, Kept[]>();
 const oldestFirst = new Set<Kept>();
 
-/** Only to an address that was vetted for the current request, so it is as safe as a new connection (S117). */
+/** The address was vetted for the current request, so the connection is as safe as a new one (S117). */
 export function takeConnection(
   origin: string,
   addresses: string[],
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // The most recently used one, so that older ones stay idle and can be closed.
+  // Older connections stay idle and can be closed.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));
@@ -29,7 +28,7 @@ export function takeConnection(
   return kept;
 }
 
-/** Call it when the last response was read to its end. */
+/** Call this function when the last response was read to its end. */
 export function keepConnection(origin: string, { client, socket }: Connection): void {
   const peer = socket.remoteAddress;
   if (!peer || !isUsable(socket)) return void client.destroy().catch(() => undefined);
@@ -47,7 +46,6 @@ export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }
 
-/** So that a process can end at once. */
 export function closeKeptConnections(): void {
   for (const kept of [...oldestFirst]) close(kept);
 }

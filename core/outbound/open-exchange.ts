@@ -12,10 +12,10 @@ import { OutboundFailure, type OutboundRequest, type OutboundTimings, requestHea
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
-/** Servers usually close after five seconds, or after the time that they announced; we close before. */
+/** Most servers close idle connections after five seconds. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
-/** Without a limit, a host could send interim responses (1xx) until the deadline (S132, S137). */
+/** A host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
@@ -24,7 +24,6 @@ export type ExchangeRequest = Pick<
   "url" | "method" | "headers" | "body" | "ports" | "isHttpsRequired" | "isConnectionKept"
 >;
 
-/** The body is still to come. */
 export type Exchange = {
   status: number;
   headers: Record<string, string>;
@@ -33,11 +32,11 @@ export type Exchange = {
   timings: Omit<OutboundTimings, "totalMs">;
   /** Ends the connection, unless it was kept. */
   close(): void;
-  /** Call it when the response was read to its end. */
+  /** Call this function when the response was read to its end. */
   keep(): void;
 };
 
-/** `failureOf` translates the errors; after an error nothing is left open. */
+/** `failureOf` translates the errors. After an error nothing is left open. */
 export async function openExchange(
   request: ExchangeRequest,
   deadline: Deadline,
@@ -119,7 +118,7 @@ export async function openExchange(
   }
 }
 
-/** @param level of the log line: `debug` if a program can repeat requests, because at `info` it would fill the disk */
+/** @param level `debug` if a program can repeat requests, because `info` would fill the disk */
 export async function vettedAddresses(
   { host }: Target,
   resolve: ResolveHost,
@@ -130,12 +129,11 @@ export async function vettedAddresses(
   const addresses = await resolve(host, signal);
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
-  // Only the operator may learn the address: the person who chose the host learns only that it is not public.
+  // Only the operator may learn the address.
   log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not contain this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 
-/** It never opens another connection. */
 function clientOver(socket: Socket, { origin }: Target): Client {
   let vetted: Socket | undefined = socket;
   return new Client(origin, {
@@ -153,7 +151,10 @@ function clientOver(socket: Socket, { origin }: Target): Client {
   });
 }
 
-/** In a Map, so that no name collides with an inherited property. @param raw names and values in turn */
+/**
+ * In a Map, no name collides with an inherited property.
+ * @param raw names and values in turn
+ */
 function headersOf(raw: string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < raw.length; index += 2) {
@@ -171,7 +172,7 @@ const decoders = new Map([
   ["br", createBrotliDecompress],
 ]);
 
-/** The limit counts decompressed bytes (S74, S120). A body in an unknown encoding stays as received. */
+/** The limit counts decompressed bytes (S74, S120). */
 export async function readBody(
   incoming: Readable,
   headers: Record<string, string>,

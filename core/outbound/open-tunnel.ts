@@ -12,13 +12,12 @@ const CONNECT_MS = 10_000;
 type TunnelOptions = {
   allows?: AllowAddress;
   resolve?: ResolveHost;
-  /** Aborted when the connection is no longer needed. */
   signal?: AbortSignal;
 };
 
 /**
- * For callers with their own protocol; vetted like every request (S117). The caller closes the connection. @throws errors that
- * `failureOf` turns into a reason
+ * Vetted like every request (S117). The caller closes the connection.
+ * @throws errors that `failureOf` turns into a reason
  */
 export async function openTunnel(
   { host, port }: { host: string; port: number },

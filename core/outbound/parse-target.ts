@@ -11,11 +11,10 @@ export type Target = {
   port: number;
   /** As used by the `Host` header. */
   origin: string;
-  /** Path with query. */
   path: string;
 };
 
-/** The URL parser normalizes all forms of addresses, but leaves the dots at the end of a name (S118). */
+/** The URL parser leaves the dots at the end of a name (S118). */
 export function parseTarget({
   url: text,
   ports,
@@ -43,7 +42,7 @@ export function loggableAddress(url: string): string {
 type ExaminedAddress = {
   address: string;
   isAllowed: boolean;
-  /** The range that decides; null if it is an ordinary public address. */
+  /** Null for an ordinary public address. */
   range: string | null;
 };
 
@@ -54,7 +53,6 @@ export type Examined =
 
 const LOOKUP_MS = 5_000;
 
-/** For operators who want to know why a URL is refused. Opens no connection. */
 export async function examineAddress(url: string, resolve: ResolveHost = resolveHost): Promise<Examined> {
   const deadline = new Deadline(LOOKUP_MS, LOOKUP_MS);
   deadline.enter("no name server responded in time");

@@ -1,7 +1,4 @@
-/**
- * A request to an address that somebody else chose; all go through this folder (S117–S121). Expected outcomes are values; a
- * thrown error is our bug.
- */
+/** All requests to addresses that somebody else chose go through this folder (S117–S121). A thrown error is our bug. */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
@@ -11,23 +8,20 @@ export type OutboundRequest = {
   body?: string | Uint8Array;
   /** For DNS, connect, TLS, headers and body together (S120). */
   deadlineMs: number;
-  /** The part of the deadline for DNS, connect and TLS; 5 s unless given. */
+  /** The part of the deadline for DNS, connect and TLS. The default is 5 s. */
   connectMs?: number;
   /** Counted after decompression. */
   maxBodyBytes: number;
-  /** If the body is longer: the request fails, or the bytes read so far are kept and marked (S120). */
+  /** With "cut", the bytes read so far are kept and marked (S120). */
   onExcess: "fail" | "cut";
-  /** Ports that may be dialled; all unless given. */
+  /** The default is all ports. */
   ports?: readonly number[];
   isHttpsRequired?: boolean;
-  /** A request that is lost with a reused connection is not sent again, and the result has `isStale`. */
+  /** A request that is lost with a reused connection is not repeated (`isStale`). */
   isConnectionKept?: boolean;
 };
 
-/**
- * Milliseconds; `firstByteMs` ends with the head of the response. Null for phases that a reused connection or plain http does not
- * have.
- */
+/** Milliseconds. `firstByteMs` ends with the head of the response. Null for phases that did not happen. */
 export type OutboundTimings = {
   dnsMs: number | null;
   connectMs: number | null;
@@ -36,18 +30,17 @@ export type OutboundTimings = {
   totalMs: number;
 };
 
-/** A `reason` is a clause for the person who chose the address; it names no address that they did not name. */
+/** A `reason` is a clause for the person who chose the address, and names no other address. */
 export type OutboundResult =
   | {
       outcome: "answered";
-      /** A redirect is a response like any other and is never followed. */
+      /** Redirects are never followed. */
       status: number;
-      /** Names in lower case; at most 32 KiB together (S121). Repeated headers are joined by a comma. */
+      /** Names in lower case, at most 32 KiB together (S121). Repeated headers are joined by a comma. */
       headers: Record<string, string>;
       /** Decompressed if the encoding was gzip, deflate or br. */
       body: Uint8Array;
       isCut: boolean;
-      /** Sent over an already open connection. */
       isReused: boolean;
       timings: OutboundTimings;
     }
@@ -58,11 +51,11 @@ export type OutboundResult =
       outcome: "unreachable";
       reason: string;
       isTimeout: boolean;
-      /** A kept connection ended before the response; the other side may have accepted the request. */
+      /** The other side may have accepted the request. */
       isStale?: true;
     };
 
-/** `openTunnel` throws it, and so does the body of a streamed response. */
+/** The body of a streamed response throws this error. */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";
   readonly result: Exclude<OutboundResult, { outcome: "answered" }>;
@@ -96,7 +89,7 @@ export function isOutboundFailure(error: unknown): error is OutboundFailure {
 
 import packageJson from "../../package.json" with { type: "json" };
 
-/** These frame the message or name the host: a caller that sets one could split one request into two, or reach another site. */
+/** A caller that sets one of these could split a request into two, or reach another site. */
 const own = new Set([
   "connection",
   "content-length",
@@ -111,7 +104,7 @@ const own = new Set([
   "upgrade",
 ]);
 
-/** Names in lower case. A line break in a value would inject another header. */
+/** A line break in a value would inject another header. */
 export function requestHeaders(given: Record<string, string> = {}): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": `Keyhook/${packageJson.version}`,
@@ -165,7 +158,7 @@ const kinds: [RegExp, string][] = [
 /** An error without a known code is our bug and is rethrown. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
-  // Of several addresses, the first error describes the failure well enough.
+  // The first error describes the failure well enough.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   const { code, name } = Object(first) as { code?: unknown; name?: unknown };
   if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);

@@ -10,7 +10,6 @@ const HOSTS_FILE = "/etc/hosts";
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 
-/** In the order in which they are tried. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
 /** `seconds`: how long the addresses may be reused. */
@@ -20,8 +19,8 @@ type FoundAddresses = { addresses: string[]; seconds: number };
 const LOCAL_SECONDS = 5;
 
 /**
- * `dns.lookup` would wait on one of the process's four worker threads: four slow names would block file access and password
- * checks. @param servers `address:port` of name servers, instead of the machine's
+ * `dns.lookup` would occupy one of four worker threads, which also read files.
+ * @param servers `address:port` of name servers, instead of the machine's
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
   return (await findAddresses(host, signal, servers)).addresses;
@@ -56,7 +55,7 @@ async function findAddresses(host: string, signal: AbortSignal, servers?: string
   }
 }
 
-/** RFC 6761 §6.3: such a name never goes to a name server. An operator may have allowed only one of the two addresses. */
+/** RFC 6761 §6.3. An operator may have allowed only one of the two addresses. */
 function loopback(): string[] {
   const both = ["127.0.0.1", "::1"];
   const allowed = both.filter(isAllowedAddress);
@@ -74,13 +73,13 @@ async function addressesInHostsFile(host: string): Promise<string[]> {
 /** However long the name server's TTL is. */
 const REMEMBERED_MAX_MS = 5_000;
 const NAMES_MAX = 1_000;
-/** For a lookup that several requests wait for; each of them also has its own deadline. */
+/** Each request that waits for the lookup also has its own deadline. */
 const LOOKUP_MS = 5_000;
 
 type Remembered = { until: number; found: Promise<FoundAddresses> };
 const remembered = new Map<string, Remembered>();
 
-/** Reuses a result for its TTL, at most five seconds. Reused addresses must still be vetted (S117). */
+/** Reused addresses must still be vetted (S117). */
 export async function rememberAddresses(
   host: string,
   signal: AbortSignal,
@@ -99,7 +98,7 @@ export async function rememberAddresses(
 
 function lookUp(host: string, find: typeof findAddresses): Remembered {
   const clock = new AbortController();
-  // A request that joined the lookup later gets this error unchanged, so its reason must be fit for users.
+  // All waiting requests get this error, so its reason must be fit for users.
   const timer = setTimeout(() => clock.abort(OutboundFailure.timedOut("no name server responded in time")), LOOKUP_MS);
   const entry: Remembered = { until: performance.now() + LOOKUP_MS, found: find(host, clock.signal) };
   entry.found.then(
@@ -107,7 +106,6 @@ function lookUp(host: string, find: typeof findAddresses): Remembered {
       clearTimeout(timer);
       entry.until = performance.now() + Math.min(seconds * 1_000, REMEMBERED_MAX_MS);
     },
-    // A failure is not remembered.
     () => {
       clearTimeout(timer);
       entry.until = 0;

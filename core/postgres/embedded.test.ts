@@ -36,7 +36,6 @@ describe("the embedded database", () => {
     const dataDir = directory();
     const first = await start(dataDir);
     await ask(first.ownerUrl, "create table kept (id int)");
-    // The role may be missing in a backup.
     await ask(first.superuserUrl, "drop role keyhook_service");
     await first.stop();
     await first.exited;
@@ -153,7 +152,7 @@ describe("an embedded database that runs", () => {
 
   it("has no capability where it needs none", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    // The server needs the capability only if other users may not enter the directories above the checkout.
+    // Other users may be able to enter the directories above the checkout.
     const { pid } = server;
     const effective = readFileSync(`/proc/${pid}/status`, "utf8").match(/^CapEff:\s+(\w+)$/m)?.[1];
     const isCheckoutOpen = import.meta.dirname

@@ -18,26 +18,23 @@ export type EmbeddedServer = {
   pid: number;
   /** Settles when the process has ended, whether requested or not. */
   exited: Promise<void>;
-  /** @param graceSeconds how long the server may write its state before it is killed and must recover */
+  /** @param graceSeconds how long the server may write its state */
   stop(graceSeconds?: number): Promise<void>;
 };
 
 type Options = {
   /** Off only for disposable data: a crash of the machine may damage it. */
   isDurable?: boolean;
-  /** To reuse after a crash, if it is still free. */
+  /** The port to reuse after a crash. */
   preferredPort?: number;
 };
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// Recovery of a large database takes long; a server that ends meanwhile is noticed at once.
+// Recovery of a large database takes long.
 const READY_SECONDS = 120;
 
-/**
- * The caller holds the data directory's lock. Stops a server left by a killed supervisor first. @throws {SettingsError} if this
- * machine or this user cannot run one
- */
+/** The caller holds the data directory's lock. */
 export async function startEmbedded(dataDir: string, { isDurable = true, preferredPort }: Options = {}): Promise<EmbeddedServer> {
   const cluster = join(dataDir, "postgres");
   const left = findPostmaster(cluster);
@@ -83,7 +80,6 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
   }
 }
 
-/** Undefined if the server is not ready. */
 export function findEmbedded(dataDir: string): EmbeddedUrls | undefined {
   const running = findPostmaster(join(dataDir, "postgres"));
   return running?.isReady ? urlsOf(dataDir, running.port) : undefined;
@@ -101,7 +97,6 @@ function urlsOf(dataDir: string, port: number): EmbeddedUrls {
 
 const servicePassword = (dataDir: string): string => keptSecret(join(dataDir, "postgres-service-password"));
 
-/** Each worker of the tests may open some thirty connections. */
 const DISPOSABLE = {
   fsync: "off",
   synchronous_commit: "off",
@@ -122,7 +117,7 @@ function settings(port: number, isDurable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** A log file that is larger than LOG_BYTES at a start replaces the previous one. */
+/** A large log file replaces the previous one. */
 function openLog(path: string): { fd: number; position: number } {
   if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, join(dirname(path), "postgres.log.1"));
   const fd = openSync(path, "a", 0o600);

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-// Below the ephemeral range (Linux: 32768 up), so that an outgoing connection cannot occupy the port during a restart.
+// Below the ephemeral range, so that an outgoing connection cannot occupy the port during a restart.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 const TRIES = 50;

@@ -19,7 +19,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** `42501` for a missing right, `P0001` from a trigger; undefined if there is no error. */
+/** `42501` for a missing right, `P0001` from a trigger. */
 const codeOf = (client: pg.Client | pg.Pool, sql: string): Promise<string | undefined> =>
   client.query(sql).then(
     () => undefined,

@@ -11,10 +11,10 @@ const GRANT_LOCK = 5_407_229;
 /** With the owner's rights and within fixed limits. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
-/** The service owns no table (core/webhooks/keep-partitions.ts). */
+/** The service owns no table. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
-/** It can neither alter the tables nor disable their triggers. */
+/** The service can neither alter the tables nor disable their triggers. */
 export async function grantToService(ownerUrl: string, role: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: "keyhook migrate" });
   await client.connect();
@@ -27,8 +27,7 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
     const functions = [EXPIRE_FUNCTION, ...PARTITION_FUNCTIONS].map((name) => `${schema}.${name}`).join(", ");
     const everything = `all tables in schema ${schema}`;
-    // In one transaction, so that a running service always has its rights. Postgres rejects concurrent grants on the same table,
-    // as when two machines start at once.
+    // A running service must always have its rights. Postgres rejects concurrent grants on the same table.
     await client.query(`begin;
       select pg_advisory_xact_lock(${GRANT_LOCK});
       grant connect on database ${database} to ${service};

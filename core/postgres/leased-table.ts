@@ -3,26 +3,25 @@ import { pool, withConnection } from "../db.ts";
 import { batched } from "./batched.ts";
 
 /**
- * A table whose rows are work, with `id`, `due_at`, `attempts`, `claim_id` and `claimed_until` (docs/decisions/008). A worker
- * claims due rows for the length of a lease, and renews the lease while it works. It records outcomes under its claim, so that it
- * cannot change a row that another worker has taken over.
+ * A table whose rows are work (docs/decisions/008). A worker claims rows for the length of a lease, and records outcomes only
+ * under its claim.
  */
 export type LeasedTable = {
   name: string;
-  /** If it is not `id`; rows are returned with it as their `id`. */
+  /** Rows are returned with this column as their `id`. */
   key?: string;
   /** SQL condition: the work of the row is not done. */
   isOpen: string;
-  /** For work that holds a slot for long. Without it, the longest due row comes first. */
+  /** For work that holds a slot for long. */
   share?: Share;
 };
 
-/** How long the rows of a dead worker wait for another one (S122). */
+/** S122. */
 export const LEASE_SECONDS = 30;
 
 type Claim<Row> = { claimId: string; rows: Row[] };
 
-/** Counts an attempt for each row. @param free slots of this worker, if it has more than it claims now */
+/** @param free slots of this worker, if it has more than it claims now */
 export async function claimRows<Row>(table: LeasedTable, limit: number, free = limit): Promise<Claim<Row>> {
   const { name, key = "id", isOpen, share } = table;
   const claimId = randomUUID();
@@ -48,14 +47,13 @@ export async function claimRows<Row>(table: LeasedTable, limit: number, free = l
 
 const waiting = (isOpen: string): string => `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
 
-/** Checks of several tables share a statement. */
 export const hasDue = batched<LeasedTable, boolean>(async (tables) => {
   const text = `select ${tables.map(({ name, isOpen }) => `exists (select from "${name}" where ${waiting(isOpen)})`).join(", ")}`;
   const { rows } = await pool().query<boolean[]>({ name: hash("sha1", text), text, rowMode: "array" });
   return rows[0] ?? [];
 }, 20);
 
-/** A claim that expired and was taken over stays with the other worker. */
+/** A claim that another worker has taken over stays with that worker. */
 export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: string[]): Promise<void> {
   await pool().query(
     `update "${name}" set claimed_until = now() + make_interval(secs => $2) where claim_id = any ($1) and ${isOpen}`,
@@ -67,31 +65,30 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
 type Share = {
   /** Open rows have an index by this and `due_at`, and one by this and `served_at`. */
   party: string;
-  /** Work that ends soon: one slot is only for such work. If a table has both kinds, each has an index by party and `due_at`. */
+  /** One slot is only for such work. If a table has both kinds, each has an index by party and `due_at`. */
   isShort: string;
-  /** The end of a lost worker's work must still be recorded: it comes first, and needs a slot only for a moment. */
+  /** This work comes first, because it needs a slot only for a moment. */
   isLeftOver: string;
-  /** Of the slots, for the long work of one party; half unless given. */
+  /** The share for the long work of one party. The default is half. */
   part?: number;
-  /** At most `max` claimed rows of all parties together with the same value in the column `of`. */
+  /** At most `max` claimed rows have the same value in the column `of`. */
   crowd?: { of: string; max: number };
 };
 
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** Of the parties without a slot, those that have waited longest. */
+/** Those that have waited longest. */
 const NEWCOMERS_MAX = 64;
 
 /**
- * First the parties with the fewest slots, among them the one that was served longest ago. Claims are serialized, so that two
- * workers do not give one party its last slot twice. Skips rows of known parties, since listing all parties would take time for
- * each.
+ * Claims are serialized, so that two workers do not give one party its last slot twice. Skips rows of known parties, because
+ * listing all parties would take time for each.
  */
 async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");
-    // Without this timeout, a worker that loses its connection here would block all claims until TCP gives up.
+    // A worker that loses its connection here would block all claims until TCP gives up.
     await client.query("set local idle_in_transaction_session_timeout = '5s'");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
     const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });

@@ -13,7 +13,7 @@ export class MigrationError extends Error {
 // The same lock as `prisma migrate deploy`, so that the two exclude each other.
 const PRISMA_LOCK = 72707369;
 
-/** A statement that waits for a lock blocks all later statements on that table, so it soon gives up and starts again. */
+/** A statement that waits for a lock blocks all later statements on that table. */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_ATTEMPTS = 30;
 
@@ -32,9 +32,9 @@ const TABLE = `create table "_prisma_migrations" (
 type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
- * Several processes may call it at once. A migration that builds an index `concurrently` cannot be in a transaction: it begins
- * again after an interruption. @returns the names of the applied migrations @throws {MigrationError} if an applied migration was
- * changed since, has failed, or is unknown to this version
+ * Several processes may call this at once. A migration with `create index concurrently` cannot be in a transaction, and begins
+ * again after an interruption.
+ * @returns the names of the applied migrations
  */
 export async function migrate(databaseUrl: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "keyhook migrate" });
@@ -42,7 +42,7 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   try {
     if (await isPooled(client)) throw new SettingsError(THROUGH_POOLER);
     await waitForOthers(client);
-    // The role may not be allowed to create tables, and need not if the table exists.
+    // The role may not be allowed to create tables.
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
     );
@@ -65,14 +65,14 @@ export async function isPooled(client: pg.Client): Promise<boolean> {
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
 }
 
-/** Call it within a transaction, in an empty database. */
+/** Call this function within a transaction, in an empty database. */
 export async function applyMigrations(client: pg.Client, migrations: Migration[] = readMigrations()): Promise<void> {
   await client.query(TABLE);
   for (const migration of migrations)
     await run(client, { ...migration, sql: migration.sql.replace(INDEX_CONCURRENTLY, "$<before>$<after>") });
 }
 
-/** `create index concurrently` would wait for a session that waits for the lock within a statement: a deadlock. */
+/** `create index concurrently` would wait for a session that waits for the lock: a deadlock. */
 async function waitForOthers(client: pg.Client): Promise<void> {
   const isMine = async () => {
     const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [PRISMA_LOCK]);
@@ -137,7 +137,7 @@ const isLockTimeout = (error: unknown): boolean =>
 async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
   try {
     await client.query(sql);
-    // Migrations are read in the order of these times; `clock_timestamp` differs even within one transaction.
+    // `clock_timestamp` gives a different time to each migration of one transaction, for their order.
     await client.query(
       `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        values ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
@@ -177,7 +177,6 @@ export type Migration = {
 
 const FOLDER = join(import.meta.dirname, "../../prisma/migrations");
 
-/** In the order of their names. */
 export function readMigrations(folder = FOLDER): Migration[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

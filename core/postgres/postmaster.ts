@@ -5,7 +5,6 @@ import { setTimeout as delay } from "node:timers/promises";
 /** The content of `postmaster.pid`. */
 type Postmaster = { pid: number; port: number; isReady: boolean };
 
-/** Whoever started it. */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   let lines: string[];
   try {
@@ -21,7 +20,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 const GRACE_SECONDS = 6;
 const CUT_SHORT_SECONDS = 2;
 
-/** SIGINT lets the server write its state; SIGQUIT and SIGKILL leave that to recovery. */
+/** SIGINT lets the server write its state. SIGQUIT and SIGKILL leave that to recovery. */
 export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS): Promise<void> {
   const steps = [
     ["SIGINT", graceSeconds],

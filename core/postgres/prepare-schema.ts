@@ -16,7 +16,6 @@ export function databaseUrls(): DatabaseUrls {
   return { url: directDatabaseUrl(), ownerUrl: DATABASE_OWNER_URL, poolerUrl: DATABASE_DIRECT_URL && DATABASE_URL };
 }
 
-/** @returns the names of the applied migrations @throws {SettingsError} if the URLs lead to different databases */
 export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls): Promise<string[]> {
   if (poolerUrl) await requireSame(poolerUrl, url);
   if (!ownerUrl || ownerUrl === url) return migrate(url);
@@ -28,7 +27,7 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
   return applied;
 }
 
-/** Otherwise migrations and notifications would use one database, and requests the other. */
+/** Migrations and notifications would use one database, and requests the other. */
 async function requireSame(poolerUrl: string, url: string): Promise<void> {
   const [pooled, direct] = [await identifyServer(poolerUrl), await identifyServer(url)];
   // A pooler may connect to another address of the server.

@@ -30,7 +30,7 @@ const sqlTypes: Record<string, string> = {
 
 const source = readFileSync(join(import.meta.dirname, "../../prisma/schema.prisma"), "utf8");
 
-/** As much of Prisma's language as the schema uses. Unknown syntax results in a column without a type, and a failure. */
+/** Unknown syntax results in a column without a type, and a failure. */
 function readSchema(): Record<string, Table> {
   const models = [...source.matchAll(/^model (\w+) \{\n([\s\S]*?)^\}/gm)].map(([, name = "", body = ""]) => ({
     name,

@@ -6,7 +6,6 @@ import { SettingsError } from "../env.ts";
 type Identity = { uid: number; gid: number };
 
 export type ServerUser = {
-  /** Undefined means the current user. */
   owner: Identity | undefined;
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };
@@ -16,9 +15,9 @@ const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL:
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
- * PostgreSQL refuses to run as root. A checkout below a directory that only root may enter is unreachable for another user: there
- * `setpriv` gives the server the single capability CAP_DAC_OVERRIDE. @param programs files that this user must be able to read
- * @param dataDir this user must be able to traverse it @param cluster the cluster's directory, if it exists
+ * PostgreSQL refuses to run as root. CAP_DAC_OVERRIDE makes a checkout below root's own directory accessible.
+ * @param programs files that the user must be able to read
+ * @param dataDir the user must be able to traverse this directory
  */
 export function findServerUser(programs: string[], dataDir: string, cluster?: string): ServerUser {
   const owner = cluster === undefined ? undefined : statSync(cluster);
@@ -56,8 +55,7 @@ function privileges({ uid, gid }: Identity): string[] {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     "--clear-groups",
-    // initdb looks for its programs with access(2), which ignores the capabilities of a user who is not root, unless this bit is
-    // set:
+    // Without this bit, access(2) ignores the capabilities of a user who is not root:
     "--securebits=+no_setuid_fixup",
     "--inh-caps=-all,+dac_override",
     "--ambient-caps=+dac_override",
@@ -76,7 +74,6 @@ function findUser(name: string): Identity | undefined {
 const READ = 4;
 const ENTER = 1;
 
-// By the permission bits, for a user without extra groups.
 function canRead(identity: Identity, path: string): boolean {
   return may(identity, statSync(path), READ) && canEnter(identity, dirname(path));
 }

@@ -40,7 +40,6 @@ describe("S116 the chain", () => {
     await recordSome(5);
     const found = await verifyAuditChain();
     expect(found).toMatchObject({ flaw: undefined, verified: 5n, unsealed: 0, expired: 0 });
-    // Independent of our code.
     const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
     const { rows: seals } = await pool().query("select * from audit_seal order by seq");
     let hash = "0".repeat(64);

@@ -15,7 +15,6 @@ export type AuditEntry = {
 };
 
 export type AuditSeal = {
-  /** From 1, without gaps. */
   seq: bigint;
   eventId: string;
   eventCreatedAt: Date;

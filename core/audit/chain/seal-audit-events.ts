@@ -9,8 +9,8 @@ const SEAL_LOCK = 5_407_227;
 type Head = { seq: string; hash: Buffer };
 
 /**
- * An entry's own transaction puts the entry into `audit_unsealed`, so an entry that commits late is not skipped. With
- * `isWaiting`, waits for its turn instead of doing nothing. @returns how many, and whether there may be more
+ * An entry's own transaction puts the entry into `audit_unsealed`, so an entry that commits late is not skipped.
+ * @param isWaiting waits for its turn instead of doing nothing
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {
   return withConnection(async (client) => {
@@ -42,7 +42,7 @@ async function sealBatch(client: pg.PoolClient): Promise<number> {
   let previousHash = heads[0]?.hash ?? FIRST_PREVIOUS_HASH;
   const seals = [];
   for (const { isSealed, ...entry } of entries) {
-    // Only a change by hand causes this; it must not block the other entries.
+    // Only a change by hand causes this, and must not block the other entries.
     if (isSealed) continue;
     seq += 1n;
     const seal = { seq, eventId: entry.id, eventCreatedAt: entry.createdAt, contentHash: hashEntry(entry), previousHash };

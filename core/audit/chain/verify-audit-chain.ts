@@ -6,7 +6,6 @@ export type AuditHead = { seq: bigint; hash: string };
 
 export type AuditFlaw = {
   kind: "seal_missing" | "seal_altered" | "link_broken" | "entry_missing" | "entry_altered" | "entry_unchained" | "head_differs";
-  /** Absent if the entry has no place. */
   seq?: bigint;
   eventId?: string;
 };
@@ -27,7 +26,7 @@ const BATCH = 2_000;
 type Link = Omit<AuditSeal, "seq"> & { seq: string; hash: Buffer; entry: AuditEntry | undefined };
 type LinkRow = Omit<Link, "entry"> & AuditEntry;
 
-/** Checks one snapshot of the log. @param kept an earlier head, stored where nobody with access to the database can change it */
+/** @param kept an earlier head, stored where nobody with access to the database can change it */
 export async function verifyAuditChain(kept?: AuditHead): Promise<AuditVerification> {
   return withDirectConnection(async (client) => {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -94,7 +93,7 @@ async function* readLinks(client: pg.PoolClient): AsyncGenerator<Link> {
   }
 }
 
-/** According to the log itself; null if retention never deleted contents. */
+/** Null if retention never deleted contents. */
 async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
     `SELECT max(created_at - make_interval(days => (data ->> 'keepDays')::int)) AS at FROM audit_event

@@ -9,7 +9,7 @@ export type Answer = (name: string, family: 4 | 6) => string[] | undefined;
 
 const TYPES = { 1: 4, 28: 6 } as const;
 
-/** RFC 1035. `servers` is an argument for resolveHost; `questions` lists the queried names. */
+/** RFC 1035. `servers` is an argument for resolveHost. */
 export async function startNameServer(answer: Answer): Promise<{ servers: string[]; questions: string[] }> {
   const socket = createSocket("udp4");
   const questions: string[] = [];
@@ -21,7 +21,7 @@ export async function startNameServer(answer: Answer): Promise<{ servers: string
     if (!addresses) return;
     const records = addresses.map((each) => {
       const bytes = ipaddr.parse(each).toByteArray();
-      // A pointer to the question's name; class IN; a TTL of zero.
+      // A pointer to the question's name, class IN, a TTL of zero.
       return Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, bytes.length, ...bytes]);
     });
     const head = Buffer.from(question.subarray(0, 12));

@@ -25,7 +25,6 @@ export async function listening(server: Server, host = "127.0.0.1", port = 0): P
   return (server.address() as AddressInfo).port;
 }
 
-/** `connections` counts all connections, open or not. */
 export async function site(answer: RequestListener, host?: string, port?: number) {
   const server = createHttpServer(answer);
   const seen = { connections: 0 };

@@ -15,7 +15,7 @@ type Found = {
   objects: string[];
 };
 
-/** @param name the operator's name for the database @throws {DatabaseCopyError} that says what to do */
+/** @param name the operator's name for the database */
 export async function checkTarget(target: pg.Client, name = "--to"): Promise<void> {
   const { rows } = await target.query<Found>(`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as "versionName",
@@ -55,7 +55,6 @@ const THROUGH_POOLER = "leads to a pooler, which does not keep a session's setti
 
 export const COPY_APPLICATION = "keyhook copy";
 
-/** @param name the operator's name for the database: the setting or option that named it */
 export async function connect(name: string, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: COPY_APPLICATION, connectionTimeoutMillis: 10_000 });
   // A broken connection makes the next statement fail.

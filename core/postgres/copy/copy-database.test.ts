@@ -82,7 +82,6 @@ describe("copying a database", { timeout: 120_000 }, () => {
       const broken = copyDatabase({
         sourceUrl,
         targetUrl,
-        // audit_event has been copied, delivery has not.
         copied: (table) => {
           if (table === "audit_event")
             void killer.query(

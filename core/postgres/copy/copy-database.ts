@@ -9,7 +9,7 @@ import { columnList, quoted, readContents, readPartitions, readTables, suspendCo
 type DatabaseCopy = { tables: number; rows: number };
 
 type Options = {
-  /** Both URLs with the role that owns the database; the source has this version's schema. */
+  /** The role owns the database. The source has this version's schema. */
   sourceUrl: string;
   targetUrl: string;
   copied?: (table: string, rows: number) => void;
@@ -18,10 +18,7 @@ type Options = {
 const LOCK_WAIT = "5s";
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/**
- * From one snapshot while writes are locked out; counts and hashes rows on both sides. One transaction: if it fails, the target
- * is as empty as before.
- */
+/** One transaction, so after a failure the target is as empty as before. */
 export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefined }: Options): Promise<DatabaseCopy> {
   const source = await connect("The database to be copied", sourceUrl);
   try {
@@ -54,7 +51,6 @@ export async function isInUse(client: pg.Client): Promise<boolean> {
   return rows[0]?.isInUse ?? false;
 }
 
-/** The locks allow reading but not writing. */
 async function lockAgainstWrites(source: pg.Client): Promise<Table[]> {
   const inUse = "The service or a command is still using the database to be copied. Stop all its processes first.";
   if (await isInUse(source)) throw new DatabaseCopyError(inUse);
@@ -78,7 +74,6 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
   if (!isDeepStrictEqual(there, tables)) throw new DatabaseCopyError(describeDifference(tables, there));
   await makePartitions(source, target);
   const restoreConstraints = await suspendConstraints(target);
-  // Rows created by migrations are part of the copy.
   await target.query(`truncate ${tables.map(({ name }) => quoted(name)).join(", ")}`);
   let total = 0;
   for (const table of tables) {

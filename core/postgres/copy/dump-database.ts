@@ -9,7 +9,8 @@ export type DatabaseDump = {
   migrations: AppliedMigration[];
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   /**
-   * The migrations create the schema, so that any role may own it. @param rows is filled with the number of rows of each table
+   * Any role may own the schema, so the migrations create it.
+   * @param rows is filled with the number of rows of each table
    */
   content(rows: Record<string, number>): AsyncGenerator<Buffer, void, undefined>;
   close(): Promise<void>;
@@ -18,10 +19,7 @@ export type DatabaseDump = {
 /** Without this line, a dump is not complete. */
 export const DUMP_END = "-- end of the dump";
 
-/**
- * Others may use the database meanwhile. `pg_dump` would have to match the server's version, and the embedded server comes
- * without it.
- */
+/** `pg_dump` would have to match the server's version, and the embedded server comes without it. */
 export async function beginDump(url: string): Promise<DatabaseDump> {
   const client = await connect("DATABASE_URL", url);
   try {
@@ -48,7 +46,7 @@ async function* dump(client: pg.Client, rows: Record<string, number>): AsyncGene
   for (const table of await readTables(client)) {
     const columns = columnList(table);
     yield line(copyStatement(table));
-    // From a query, since a partitioned table has no rows of its own.
+    // A partitioned table has no rows of its own.
     const copy = client.query(to(`copy (select ${columns} from ${quoted(table.name)}) to stdout`));
     for await (const chunk of copy) yield chunk as Buffer;
     yield line("\\.");

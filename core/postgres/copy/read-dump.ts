@@ -1,7 +1,7 @@
 import { DatabaseCopyError } from "./check-target.ts";
 import { DUMP_END } from "./dump-database.ts";
 
-/** The rows have to be read before the next part. */
+/** A caller must read the rows before the next part. */
 export type DumpPart =
   | { kind: "statement"; text: string }
   | { kind: "rows"; table: string; columns: string[]; statement: string; content: AsyncGenerator<Buffer, void, undefined> };
@@ -10,7 +10,6 @@ const COPY = /^copy ("(?:[^"]|"")+") \(((?:"(?:[^"]|"")+"(?:, "(?:[^"]|"")+")*)?
 const NAME = /"((?:[^"]|"")+)"/g;
 const NO_ROWS = "\\.\n";
 const END_OF_ROWS = `\n${NO_ROWS}`;
-/** Far longer than any statement of ours. */
 const LINE_MAX_BYTES = 1024 * 1024;
 
 /** @throws {DatabaseCopyError} if the end is missing */
@@ -70,7 +69,7 @@ class Reader {
     }
   }
 
-  /** So that the sending program can still report an error. */
+  /** The sending program can then still report an error. */
   async end(): Promise<void> {
     while (!(await this.#source.next()).done);
   }

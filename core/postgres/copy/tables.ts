@@ -1,15 +1,12 @@
 import pg from "pg";
 
-/** Or the parent of partitions. */
 export type Table = { name: string; columns: string[] };
 
-/** Recorded by the migrations themselves, when they are applied. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
 export const quoted = pg.escapeIdentifier;
 export const columnList = ({ columns }: Table): string => columns.map(quoted).join(", ");
 
-/** Without generated columns. */
 export async function readTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select c.relname::text as name,
@@ -54,8 +51,8 @@ type Trigger = { table: string; name: string; enabled: "O" | "A" | "R" };
 const ENABLE = { O: "enable trigger", A: "enable always trigger", R: "enable replica trigger" } as const;
 
 /**
- * Rows are copied before the rows that they refer to, and their triggers have already run. Requires only the tables' owner.
- * @returns a function that restores the constraints; each foreign key then checks all rows
+ * Rows may be copied before the rows that they refer to, and their triggers have already run.
+ * @returns a function that restores the constraints
  */
 export async function suspendConstraints(client: pg.Client): Promise<() => Promise<void>> {
   const { rows: keys } = await client.query<ForeignKey>(
