@@ -45,7 +45,7 @@ export function watchEngine(provider: Provider): void {
   provider.use(correctResponse);
 }
 
-/** The redirect URI of such a request is unknown, or must not be revealed. */
+/** The redirect URI of an unopened request is unknown, or must not be revealed. */
 function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
   if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
@@ -59,7 +59,7 @@ export function takeFailure(res: ServerResponse): unknown {
   return failure;
 }
 
-/** Otherwise the server below the engine would send its own 500. */
+/** For such a failure, the server below the engine would send its own 500. */
 async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();

@@ -134,7 +134,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   res.end(body);
 }
 
-/** S53. */
+/** See S53. */
 type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
 
 function findOwnEndpoint(path: string): OwnEndpoint | undefined {

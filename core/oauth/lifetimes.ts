@@ -14,7 +14,7 @@ export const ID_TOKEN_SECONDS = HOUR;
 /** A refresh token that is not used for this long expires (S50, ASVS 10.4.8). */
 export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
 export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
-/** Longer than that of every token. The row expires with the last of its tokens (grant-store.ts). */
+/** Longer than the life of every token. The row expires with the last of its tokens (grant-store.ts). */
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 /** Includes signing in and finding the email with the link. */
 export const INTERACTION_SECONDS = HOUR;

@@ -34,7 +34,7 @@ const JSON_TYPE = "application/json";
 /** Endpoints that take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
-/** S37. */
+/** See S37. */
 export function checkMethod(method: string | undefined, path: string): void {
   const allowed = methodsOf(path);
   if (!allowed) throw new ProtocolError(404, "not_found", "this URL does not exist");
@@ -67,7 +67,6 @@ export function preparedUrl(url: string): string {
 
 const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
 
-/** Before any work is done. */
 export function checkLength({ headers }: IncomingMessage): void {
   if (Number(headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();
 }

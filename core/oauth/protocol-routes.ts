@@ -68,7 +68,7 @@ const clientEndpoints: ReadonlySet<string> = new Set([
 /** Endpoints where failures are counted (S56). */
 export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
-/** They respond with pages, and no other site may read them (S53). */
+/** These endpoints respond with pages, which no other site may read (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
 
 export const isSignOutEndpoint = (path: string): boolean => path.startsWith(protocolRoutes.end_session);

@@ -57,7 +57,7 @@ type Internals = {
   ReplayDetection: ReplayDetectionClass;
 };
 
-/** Those of a `jwks_uri` are fetched when first needed. */
+/** Keys at a `jwks_uri` are fetched when first needed. */
 type ClientKeyStore = {
   /** False once keys from a `jwks_uri` are stale (clients/fetch-client-keys.ts). */
   fresh(): boolean;

@@ -6,7 +6,7 @@ import { ask, claimsOf, loginStep, openInteraction, openQuestion, resume } from 
 import { type Prepared, prepare, refresh } from "./testing/sign-in.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** S34. */
+/** See S34. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

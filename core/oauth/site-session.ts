@@ -19,7 +19,7 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
   return session;
 }
 
-/** S34. Otherwise `prompt=none` would fail for a signed-in user. */
+/** S34. Without this, `prompt=none` would fail for a signed-in user. */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
   const { session } = ctx.oidc;

@@ -5,7 +5,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db } from "#core/db.ts";
 import { invalidRequest } from "#core/errors.ts";
 
-/** The SQL function `is_app_admitted` applies it. */
+/** The SQL function `is_app_admitted` applies the policy. */
 export const appPolicies = ["all", "approved", "none"] as const;
 export type AppPolicy = (typeof appPolicies)[number];
 

@@ -13,7 +13,7 @@ import { findRefusals } from "./app-policy.ts";
 
 // Each request may send emails to many people.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** The longest-serving ones. */
+/** The longest-serving administrators get the email. */
 const RECIPIENTS_MAX = 20;
 
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {

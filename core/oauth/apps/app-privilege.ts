@@ -35,7 +35,7 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
 }
 
 /**
- * S90, S95.
+ * See S90, S95.
  * @param shownOrgId the organization that the operator saw: the owner may have bound the app to another one since
  */
 export async function setAppPrivilege(

@@ -46,7 +46,7 @@ export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin
   );
 }
 
-/** docs/specification/oauth.md#oauth-apps */
+/** See docs/specification/oauth.md#oauth-apps. */
 const TOKEN_DURATION_MIN_SECONDS = 60 * 60;
 const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
 

@@ -25,7 +25,6 @@ export type AppDetails = {
   isConfidential: boolean;
   organization: { id: string; name: string; fullName: string } | null;
   ownerUsername: string | null;
-  /** For token exchange. */
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   isOwner: boolean;
   /** For a bound app, only administrators of the organization may. */

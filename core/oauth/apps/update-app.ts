@@ -66,7 +66,7 @@ function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: reado
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // Otherwise somebody could add entries without end by changing the order.
+    // By changing the order, somebody could add entries without end.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

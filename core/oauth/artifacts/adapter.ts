@@ -25,7 +25,7 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/** The client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
+/** Within this time, the client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
 const BENIGN_REPLAY_SECONDS = 10;
 
 export class PostgresAdapter implements Adapter {
@@ -52,13 +52,13 @@ export class PostgresAdapter implements Adapter {
     }
   }
 
-  /** The engine checks a use before it marks it, and so misses a simultaneous request. Only `consume` detects replays. */
   async #findToUse(id: string): Promise<Payload | undefined> {
     if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
     const isAtTokenEndpoint = Provider.ctx?.oidc?.route === "token";
     const isPoll = isAtTokenEndpoint && this.model === "DeviceCode";
     let payload = isPoll ? await pollDeviceCode(id) : await findArtifact(this.model, id);
     if (!payload && this.model === "RefreshToken") payload = await findForgottenRefreshToken(id);
+    // The engine would miss a second, simultaneous use, so only `consume` detects replays.
     if (payload && isAtTokenEndpoint) delete payload.consumed;
     return payload;
   }

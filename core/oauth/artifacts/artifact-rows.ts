@@ -6,7 +6,7 @@ import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import type { Payload } from "./artifact-store.ts";
 import type { AccountRow } from "./request-rows.ts";
 
-/** With the rows that the engine will request next. */
+/** Includes the rows that the engine will request next. */
 export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
@@ -36,7 +36,7 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
 /**
- * Nothing that depends on something revoked or disabled (S49, S114).
+ * Selects nothing that depends on something revoked or disabled (S49, S114).
  * @param where selects artifacts of the model `$1`
  */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {

@@ -5,7 +5,7 @@ import { requestRows } from "./request-rows.ts";
 
 /** Only the hash of an artifact's ID is stored (S55). Revocation needs no sweep (S49, S114). */
 
-/** An artifact that was read by its uid can be stored again without the bearer's value. */
+/** Marks a hash, so that an artifact that was read by its uid can be stored again. */
 const HASHED = "hashed:";
 
 export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(HASHED.length) : hashToken(id));
@@ -33,7 +33,7 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/** Without the scopes that were lost since (S30, S95). Clients may repeat a refresh token's scope, so that stays. */
+/** Removes scopes that were lost since (S30, S95). A refresh token keeps its scope, because clients may repeat that scope. */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope
@@ -47,7 +47,7 @@ function withRemainingScope(grant: Payload, left: string[] | null): Payload {
   return openid ? { ...grant, openid: { ...openid, scope: remainingScope(openid.scope, left) } } : grant;
 }
 
-/** Such an ID must never be used as a hash. */
+/** A forged ID must never be used as a hash. */
 export const isForged = (id: string): boolean => id.startsWith(HASHED);
 
 export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
@@ -74,7 +74,7 @@ const UPSERT = `WITH prolonged AS (
 
 const KEPT_OF_GRANT = 200;
 
-/** For a client that refreshes in a loop (S143). A used refresh token is recognized without its row (refresh-token-id.ts). */
+/** Limits a client that refreshes in a loop (S143). A used refresh token is recognized without its row (refresh-token-id.ts). */
 const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT ctid FROM oauth_artifact WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM (SELECT ctid, row_number() OVER (PARTITION BY model ORDER BY coalesce(consumed_at, created_at) DESC) AS rank
         FROM oauth_artifact

@@ -4,7 +4,7 @@ import { newId } from "#core/ids.ts";
 import { asApp, authorize, type Prepared, prepare, redemption, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** S21. */
+/** See S21. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

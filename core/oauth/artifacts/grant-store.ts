@@ -27,7 +27,7 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** For one user and client, with tokens and without. */
+/** Of one user's Grants for one client, with tokens and without. */
 const KEPT = 200;
 /** A new sign-in without refresh tokens may expire before older ones with them. */
 const KEPT_NEWEST = 20;

@@ -16,7 +16,7 @@ import { ownerOf } from "./store-of-party.ts";
 /** For the proofs of the account's tokens and the assertions of its apps. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
-/** S143. */
+/** See S143. */
 export function rememberedCounter(accountId: string): [key: string, limit: ThrottleLimit] {
   return [throttleKey("remembered", accountId), REMEMBERED_OF_ACCOUNT];
 }

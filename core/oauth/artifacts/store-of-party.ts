@@ -50,10 +50,10 @@ export async function storeOfParty(
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
-  // By /48, as in core/fair-queue/party.ts.
+  // Counts by /48, as in core/fair-queue/party.ts.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
-  // Nor does a client with a metadata document have an owner: its host can have any number of names.
+  // A client with a metadata document has no owner, because its host can have any number of names.
   if (client && isProved) {
     const owner = await ownerOf(client.clientId);
     return [owner ? `account ${owner}` : address, `client ${client.clientId}`];

@@ -5,7 +5,7 @@ import { type Prepared, prepare, signIn } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { findAnsweredUrl, readInteraction } from "./interaction.ts";
 
-/** S1–S19. */
+/** See S1–S19. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

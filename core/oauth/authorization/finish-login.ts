@@ -15,7 +15,7 @@ export type LoginStep =
   | { step: "continue"; url: string }
   | { step: "none" };
 
-/** S15, S34. */
+/** See S15, S34. */
 export async function finishLogin(
   at: InteractionCookies,
   interaction: Interaction,

@@ -9,7 +9,7 @@ export function buildInteractionPolicy() {
   const consent = policy.get("consent");
   if (!consent) throw new Error("the engine has no consent prompt");
 
-  // The next check is more precise.
+  // The check below is more precise.
   consent.checks.remove("native_client_prompt");
 
   consent.checks.add(

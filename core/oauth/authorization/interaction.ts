@@ -31,7 +31,7 @@ export async function readInteraction(at: InteractionCookies): Promise<Interacti
   return interaction;
 }
 
-/** The answer of a second click does not count. */
+/** Lets a browser continue after a second click, whose answer does not count. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;

@@ -42,7 +42,7 @@ function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
 }
 
-/** RFC 7636 §4.2. Otherwise the mistake shows only when the code is refused (S10). */
+/** RFC 7636 §4.2. Without this check, the mistake shows only when the code is refused (S10). */
 function refuseInvalidChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
   if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
@@ -56,7 +56,7 @@ function sentScope(ctx: KoaContextWithOIDC): string {
   return String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
 }
 
-/** S17, docs/decisions/012. */
+/** See S17, docs/decisions/012. */
 function completeScope(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   if (!params) return;

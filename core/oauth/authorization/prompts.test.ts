@@ -10,7 +10,7 @@ import { ask, claimsOf, loginStep, openInteraction, openQuestion, PKCE, resume }
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** S14, S15. */
+/** See S14, S15. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

@@ -9,7 +9,7 @@ import { ask, openQuestion, PKCE, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** S2, S4–S6, S20. */
+/** See S2, S4–S6, S20. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

@@ -40,8 +40,8 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). The engine must see two
-  // methods (S40).
+  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). With a second method, the
+  // header stays, so that the engine rejects the request (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
@@ -93,8 +93,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). For a public client, it proves
- * nothing.
+ * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). For a public client, a
+ * `client_id` proves nothing.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

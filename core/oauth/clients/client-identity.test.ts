@@ -12,7 +12,7 @@ import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { isRedirectUriBoundToClient } from "./client-identity.ts";
 import { findClientMetadata } from "./find-client.ts";
 
-/** S29, S36. */
+/** See S29, S36. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

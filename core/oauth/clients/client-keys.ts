@@ -92,7 +92,7 @@ const membersOf: Record<string, readonly string[]> = {
 const LABELS = ["kty", "kid", "use", "alg"];
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
-/** RFC 7517. A private or shared key is compromised (S72). */
+/** RFC 7517. A published private or shared key is compromised (S72). */
 export function parseJwks(value: unknown): JWKS {
   const { keys } = (value ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every(isObject)) throw problem("A key set is an object with a list of keys (RFC 7517).");

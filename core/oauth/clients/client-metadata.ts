@@ -80,7 +80,7 @@ export function parseClientMetadata(
   if (typeof input !== "object" || input === null || Array.isArray(input))
     throw invalid("Client metadata must be a JSON object.");
   const { scopes } = input as { scopes?: unknown };
-  // HuggingChat's document uses this name (docs/specification/oauth.md#client-id-metadata-documents).
+  // HuggingChat's document uses the name `scopes` (docs/specification/oauth.md#client-id-metadata-documents).
   const given: Record<string, unknown> = { ...(typeof scopes === "string" && { scope: scopes }), ...input };
   const metadata = Object.fromEntries(
     Object.entries(parsers).flatMap(([field, parse]) => {

@@ -15,7 +15,7 @@ export type ClientRecord = {
   ownerOrgId: string | null;
   verifiedAt: Date | null;
   isFirstParty: boolean;
-  /** RFC 7591: nobody here is responsible for it. */
+  /** RFC 7591: nobody here is responsible for the app. */
   isSelfRegistered: boolean;
   /** Null for an app created here. */
   documentHost: string | null;

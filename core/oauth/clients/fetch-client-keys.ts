@@ -11,7 +11,7 @@ import { algorithmsOf, MAX_KEYS, parseJwks } from "./client-keys.ts";
 /** A client must be able to remove a key. */
 const KEYS_FRESH_SECONDS = 300;
 
-/** Anybody can name any client in an assertion (S80). */
+/** Anybody can name any client in an assertion, and so cause fetches (S80). */
 export const KEYS_BACKOFF_MS = 5_000;
 const BACKOFFS_MAX = 10_000;
 const backoffUntil = new Map<string, number>();
@@ -33,7 +33,7 @@ export const readClientKeys: typeof fetch = async (input, init) => {
   }
 };
 
-/** The engine tries every key that fits the algorithm (S137). */
+/** The engine tries every key that fits the algorithm, so keys are limited (S137). */
 function usableKeys(body: string): object[] | undefined {
   try {
     const { keys } = JSON.parse(body) as { keys?: unknown };
@@ -51,7 +51,7 @@ function freshSeconds(headers: Headers): number {
   return Math.min(Number(maxAge), KEYS_FRESH_SECONDS);
 }
 
-/** As the engine will when it checks an assertion. */
+/** Fetches as the engine does when it checks an assertion. */
 export async function fetchKeySet(url: string): Promise<JWKS> {
   const refuse = (reason: string) => invalidRequest(`The keys could not be read: ${reason}.`, "jwksUri");
   const response = await fetchForEngine(url, { headers: { Accept: "application/json" } }).catch((error: Error) => {

@@ -10,7 +10,7 @@ import { listConsents } from "./list-consents.ts";
 import { revokeConsent } from "./revoke-consent.ts";
 import { lockConsents } from "./store-answer.ts";
 
-/** S114. */
+/** See S114. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

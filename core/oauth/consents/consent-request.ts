@@ -13,12 +13,12 @@ import { findRegisteredResources, foreignResources, type RegisteredResource } fr
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { type Consent, readConsent } from "./find-consent.ts";
 
-/** A submitted answer is checked against it (S26, S33). */
+/** A submitted answer is checked against this request (S26, S33). */
 export type ConsentRequest = {
   app: RequestingApp;
   scopes: RequestedScope[];
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** Requested ones first, then those granted earlier. Those that refuse the app are last in their group. */
+  /** Requested organizations come first, then those granted earlier. Those that refuse the app are last in their group. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
@@ -51,9 +51,9 @@ export type RequestingApp = {
   policyUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** RFC 7591: nobody here is responsible for it. */
+  /** RFC 7591: nobody here is responsible for the app. */
   isSelfRegistered: boolean;
-  /** For a metadata document's URL as the client ID (S26). */
+  /** Set if the client ID is a metadata document's URL (S26). */
   documentHost: string | null;
 };
 

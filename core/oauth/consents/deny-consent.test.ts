@@ -12,7 +12,7 @@ import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { denyConsent } from "./grant-consent.ts";
 import { lockConsents } from "./store-answer.ts";
 
-/** S18, docs/decisions/006. */
+/** See S18, docs/decisions/006. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

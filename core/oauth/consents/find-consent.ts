@@ -38,7 +38,7 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
   return consent;
 }
 
-/** S29, S36. */
+/** See S29, S36. */
 export async function isConsentEnough(
   consent: Consent,
   client: Client,

@@ -7,7 +7,7 @@ import { type Prepared, prepare, refresh, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 import { grantConsent } from "./grant-consent.ts";
 
-/** S25, S30–S33. */
+/** See S25, S30–S33. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

@@ -33,7 +33,7 @@ export async function grantConsent(
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
   const provider = await currentProvider();
-  // If another answer was first, nothing of this one is stored.
+  // If another answer was first, this answer stores nothing.
   await inTransaction(async (tx) => {
     const choice = await storeAnswer(tx, owner, request, answer, from);
     const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
@@ -52,7 +52,7 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
 }
 
 /**
- * S18, docs/decisions/006.
+ * See S18, docs/decisions/006.
  * @param session undefined if nobody is signed in yet
  * @throws ServiceError `forbidden` for another account (S25)
  */

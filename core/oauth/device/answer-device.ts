@@ -113,7 +113,7 @@ async function answerDeviceCode(
   if (count !== 1) throw alreadyAnswered();
 }
 
-/** S64. */
+/** See S64. */
 export type DeviceRequest = {
   userCode: string;
   requestedAt: Date;

@@ -40,7 +40,7 @@ export function describeDeviceAuthorization({ state }: KoaContextWithOIDC, answe
   };
 }
 
-/** S64. */
+/** See S64. */
 export type DeviceInfo = { ip: string | null; userAgent: string | null };
 
 export function describeDevice(ctx: KoaContextWithOIDC): DeviceInfo {

@@ -49,7 +49,7 @@ export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLS
   throw new ProtocolError(400, "slow_down", slowDown(pace));
 }
 
-/** S40. */
+/** See S40. */
 function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boolean {
   if (form.get("grant_type") !== DEVICE_CODE_GRANT || headers.authorization !== undefined || headers.dpop !== undefined)
     return false;

@@ -6,7 +6,7 @@ const LENGTH = 8;
 const TYPED_MAX_CHARACTERS = 64;
 
 /**
- * S58.
+ * See S58.
  * @returns undefined for text that cannot be a code
  */
 export function parseUserCode(typed: string): string | undefined {

@@ -21,7 +21,7 @@ export type FetchedDocument = {
 };
 
 /**
- * S77.
+ * See S77.
  * @param etag of the stored document
  */
 export async function fetchDocument(clientId: string, etag: string | null): Promise<FetchedDocument> {
@@ -72,7 +72,7 @@ const LOGO_DEADLINE_MS = 3_000;
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
- * S82.
+ * See S82.
  * @returns undefined if no image can be shown: an app is never refused because of its logo
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -57,7 +57,7 @@ export const BACKOFF_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
 const backoffUntil = new Map<string, number>();
-/** A flood of fetches must not bring back their stored copies. */
+/** A flood of fetches must not bring back the stored copies of withdrawn documents. */
 const withdrawn = new Set<string>();
 const REMEMBERED_MAX = 10_000;
 
@@ -79,7 +79,7 @@ async function requireDocument(clientId: string, address: string | null): Promis
   }
 }
 
-/** Old keys may have been stolen (S73). */
+/** Old keys may have been stolen, so a stale document with keys does not apply (S73). */
 function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
   const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
   return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;
@@ -111,7 +111,7 @@ function notAllowed(clientId: string, { policy }: HostDecision): DocumentError {
   return new DocumentError("host", `The operator of this service does not allow apps of ${host}.`);
 }
 
-/** S79. */
+/** See S79. */
 function fetchAndStore(clientId: string, document: StoredDocument | undefined, address: string | null): Promise<void> {
   let running = fetching.get(clientId);
   if (!running) {

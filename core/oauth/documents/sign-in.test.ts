@@ -14,7 +14,7 @@ import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visi
 import { startWorld } from "../testing/world.ts";
 import { forgetFetches } from "./within-fetch-limits.ts";
 
-/** docs/specification/oauth.md#client-id-metadata-documents */
+/** See docs/specification/oauth.md#client-id-metadata-documents. */
 const visits: Visit[] = [];
 const world = await startWorld();
 beforeEach(forgetFetches);

@@ -70,7 +70,7 @@ export async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-/** Its owner can change a document any number of times (S144). */
+/** A document's owner can change the document any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
 /** A rollback must not undo the count, so the count precedes the transaction. */

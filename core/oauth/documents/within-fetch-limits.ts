@@ -5,7 +5,7 @@ import { DocumentError } from "./document-error.ts";
 /** Anyone can send any URL as a client ID (S80). A flood must stop only new apps. Each process counts for itself. */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** Of any documents, caused by one IP address. */
+  /** For one IP address, with documents of any kind. */
   ofAddress: 30,
   /** One customer may have a /48. At most half of `ofUnknown`. */
   ofCustomer: 60,

@@ -6,12 +6,12 @@ import { mailAdministrators } from "../apps/mail-administrators.ts";
 const BURST_MINUTES = 10;
 /** Somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
-/** And at least `BURST_TIMES_USUAL` times the app's usual number. */
+/** The number must also be at least `BURST_TIMES_USUAL` times the app's usual number. */
 export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
 /** Nobody reads alerts that come every minute. */
 const QUIET_HOURS = 24;
-/** The next round sends the remaining ones. */
+/** The next round sends the remaining alerts. */
 const APPS_MAX = 50;
 
 type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };

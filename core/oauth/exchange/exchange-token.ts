@@ -122,7 +122,7 @@ function requireMember({ subject }: Exchange): Subject {
 }
 
 /**
- * S93, S94.
+ * See S93, S94.
  * @throws ExchangeRefusal `invalid_target` for another resource (rule 4 of
  * docs/specification/organizations-and-tokens.md#token-exchange, RFC 8693 §2.2.2)
  */

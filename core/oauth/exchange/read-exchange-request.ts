@@ -40,7 +40,7 @@ export const userEmailTokenTypes = (): string[] => [
   "urn:huggingface:token-type:user-email",
 ];
 
-/** S91. */
+/** See S91. */
 export function subjectAddress({ subject_token = "" }: ExchangeParameters): string | undefined {
   return subject_token.length <= 1_000 ? readEmailAddress(subject_token)?.canonical : undefined;
 }
@@ -72,7 +72,7 @@ function readTargets({ resource = [], audience = [] }: ExchangeParameters): stri
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
 
-/** May be more specific than the response. */
+/** A reason may be more specific than the response. */
 type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"

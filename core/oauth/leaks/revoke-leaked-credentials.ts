@@ -11,7 +11,7 @@ import { env } from "#core/env.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { readRefreshTokenId } from "../artifacts/refresh-token-id.ts";
 
-/** docs/specification/organizations-and-tokens.md#leaked-tokens */
+/** See docs/specification/organizations-and-tokens.md#leaked-tokens. */
 export const LEAKED_MAX_CREDENTIALS = 1_000;
 export const LEAKED_MAX_CHARACTERS = 200;
 
@@ -70,7 +70,7 @@ type LeakedCredential = {
   userId: string | null;
   clientId: string | null;
   orgId: string | null;
-  /** Its owner's name for it, or the job that it was for. */
+  /** The owner's name for the credential, or the job of a CI token. */
   name: string | null;
 };
 
@@ -121,7 +121,7 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
   return [...personal, ...oauth, ...ci, ...secrets];
 }
 
-/** The longest-serving ones. */
+/** The longest-serving administrators get the email. */
 const ADMINISTRATORS_MAX = 20;
 
 type Recipient = { userId: string; username: string; email: string };

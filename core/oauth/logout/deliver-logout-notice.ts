@@ -10,7 +10,7 @@ import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
-/** A notice may have waited for its turn. */
+/** A notice may have waited for its turn, so no retry begins later. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
 /** Only the status of the response is used. */
@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 1024;
 /** `isFinal`: another attempt would have the same result. */
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
-/** At least once (S109): a second notice does no harm. */
+/** Delivers at least once (S109). A second notice does no harm. */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
   const outcome = await postNotice(notice);
   if (outcome.isDelivered) return recordDelivered(notice, claimId);
@@ -84,7 +84,7 @@ async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, reason: 
   );
 }
 
-/** The app still considers the user signed in (S109). */
+/** The owner should know that the app still considers the user signed in (S109). */
 async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.oAuthLogoutNotice.updateMany({

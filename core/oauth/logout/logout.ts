@@ -7,14 +7,17 @@ import { ProtocolError } from "../protocol-request.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 
-/** docs/decisions/020. */
+/** See docs/decisions/020. */
 
 /** The engine keeps `state` in the session until the user answers (S143). */
 export const STATE_MAX_BYTES = 2048;
 
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
 
-/** For any site, the engine would sign out a user whom it does not know (S108), and store empty sessions (S143). */
+/**
+ * For any site, the engine would sign out a user whom the engine does not know (S108). Without a signed-in user, the engine would
+ * store an empty session (S143).
+ */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
   if (Buffer.byteLength(String(ctx.query.state ?? "")) > STATE_MAX_BYTES) {

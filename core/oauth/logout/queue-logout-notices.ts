@@ -81,7 +81,7 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
 /** By all workers together. */
 export const SENT_OF_APP_MAX = 8;
 
-/** Anybody can sign in to and out of a slow app all day. */
+/** Anybody can sign in to and out of a slow app all day, so users take turns. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",

@@ -7,7 +7,7 @@ import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { errorPage } from "./error-page.ts";
 
-/** S20, S23, S24. */
+/** See S20, S23, S24. */
 const world = await startWorld();
 const at = await prepare(world, { isConfidential: true });
 afterAll(() => world.stop());

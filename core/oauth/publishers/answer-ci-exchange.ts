@@ -125,7 +125,7 @@ function readResource(resource: string): CiRequest["target"] {
   if (resource.length > RESOURCE_MAX_CHARACTERS) throw invalid("resource is too long");
   const parts = resource.split("/");
   const [first = "", second = "", third = ""] = parts;
-  // docs/specification/repositories-and-git.md#what-is-not-offered
+  // See docs/specification/repositories-and-git.md#what-is-not-offered.
   if (parts.length > 1 && (first === "kernels" || first === "buckets")) throw invalid(`${first} do not exist here: ${shape}`);
   if (parts.some((part) => !/^[\w.-]+$/.test(part))) throw invalid(`resource is invalid: ${shape}`);
   const type = repoTypeOfSegment(first);

@@ -123,7 +123,7 @@ function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
 /** Anybody can cause any number of refusals, and must not be able to fill the log. */
 const REFUSALS_OF_RESOURCE = 60;
 
-/** S99, S116, S144. */
+/** See S99, S116, S144. */
 async function noteRefusal(
   resource: Resource,
   { issuer, claims }: UnprovenIdToken,

@@ -53,7 +53,7 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   return undefined;
 }
 
-/** If a token has several audiences, each of them could use it at the others. */
+/** If a token has several audiences, each audience could use the token at the others. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);

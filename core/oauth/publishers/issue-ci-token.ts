@@ -12,7 +12,7 @@ import { env } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { auditedAs, type Resource } from "./resource.ts";
 
-/** S99, docs/specification/organizations-and-tokens.md#trusted-publishers. */
+/** See S99, docs/specification/organizations-and-tokens.md#trusted-publishers. */
 const CI_TOKEN_SECONDS = 3600;
 
 export type IssuedCiToken = { token: string; expiresInSeconds: number };

@@ -138,7 +138,7 @@ async function takeShare(from: RequestOrigin): Promise<void> {
 
 type Limited = [who: string, limit: ThrottleLimit];
 
-/** S56. */
+/** See S56. */
 async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThrottle> {
   try {
     return await consumeThrottle(throttleKey("registration", who), limit);

@@ -17,7 +17,7 @@ type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string
 /**
  * See docs/specification/oauth.md#dynamic-registration.
  * @param logo fetched from its `logo_uri`
- * @returns the registration access token and any secret are shown here and never again
+ * @returns the registration access token and any secret, shown here and never again
  */
 export async function registerApp(settings: RegisteredSettings, logo: FetchedLogo, from: RequestOrigin): Promise<RegisteredApp> {
   await makeRoom();

@@ -29,7 +29,7 @@ export type RegisteredSettings = {
   registeredMetadata: RegisteredMetadata;
 };
 
-/** In the RFC's terms, so that responses can repeat it. */
+/** In the RFC's terms, so that responses can repeat the metadata. */
 export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
   /** If absent, the app may use all grants that its redirect URIs allow. */

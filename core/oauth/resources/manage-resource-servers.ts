@@ -23,7 +23,7 @@ type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
 
 /**
  * RFC 8707. The credentials cannot sign anybody in (S113).
- * @returns the secret is shown here and never again
+ * @returns the credentials, with a secret that is shown here and never again
  */
 export async function addResourceServer(
   actor: Actor,

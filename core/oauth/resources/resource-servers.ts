@@ -36,7 +36,7 @@ export function foreignResources(parameter: unknown): string[] {
   return [...new Set(named.map(plainIdentifier))].filter((identifier) => identifier !== apiAudience());
 }
 
-/** S54. */
+/** See S54. */
 export async function findResourceServer(resource: string): Promise<ResourceServer> {
   const identifier = plainIdentifier(resource);
   if (identifier === apiAudience()) return { audience: identifier, scope: scopes.join(" "), accessTokenFormat: "opaque" };

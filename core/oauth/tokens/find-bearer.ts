@@ -28,7 +28,7 @@ export type Bearer = {
   issuedAt: number;
   clientId?: string;
   isFirstParty?: true;
-  /** Before allowing the client, if known (S113). */
+  /** The last authentication before the user allowed the client, if known (S113). */
   authenticatedAt?: Date;
   /** For an exchanged token, the only organization in which it acts. */
   boundOrgId?: string;

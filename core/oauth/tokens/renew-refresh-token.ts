@@ -4,7 +4,8 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { REFRESH_TOKEN_ABSOLUTE_SECONDS, REFRESH_TOKEN_IDLE_SECONDS } from "../lifetimes.ts";
 
 /**
- * Required for a public app's plain token (RFC 9700 §4.14.2). A lost response would sign out an app (FAPI 2.0 §5.3.2.1, note 1).
+ * A public app's plain token must be replaced (RFC 9700 §4.14.2). Any other app would be signed out by a lost response (FAPI 2.0
+ * §5.3.2.1, note 1).
  */
 export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promise<boolean> {
   const { Client: client, RefreshToken: token } = oidc.entities;
@@ -17,7 +18,7 @@ export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promis
   return false;
 }
 
-/** S50. */
+/** See S50. */
 export function refreshTokenSeconds({ iiat }: RefreshToken): number {
   const now = Math.floor(Date.now() / 1000);
   const ageSeconds = now - (iiat ?? now);

@@ -4,7 +4,7 @@ import { isPresetName } from "#core/accounts/publishers/presets.ts";
 import { publisherName } from "#core/accounts/publishers/publisher.ts";
 import type { Bearer, CiJob } from "./find-bearer.ts";
 
-/** docs/specification/organizations-and-tokens.md#whoami-v2 */
+/** See docs/specification/organizations-and-tokens.md#whoami-v2. */
 export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, tokenName }: Bearer): Whoami {
   const has = (scope: (typeof scopes)[number]) => kind === "personal" || scopes.includes(scope);
   const isWriter = scopes.some((scope) => scope === "write-repos" || scope === "manage-repos");

@@ -62,7 +62,7 @@ export async function setDocumentPolicy(actor: Actor, policy: string, from: Requ
 
 export type HostRule = { host: string; rule: "allow" | "block" };
 
-/** S87. */
+/** See S87. */
 export type HostDecision = {
   isAllowed: boolean;
   /** Possibly for a parent domain. Null if only the policy decides. */
