@@ -66,7 +66,7 @@ async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ 
   };
 }
 
-/** By login as typed: a common counter would link an account's username and email address. */
+/** By login as typed, because a common counter would link an account's username and email address. */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }

@@ -10,7 +10,7 @@ import { auditEventOnTheWire, type WireAuditEvent } from "./audit-event-on-the-w
 import { type AuditScope, parseAuditQuery, requireAuditScope } from "./audit-query.ts";
 import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 
-/** docs/specification/organizations-and-tokens.md#audit-log */
+/** See docs/specification/organizations-and-tokens.md#audit-log. */
 const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
 const BATCH = 1_000;
 

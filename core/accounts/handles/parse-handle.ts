@@ -38,7 +38,7 @@ function isReserved(canonical: string): boolean {
   );
 }
 
-/** Lower case (S139). */
+/** Names are in lower case (S139). */
 const routes = `
   _next accept account accounts activate activity admin administrator api apps assets auth authorize avatars
   badges billing blog bucket buckets callback changelog chat cimd collections community confirm connect consent contact

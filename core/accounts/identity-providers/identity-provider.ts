@@ -7,8 +7,8 @@ export type IdentityProvider = {
   id: string;
   slug: string;
   /**
-   * Null for one that the operator trusts. The administrators of an organization's provider could sign in as any member (decision
-   * 042).
+   * Null for one that the operator trusts. Nobody signs in with an organization's provider, whose administrators could sign in as
+   * any member (decision 042).
    */
   orgId: string | null;
   kind: ProviderKind;
@@ -28,12 +28,12 @@ export function clientSecretOf({ sealedClientSecret }: IdentityProvider): string
   return sealedClientSecret ? unseal(SECRET_PURPOSE, sealedClientSecret) : undefined;
 }
 
-/** Each provider has its own, so that a response cannot pass for another's (RFC 9700 §4.4.2.2). */
+/** Each provider has its own redirect URI, so that a response cannot pass for another's (RFC 9700 §4.4.2.2). */
 export function redirectUriOf(slug: string): string {
   return `${env().ORIGIN}/login/with/${slug}/callback`;
 }
 
-/** Known before the provider exists, since the issuer needs the redirect URI first. */
+/** The slug is known before the provider exists, because the issuer needs the redirect URI first. */
 export function organizationSlug(orgId: string): string {
   return `org-${orgId}`;
 }

@@ -14,7 +14,7 @@ import type { ProviderKind } from "./identity-provider.ts";
 const IDENTITIES_MAX = 30;
 
 /**
- * S113.
+ * See S113.
  * @param token from `pendingIdentityCookie`
  * @returns the path to continue to, and the provider's name
  */
@@ -68,7 +68,7 @@ export async function insertIdentity(tx: Db, userId: string, { providerId, subje
   if (count === 0) throw conflict(`${displayName} is already linked to an account here.`);
 }
 
-/** S113. */
+/** See S113. */
 export async function unlinkIdentity(actor: Person, identityId: string, from: RequestOrigin): Promise<{ name: string }> {
   const { userId } = actor;
   await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });

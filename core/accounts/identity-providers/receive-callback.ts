@@ -124,7 +124,7 @@ type Proved = {
 /** Clocks differ: a response may be dated this much before our request. */
 const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
 
-/** Never by email address, which may belong to somebody else by now. */
+/** Finds the user by subject, never by an email address, which may belong to somebody else by now. */
 async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
   const { provider, identity, request } = proved;
   const { intent, next, startedAt } = request.data;

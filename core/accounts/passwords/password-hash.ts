@@ -78,7 +78,7 @@ let decoy: Promise<string> | undefined;
 
 /**
  * A decoy makes the time the same without a hash (S115).
- * @param within the account as typed: attempts from one address take turns by account
+ * @param within the account as typed, whether or not it exists: attempts from one address take turns by account
  */
 export async function verifyPassword(
   passwordHash: string | null | undefined,

@@ -25,7 +25,7 @@ const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 export const TOGGLES_PER_HOUR = 10;
 
 /**
- * S113, S116.
+ * See S113, S116.
  * @throws ServiceError `conflict` if the user would lose access to an organization that is not in `closes`
  */
 export async function changeSecondStep<T>(
@@ -70,7 +70,7 @@ async function recordToggle(
   for (const { id } of requiring) await recordAuditEvent(tx, { ...event, orgId: id });
 }
 
-/** Refused, not left out of the log: organizations must see each change (S144). */
+/** Organizations must see each change, so a change beyond the limit is refused (S144). */
 async function limitToggles(tx: Db, userId: string): Promise<void> {
   const toggles = await tx.auditEvent.count({
     where: {

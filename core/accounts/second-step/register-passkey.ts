@@ -103,7 +103,7 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
     });
     if (!isVerified) throw new Error("the registration was not verified");
     const { credential, credentialBackedUp } = registrationInfo;
-    // The library reads both from the attestation, where they can have any length (S137).
+    // The library reads ID and key from the attestation, where both can have any length (S137).
     if (credential.id !== response.id) throw new Error("the attestation is for another ID");
     if (credential.publicKey.length > PUBLIC_KEY_MAX_BYTES) throw new Error("the public key is too long");
     return { response, credential, isBackedUp: credentialBackedUp };

@@ -81,7 +81,7 @@ export async function signInWithPasskey(
 }
 
 /**
- * S113.
+ * See S113.
  * @param session the token that the browser sent
  */
 export async function reauthenticateWithPasskey(

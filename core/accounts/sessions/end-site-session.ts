@@ -15,7 +15,7 @@ export async function signOut(token: string, from: RequestOrigin): Promise<void>
   });
 }
 
-/** S113. */
+/** See S113. */
 export async function signOutElsewhere(userId: string, keepSessionId: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const sessions = await endOtherSiteSessions(userId, keepSessionId, tx);
@@ -43,7 +43,7 @@ export async function endSiteSessionByToken(token: string, tx: Db = db()): Promi
 }
 
 /**
- * S113.
+ * See S113.
  * @returns how many were ended
  */
 export async function endOtherSiteSessions(userId: string, keepSessionId: string, tx: Db = db()): Promise<number> {

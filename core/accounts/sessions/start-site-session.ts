@@ -35,7 +35,7 @@ export async function startSiteSession(
 }
 
 /**
- * S34.
+ * See S34.
  * @returns undefined if the token does not belong to a live session of this user
  */
 export async function renewSiteSession(
@@ -73,7 +73,7 @@ export async function renewSiteSession(
 /** RFC 8176 §2. `pop` is of OpenID Connect EAP. */
 export type AuthenticationMethod = "pwd" | "otp" | "pop" | "mfa";
 
-/** S112. */
+/** See S112. */
 export const SITE_SESSION_INACTIVITY_SECONDS = 14 * 24 * 60 * 60;
 
 /** However much the session is used (S112). */

@@ -24,7 +24,7 @@ import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } f
 import { RESPONSE_MILLISECONDS } from "./sign-up.ts";
 
 /**
- * S113, S112.
+ * See S113, S112.
  * @returns how many other sessions ended
  */
 export async function changePassword(

@@ -74,7 +74,7 @@ export type NewUserInput = {
   username: string;
   email: string;
   password: string;
-  /** The username if it is empty. */
+  /** If empty, the username. */
   fullName?: string;
 };
 

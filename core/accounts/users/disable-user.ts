@@ -37,7 +37,7 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
   });
 }
 
-/** S113, S116. */
+/** See S113, S116. */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.set_operator", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -112,7 +112,7 @@ export async function requireOtherOperator(tx: Db, userId: string): Promise<void
   }
 }
 
-/** In one order. Until the transaction ends, none of them loses the role or is disabled. */
+/** Locks in one order. Until the transaction ends, none of the operators loses the role or is disabled. */
 function lockOperators(tx: Db): Promise<{ id: string }[]> {
   return tx.$queryRaw`SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 }

@@ -27,7 +27,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   const user = await findByLogin(login);
   const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, login))) || !user?.passwordHash) {
-    // People enter their password into the login field by mistake.
+    // Without the login, because people enter their password there by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
     // Not awaited: the response time must not reveal that the account exists (S115).
     if (user) void recordFailure(user.id, from);
@@ -70,7 +70,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/** A concurrent change of the password, or disabling, ends all sessions and must not miss the new one. */
+/** A concurrent change of the password, or disabling, must also end the new session. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

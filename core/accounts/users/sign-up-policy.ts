@@ -7,7 +7,7 @@ import { ServiceError } from "../../errors.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { findInvitation } from "../organizations/invitations.ts";
 
-/** While sign-up is closed, only people with an open invitation may. Identity providers have their own setting. */
+/** While sign-up is closed, only people with an open invitation may sign up. Identity providers have their own setting. */
 type SignUpPolicy = {
   isOpen: boolean;
   changedAt: Date | null;
