@@ -17,7 +17,7 @@ export type Person = {
   actsForOrgId?: ActsForOrgId;
 };
 
-/** A stored resource's organization acts: sign-in requirements do not apply to the absent creator (decision 071). */
+/** Set if a stored resource acts: sign-in requirements do not apply to the absent creator (decision 071). */
 type ActsForOrgId = string;
 
 export type TokenHolder = {

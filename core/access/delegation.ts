@@ -38,8 +38,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * The lock makes a revocation find the new delegation. An exclusive lock, because overlapping shared locks would let an app block
- * a revocation. As in a revocation, the consent is locked before the grant.
+ * The lock makes a revocation find the new delegation. The lock is exclusive, because overlapping shared locks would let an app
+ * block a revocation. The consent is locked before the grant, as in a revocation.
  */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {

@@ -243,7 +243,7 @@ async function hasGrantedAccess(userId: string, repoId: string, tx: Db = db()): 
   return request?.status === "accepted";
 }
 
-/** S113. */
+/** See S113. */
 export const RECENT_AUTHENTICATION_SECONDS = 15 * 60;
 
 export function isRecentlyAuthenticated({ authenticatedAt }: { authenticatedAt: Date }, now = new Date()): boolean {

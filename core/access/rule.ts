@@ -45,7 +45,10 @@ export type Rule = {
   ownPrograms?: true;
   /** `any` means any scope. Without this property, tokens are refused. */
   token?: "any" | TokenScopes;
-  /** A hidden resource must look like a missing one (S136). With an action, actors who may do that action get `forbidden`. */
+  /**
+   * A hidden resource must look like a missing one (S136). With the name of an action, only actors who may do that action get
+   * `forbidden`.
+   */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
   /** With `not_found`, names a missing scope (docs/specification/errors-and-limits.md#missing-scope). */
   tellsScope?: true;

@@ -6,7 +6,7 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** Not limited to the user's own repositories, unlike the scopes for repositories. */
+/** This scope is not limited to the user's own repositories, unlike the scopes for repositories. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -138,7 +138,7 @@ export const rules = {
     token: discusses,
     refusal: "repo.read",
   },
-  /** At the expense of the user who proposes them. */
+  /** The storage counts against the user who proposes the files. */
   "repo.propose_files": {
     on: "repo",
     public: "signed-in",
