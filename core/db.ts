@@ -116,7 +116,7 @@ export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise
   return withConnection(work, connections().direct);
 }
 
-/** Never if the transaction fails. At once outside a transaction. */
+/** Calls `next` at once outside a transaction, and never if the transaction fails. */
 export function afterCommit(tx: Sql, next: () => void): void {
   const waiting = committed.get(tx);
   if (waiting) waiting.push(next);

@@ -168,7 +168,7 @@ const secretSettings = [
 
 function readSecretFile(name: (typeof secretSettings)[number]): void {
   const path = process.env[`${name}_FILE`];
-  // core/instance/child.ts passes the value to child processes.
+  // Child processes get the value, never the file's path (core/instance/child.ts).
   delete process.env[`${name}_FILE`];
   if (!path || process.env[name]) return;
   try {

@@ -42,7 +42,7 @@ function refuseSecond(): void {
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;
-  // The error may happen with every request.
+  // Logged once for each place, because the error may happen with every request.
   const place = error.stack ?? "";
   if (logged.has(place) || logged.size >= MOST_LOGGED) return;
   logged.add(place);

@@ -7,7 +7,7 @@ import { requestContext } from "./log.ts";
 type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
-/** S137. */
+/** See S137. */
 type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
 export type FanOutSeen = {

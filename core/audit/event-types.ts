@@ -10,8 +10,8 @@ type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
 type Described = {
   /**
-   * The rest of a sentence that begins with the actor. `{other}` is the subject, unless that is the actor. Square brackets are
-   * left out if a field in them is absent.
+   * The rest of a sentence that begins with the actor. `{other}` is the subject, unless that is the actor. Text in square
+   * brackets is left out if a field in the text is absent.
    */
   did: string;
   bound: Bound;

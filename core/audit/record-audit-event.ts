@@ -7,7 +7,7 @@ import { requireAllowance } from "./hourly-allowance.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
 export type NewAuditEvent = {
-  /** S116. */
+  /** See S116. */
   type: AuditEventType;
   /** Absent for the system. */
   actor?: { kind: string; userId?: string; clientId?: string | null };

@@ -2,7 +2,7 @@ import { db, pool } from "../db.ts";
 import { newOrderedId } from "../ids.ts";
 
 const DEFAULT_KEEP_DAYS = 400;
-/** The database enforces it too (`expire_audit_events`). */
+/** The database enforces this minimum too (`expire_audit_events`). */
 export const LEAST_KEEP_DAYS = 90;
 export const MOST_KEEP_DAYS = 3_660;
 

@@ -121,7 +121,9 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
   return rowCount ?? 0;
 }
 
-/** Codes without a stored salt depend on the old key. Salts from a new SECRET_KEY_PREVIOUS would make them useless for good. */
+/**
+ * Codes without a stored salt depend on the old key. Salts from a new SECRET_KEY_PREVIOUS would make the codes useless for good.
+ */
 async function storeSalts(): Promise<void> {
   if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
     throw conflict(

@@ -64,7 +64,7 @@ function allowedByOperator(): Range[] {
 }
 
 /**
- * S118.
+ * See S118.
  * @param address as DNS and sockets return it. Any other text is not allowed.
  */
 export function isAllowedAddress(address: string): boolean {

@@ -7,7 +7,7 @@ export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void };
 
-/** The one that has been idle longest is closed to make room. */
+/** The connection that has been idle longest is closed to make room. */
 const KEPT_MAX = 256;
 
 const byOrigin = new Map<string, Kept[]>();
@@ -20,7 +20,7 @@ export function takeConnection(
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // Older connections stay idle and can be closed.
+  // The most recently used one, so that older connections stay idle and can be closed.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));

@@ -31,7 +31,7 @@ export async function openConnection(
   return socket;
 }
 
-/** S117. */
+/** See S117. */
 export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddress = isAllowedAddress): void {
   const peer = socket.remoteAddress;
   const vetted = addresses.map((address) => ipaddr.process(address).toString());

@@ -6,7 +6,7 @@ import { type ResolveHost, rememberAddresses, resolveHost } from "./resolve-host
 export const CONNECT_MS = 5_000;
 
 /**
- * S117–S121.
+ * See S117–S121.
  * @param resolve replaces the machine's name servers, for tests
  */
 export async function sendRequest(

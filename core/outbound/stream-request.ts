@@ -64,7 +64,7 @@ async function* pieces(
   try {
     const incoming = decoded(body, headers)[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     for (;;) {
-      // The reader may take its time.
+      // Only the other side's silence counts, not the reader's.
       deadline.startSilence(idleMs);
       const { done, value } = await unlessAborted(incoming.next(), deadline.signal);
       deadline.stopSilence();

@@ -152,7 +152,7 @@ describe("an embedded database that runs", () => {
 
   it("has no capability where it needs none", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    // Other users may be able to enter the directories above the checkout.
+    // The server needs the capability only if other users may not enter the directories above the checkout.
     const { pid } = server;
     const effective = readFileSync(`/proc/${pid}/status`, "utf8").match(/^CapEff:\s+(\w+)$/m)?.[1];
     const isCheckoutOpen = import.meta.dirname

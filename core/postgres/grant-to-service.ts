@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** S116. */
+/** See S116. */
 export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 
 const MIGRATIONS_TABLE = "_prisma_migrations";
@@ -8,10 +8,10 @@ const MIGRATIONS_TABLE = "_prisma_migrations";
 // Any number that no other lock of ours uses.
 const GRANT_LOCK = 5_407_229;
 
-/** With the owner's rights and within fixed limits. */
+/** The function has the owner's rights, within fixed limits. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
-/** The service owns no table. */
+/** The service owns no table, so it needs these functions. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
 /** The service can neither alter the tables nor disable their triggers. */

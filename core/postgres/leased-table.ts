@@ -16,7 +16,7 @@ export type LeasedTable = {
   share?: Share;
 };
 
-/** S122. */
+/** See S122. */
 export const LEASE_SECONDS = 30;
 
 type Claim<Row> = { claimId: string; rows: Row[] };
@@ -65,9 +65,9 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
 type Share = {
   /** Open rows have an index by this and `due_at`, and one by this and `served_at`. */
   party: string;
-  /** One slot is only for such work. If a table has both kinds, each has an index by party and `due_at`. */
+  /** For work that ends soon, one slot is reserved. If a table has both kinds, each has an index by party and `due_at`. */
   isShort: string;
-  /** This work comes first, because it needs a slot only for a moment. */
+  /** The work of a lost worker comes first, because recording its end needs a slot only for a moment. */
   isLeftOver: string;
   /** The share for the long work of one party. The default is half. */
   part?: number;
@@ -78,7 +78,7 @@ type Share = {
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** Those that have waited longest. */
+/** Parties that have waited longest. */
 const NEWCOMERS_MAX = 64;
 
 /**

@@ -27,7 +27,7 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
   return applied;
 }
 
-/** Migrations and notifications would use one database, and requests the other. */
+/** With different databases, migrations would use one and requests the other. */
 async function requireSame(poolerUrl: string, url: string): Promise<void> {
   const [pooled, direct] = [await identifyServer(poolerUrl), await identifyServer(url)];
   // A pooler may connect to another address of the server.

@@ -55,7 +55,7 @@ function privileges({ uid, gid }: Identity): string[] {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     "--clear-groups",
-    // Without this bit, access(2) ignores the capabilities of a user who is not root:
+    // Without this bit, access(2) ignores the capabilities of a user who is not root.
     "--securebits=+no_setuid_fixup",
     "--inh-caps=-all,+dac_override",
     "--ambient-caps=+dac_override",

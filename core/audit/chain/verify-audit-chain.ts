@@ -17,7 +17,7 @@ export type AuditVerification = {
   expired: number;
   /** They get a seal within seconds. */
   unsealed: number;
-  /** Stored elsewhere, it proves later that nothing before it has changed. */
+  /** A head that is stored elsewhere proves later that no earlier entry has changed. */
   head: AuditHead | undefined;
 };
 
