@@ -1,15 +1,15 @@
-/** PostgreSQL's code for `lock_timeout`: another transaction held a row or a lock for longer than this one waits (`lockRepo`). */
+/** `lock_timeout`. */
 export const LOCK_TIMEOUT = "55P03";
 
 export const UNIQUE_VIOLATION = "23505";
 
-/** PostgreSQL's code for `statement_timeout`. */
+/** `statement_timeout`. */
 export const QUERY_CANCELED = "57014";
 
-/** PostgreSQL's code for a change on a standby: another server has become the primary. */
+/** A change on a standby: another server has become the primary. */
 export const READ_ONLY = "25006";
 
-/** PostgreSQL's code for "cached plan must not change result type", among others. */
+/** Also for "cached plan must not change result type". */
 export const CHANGED_RESULT = "0A000";
 
 const DOWN = new Set<unknown>([
@@ -30,7 +30,7 @@ const DOWN = new Set<unknown>([
   "08006",
   "08001",
   "08003",
-  // PgBouncer's code for all its errors, such as a server that it cannot reach.
+  // PgBouncer's code for all its errors.
   "08P01",
   // All connections that the server allows are in use.
   "53300",
@@ -39,7 +39,7 @@ const DOWN = new Set<unknown>([
   "P1017",
 ]);
 
-/** The codes of an error and of its causes: those of Node, Prisma and Postgres, including the one that Prisma's adapter wraps. */
+/** Includes the code that Prisma's adapter wraps. */
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
@@ -50,11 +50,9 @@ export function databaseCodes(error: unknown): unknown[] {
   return codes.filter((code) => code !== undefined);
 }
 
-/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time, so the transaction did not begin. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
-/** Whether the database is unavailable, or a connection or lock is not free: then the response is 503 with Retry-After. */
 export function isDatabaseDown(error: unknown): boolean {
   if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

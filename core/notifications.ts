@@ -5,10 +5,7 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/**
- * Postgres NOTIFY, on one dedicated connection for the whole process. A notification only says that something changed; the change is read
- * from rows. While the connection is down, caches that notifications invalidate must not be trusted: check `isListening()`.
- */
+/** The change is read from rows. While `isListening()` is false, caches that notifications invalidate must not be trusted. */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
@@ -45,11 +42,11 @@ async function connect(): Promise<void> {
   if (state.closed) return client.end();
   state.client = client;
   void sendHeartbeats(client).catch(() => undefined);
-  // Notifications were missed while the connection was down: tell every handler that anything may have changed.
+  // Notifications were missed while the connection was down: anything may have changed.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-/** Sends heartbeats: without them, a frozen server looks like one that has no notifications. */
+/** Without heartbeats, a frozen server looks like one that has no notifications. */
 async function sendHeartbeats(client: pg.Client): Promise<void> {
   while (state.client === client) {
     await delay(HEARTBEAT_MS, undefined, { ref: false });
@@ -75,10 +72,7 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/**
- * Calls `handler` for each notification on a channel, with an empty payload after a reconnection. A second call with the same handler has
- * no effect.
- */
+/** The payload is empty after a reconnection. */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -102,11 +96,8 @@ outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INF
 const outbox = outboxKeeper.keyhookOutbox;
 
 /**
- * Sends a notification. Call it after the commit of the change that it reports (`afterCommit`). Notifications of the same moment are sent
- * together, and equal ones only once. NOTIFY locks the whole database until its transaction has been written to disk: in the transactions
- * of requests, it would make them commit one by one. If the process ends before it sends one, receivers find the change at their next
- * poll.
- * @param withinMs how long it may wait, to be sent together with others
+ * Call this function after the commit (`afterCommit`), because NOTIFY locks the whole database until its transaction is on disk.
+ * @param withinMs how long the notification may wait, to be sent together with others
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);

@@ -2,7 +2,7 @@ import { type Scope, scopes } from "@keyhook/sdk";
 import type { Resources, Rule, TokenScopes } from "./rule.ts";
 import { type Action, rules } from "./rules.ts";
 
-/** Renders rules.ts as Markdown. docs/access.md contains the result, so that every change of a right also changes that page. */
+/** docs/access.md contains the result. */
 export function accessTable(): string {
   return [byPerson(), byToken(), byScope()].join("\n\n");
 }
@@ -73,7 +73,6 @@ function byToken(): string {
     if (token === "any") return [[code(action), "any", "any", "", "", "", "any"]];
     if (!token) return [];
     const { own, organization, made, granted, public: ofPublic } = token as TokenScopes;
-    // An exchanged token cannot reach what belongs to a user.
     const exchanged = on === "user" || ownPrograms ? [] : [...new Set([...(own ?? []), ...(organization ?? [])])];
     const name = ownPrograms ? `${code(action)} ‡` : code(action);
     return [[name, list(own), list(organization), list(made), list(granted), list(ofPublic) || open, list(exchanged)]];
@@ -83,7 +82,6 @@ function byToken(): string {
   return `## With which scopes\n\n${table(columns, rows)}\n\nActions that no token allows: ${none.join(", ")}.`;
 }
 
-/** The inverse table: what each scope allows. */
 function byScope(): string {
   const opened = (scope: Scope, way: keyof TokenScopes): string =>
     actions
@@ -103,14 +101,12 @@ function byScope(): string {
   ].join("\n\n");
 }
 
-/** The column for each list of `TokenScopes`. */
 const ways = ["Own", "A granted organization's", "Created by the app", "Gated, with access", "Public"];
 
 const code = (text: string): string => `\`${text}\``;
 const mark = (is: true | undefined): string => (is ? "yes" : "");
 const list = (of: readonly Scope[] = []): string => of.map(code).join(" ");
 
-/** Pads the cells, so that the table is readable in a terminal too, and leaves out empty columns. */
 function table(allColumns: readonly string[], allRows: readonly (readonly string[])[]): string {
   const isFilled = (_: string, at: number) => allRows.some((row) => row[at]);
   const [columns, rows] = [allColumns.filter(isFilled), allRows.map((row) => row.filter(isFilled))];

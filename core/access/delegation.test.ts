@@ -38,7 +38,6 @@ async function canRead(delegationId: string, ownerId: string, creatorClientId: s
   return row?.reads as boolean;
 }
 
-/** Whether a delegation may act for its user or, if one is named, for an organization. */
 async function canAct(delegationId: string, scope: "webhooks" | "jobs", ownerId?: string): Promise<boolean> {
   const owner = ownerId ?? (await db().delegation.findUniqueOrThrow({ where: { id: delegationId } })).userId;
   const action = scope === "jobs" ? "job.run" : "webhook.manage";
@@ -87,7 +86,6 @@ test("S135 S129 a delegation may read exactly what `may` allows its token now, f
             ...{ ownerUserId: isOrganization ? null : ownerId, ownerOrgId: isOrganization ? ownerId : null },
             ...{ repoId: newId(), isPrivate: true, isGated: false, createdById: null, createdByClientId: creatorClientId },
           };
-          // In a transaction, standing is read again.
           const expected = await db().$transaction((tx) => may(delegate, "repo.read", repo, tx));
           const found = await canRead(delegationId, ownerId, creatorClientId);
           expect({ token, ownerId, creatorClientId, found }).toEqual({ token, ownerId, creatorClientId, found: expected });
@@ -97,7 +95,6 @@ test("S135 S129 a delegation may read exactly what `may` allows its token now, f
         }
       }
     }
-    // One consent for each app and user: the next round creates another.
     await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   }
   expect([readable > 60, hidden > 60]).toEqual([true, true]);
@@ -262,7 +259,6 @@ test("a request that was authorized before its token was revoked delegates nothi
   await db().oAuthGrant.update({ where: { id: app.tokenId }, data: revoked });
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: revoked });
   for (const token of [own, app, exchanged]) await expect(delegateFrom(token)).rejects.toMatchObject({ code: "unauthorized" });
-  // The row of the token is gone, so its delegation is not valid.
   const gone = await ownToken(ada, ["webhooks"]);
   const id = await delegateFrom(gone);
   await db().personalAccessToken.delete({ where: { id: gone.tokenId } });
@@ -342,7 +338,6 @@ test("S114 a user can revoke a consent however many requests delegate its rights
   const passed = begun - before;
   isOver = true;
   await Promise.all(streams);
-  // Only delegations that were queued before the revocation come first.
   expect(passed).toBeLessThan(20);
 });
 
@@ -363,7 +358,6 @@ test("one token has one delegation for the same rights; it names the app or toke
   );
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   expect((await describeDelegations([id])).get(id)).toMatchObject({ isEnded: true });
-  // Revoked while the request was in progress.
   await expect(delegateFrom(token)).rejects.toMatchObject({ code: "unauthorized" });
   expect(await recordDelegation(db(), { kind: "anonymous" })).toBeNull();
 });
@@ -389,8 +383,6 @@ test("S43 S47 a thief who signs out first keeps no access: a later replay, leak 
   await revokeLeakedCredentials([token], { ...noOrigin, ip: "192.0.2.77" });
   expect(await canAct(leaked, "webhooks")).toBe(false);
 
-  // An administrator can end a delegation even long after its token was signed out or expired: a careful app signs out a token
-  // that it exchanged, and what was created with the token continues.
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { revokedAt: new Date(), expiresAt: new Date(0) } });
   const consented = await appToken(ada, { scopes: ["read-repos"], orgIds: [org] });
   const away = await delegateFrom(consented);

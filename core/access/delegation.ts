@@ -8,22 +8,11 @@ import { acceptedScopes, isOwnProgram } from "./may.ts";
 import { membersWhoMay } from "./members-who-may.ts";
 import type { Standing } from "./standing-in-organization.ts";
 
-/**
- * A token can create resources that act later: a webhook, a run, a schedule, a replay, a relay. A delegation records the rights of that
- * token. Three things limit them further at the moment when the resource acts: the rights of the token's user, the grant's scopes and
- * organizations, and the organization's app policy. When the grant ends, the delegation ends for good (decision 071).
- *
- * A user who acts on the pages needs no delegation: what they create has their own rights.
- */
+/** A delegation records the rights of the token that created a webhook, run, schedule, replay or relay (decision 071). */
 
-/** NOTIFY channel: a delegation has ended, and everything that was created under it must stop. */
 export const DELEGATION_CHANNEL = "delegation";
 
-/**
- * Records a token's rights, in the transaction that stores the resource that will act with them.
- * @returns the delegation's ID; null if the actor is not a token
- * @throws ServiceError `unauthorized`
- */
+/** Call this function in the transaction that stores the resource. */
 export async function recordDelegation(tx: Db, actor: Actor): Promise<string | null> {
   if (actor.kind !== "token") return null;
   const { userId, tokenId, clientId, boundOrgId = null } = actor;
@@ -32,8 +21,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
   const consentId = await lockToken(tx, actor);
   const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, consentId, endedAt: null };
-  // A token that creates many things delegates the same rights each time. Only a recent row is reused, because housekeeping might be
-  // deleting an older one.
+  // Only a recent row is reused, because housekeeping might be deleting an older one.
   const known = await tx.delegation.findFirst({
     where: {
       ...same,
@@ -50,13 +38,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * Locks the rows that a token depends on until the transaction ends, so that a revocation also finds the new delegation. A request that was
- * authorized before the revocation can no longer delegate.
- *
- * One request at a time holds the lock: overlapping shared locks would let an app block a revocation for as long as it likes. The consent
- * is locked before the grant, as in a revocation.
- * @returns the consent's ID; null for a token without one
- * @throws ServiceError `unauthorized`
+ * The lock makes a revocation find the new delegation. The lock is exclusive, because overlapping shared locks would let an app
+ * block a revocation. The consent is locked before the grant, as in a revocation.
  */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
@@ -77,16 +60,11 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/**
- * Far below the two days after which housekeeping deletes an unused delegation. An upload URL may use a delegation for one day,
- * and has no row that shows the use.
- */
+/** Housekeeping deletes unused delegations after two days. An upload URL may use a delegation for one day without a row. */
 const REUSED_MS = 3_600_000;
 
-/** For whom a stored resource acts: the token that delegated its rights, or else the user; and the resource's owner. */
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
 
-/** The actor for something that was created earlier; undefined once the grant or the user is gone. `may` decides as for any other actor. */
 export async function findDelegate(
   { createdById, delegationId, ownerKind, ownerId }: ActsFor,
   tx: Db = db(),
@@ -100,7 +78,6 @@ async function findPersonDelegate(id: string | null, tx: Db): Promise<Person | u
   return id === null || live === 0 ? undefined : absent(id);
 }
 
-/** A user who is not present and has no recent authentication. */
 const absent = (userId: string): Person => ({
   kind: "person",
   userId,
@@ -143,17 +120,13 @@ async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | unde
   };
 }
 
-// Conditions on a live delegation `n` and a member's standing `m`.
 const isCutOff = Prisma.sql`EXISTS (SELECT 1 FROM organization_revoked_token x WHERE x.org_id = m.org_id AND x.token_id = n.token_id)`;
 const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, n.client_id))`;
 
-/** The actions that can be checked in SQL. */
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
 /**
- * SQL: whether a row may act now at all. A row that a user created on the pages always may. A row created with a token may while the grant
- * is live, has the scope and reaches the row's owner, and the token's user still has the right there.
- * @param delegationId of the row, such as `w.delegation_id`
+ * SQL: whether a row may act now.
  * @param ownerId of the row: a user's or an organization's
  */
 export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prisma.Sql, ownerId: Prisma.Sql): Prisma.Sql {
@@ -161,10 +134,8 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
 }
 
 /**
- * SQL: whether a row's delegation may read an owner's private repositories now (`repo.read`).
- * @param delegationId of the row; null for a row that may read everything that its owner may read
- * @param ownerId of the repositories
- * @param creatorClientId the client that created the repository: it may read that repository even if it may read nothing else of the owner
+ * @param delegationId null for a row that may read everything that its owner may read
+ * @param creatorClientId this client may always read the repository that it created
  */
 export function delegationReads(
   delegationId: Prisma.Sql,
@@ -175,8 +146,8 @@ export function delegationReads(
 }
 
 /**
- * The same decision as that of `may`, for many rows. It is derived from the same rule by the same functions, and a test compares the two.
- * An organization's sign-in requirements are not checked here. For a row that a user owns, webhooks/watchers.ts checks them.
+ * Must decide as `may` does, which delegation.test.ts checks. Sign-in requirements are not checked here. For a row that a user
+ * owns, webhooks/watchers.ts checks them.
  */
 function delegationMay(
   action: RowAction,
@@ -201,7 +172,6 @@ function delegationMay(
 
 const kinds: readonly Kind[] = ["own", "app", "exchanged"];
 
-/** SQL array of the scopes that allow an action for a kind of token, on things that its user or an organization owns. */
 function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", isMade: boolean): Prisma.Sql {
   const [clientId, orgId] = ["a client", "an organization"];
   const token = {
@@ -214,26 +184,21 @@ function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", 
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
 
-/** Ends the delegations of tokens that have leaked. Database triggers handle all other ends of grants. */
+/** For leaked tokens: database triggers handle all other ends of grants. */
 export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Promise<void> {
   await tx.delegation.updateMany({ where: { tokenId: { in: [...tokenIds] }, endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** Which client or token created something, for display. */
 export type MadeWith = {
   id: string;
   kind: "app" | "token";
-  /** Whether the user created it with their own program: a personal access token, or the service's own command line. */
   isOwnProgram: boolean;
-  /** Null for a personal access token. */
   clientId: string | null;
-  /** The app's or the token's name; null if it is gone. */
+  /** Null if the app or the token is gone. */
   name: string | null;
-  /** Whether it may no longer act. */
   isEnded: boolean;
 };
 
-/** @returns descriptions by delegation ID; deleted delegations are left out */
 export async function describeDelegations(ids: readonly (string | null)[], tx: Db = db()): Promise<Map<string, MadeWith>> {
   const wanted = [...new Set(ids.filter((id) => id !== null))];
   if (wanted.length === 0) return new Map();
@@ -250,10 +215,7 @@ export async function describeDelegations(ids: readonly (string | null)[], tx: D
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/**
- * How the API says who created something (wire name `createdBy`). An app does not learn which other apps its user uses or what their tokens
- * are called, only whether itself, another app or the user created it.
- */
+/** An app must not learn which other apps its user uses, or what the user's tokens are called. */
 export function createdByJson(
   { createdById, madeWith }: { createdById: string | null; madeWith: MadeWith | null },
   reader: Actor,
@@ -265,21 +227,14 @@ export function createdByJson(
   return { type: kind, userId: createdById, ...(clientId !== null && { clientId }), ...(name !== null && { name }) };
 }
 
-/**
- * An app must not change a resource that another app created: it would use the other app's rights (confused deputy). Its user
- * may, on the pages or with a program of their own.
- * @param what the thing's kind, such as "webhook"
- * @throws ServiceError `forbidden`
- */
+/** Confused deputy: an app that changed another app's resource would use the other app's rights. */
 export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: string | null, what: string): Promise<void> {
   const madeWith = await describeDelegations([delegationId], tx);
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
 }
 
-/** As `requireOwnWorkOf`, for a caller who already knows the client or token that created the resource. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  // This app may not learn which app created the resource.
   throw new ServiceError(
     "forbidden",
     `Another app or token created or last changed this ${what}. It can be changed on the website, in its owner's settings.`,

@@ -6,14 +6,13 @@ import { type Actor, operatorCommand, type Person, type TokenHolder } from "./ac
 import { may, partyOf, requirePermission } from "./may.ts";
 import { type Action, type ResourceOf, rules } from "./rules.ts";
 
-/** Every kind of actor, relative to one user's and one organization's resources. */
 const actors = ["owner", "admin", "write", "contributor", "read", "stranger", "operator", "command"] as const;
 type Who = (typeof actors)[number];
 
 const everybody: Who[] = [...actors];
 const members: Who[] = ["admin", "write", "contributor", "read"];
 
-/** Who may do what: the whole table a second time, so that no change of rules.ts goes unnoticed (S135). */
+/** The whole table a second time, so that no change of rules.ts goes unnoticed (S135). */
 const expected: Record<Action, Who[]> = {
   "user.create": ["operator", "command"],
   "user.update": ["owner", "command"],
@@ -84,7 +83,6 @@ const expected: Record<Action, Who[]> = {
   "installation.configure": ["operator", "command"],
 };
 
-/** A user who has just signed in. */
 async function person(isOperator = false): Promise<Person> {
   const id = newId();
   await db().user.create({
@@ -114,7 +112,6 @@ const people: Record<Who, Actor> = {
 };
 const organization = await organizationWith(organizationRoles.map((role) => [roles[role], role]));
 
-/** The resource with each kind of owner: an app appears twice, once owned by the user and once by the organization. */
 function resourcesFor<A extends Action>(action: A): ResourceOf<A>[] {
   const owners = [
     { ownerUserId: owner.userId, ownerOrgId: null },
@@ -150,7 +147,6 @@ describe("S135 may", () => {
     expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
     expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
     expect(await may(people.admin, "oauth_app.manage", ofOrganization as never)).toBe(true);
-    // No user may manage an app without an owner.
     expect(await may(people.owner, "oauth_app.manage", { ownerUserId: null, ownerOrgId: null })).toBe(false);
   });
 

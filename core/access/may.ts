@@ -10,20 +10,14 @@ import { type Standing, standingInOrganization, withoutPresence, withTokenRestri
 
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
-/**
- * Decides about rights, for every door (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts.
- * @param tx pass the transaction in which the change happens, so that the decision and the change see the same members.
- */
+/** @param tx the transaction of the change, so that the decision and the change see the same members (S135) */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {
   return (await decide(actor, action, targetOf(resource), tx)) === "allowed";
 }
 
 /**
- * Like `may`, but throws if the answer is no.
- * @param what names the resource in a 404, for example "OAuth app".
- * @throws ServiceError `not_found` or `forbidden`, as the rule says; `insufficient_scope` if the user may and the token may not;
- * `forbidden` naming what is missing: a role, the organization's grant, or one of its sign-in requirements; `unauthorized` if nobody is
- * signed in and a user might be allowed; `reauthentication_required` if the user has the right but no recent authentication (S113).
+ * @param what names the resource in a 404, for example "OAuth app"
+ * @throws ServiceError `reauthentication_required` if only a recent authentication is missing (S113)
  */
 export async function requirePermission<A extends Action>(
   actor: Actor,
@@ -35,7 +29,7 @@ export async function requirePermission<A extends Action>(
   const decision = await decide(actor, action, target, tx);
   if (decision === "allowed") return;
   const { refusal, tellsScope }: Rule = rules[action];
-  // Members who have the right but do not meet the organization's requirements are told so: they know that it exists.
+  // Members who have the right know that the organization exists.
   const isHeldBack = typeof decision === "object" && "restrictions" in decision;
   const isTokenTooWeak = tellsScope && typeof decision === "object" && ("missing" in decision || isForOwnPrograms(decision));
   if (refusal === "not_found" && !isHeldBack && !isTokenTooWeak) throw decision === "stale" ? stale(actor) : notFound(what);
@@ -45,7 +39,7 @@ export async function requirePermission<A extends Action>(
     if (least !== "allowed") throw notFound(what);
   }
   if (decision === "stale") throw stale(actor);
-  // The code by which existing clients recognize a gated repository, for any caller (docs/specification/errors-and-limits.md#headers).
+  // Existing clients recognize a gated repository by this code (docs/specification/errors-and-limits.md#headers).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
   const lacking = decision === "refused" ? (unreached(actor, rules[action], target) ?? decision) : decision;
@@ -62,7 +56,6 @@ function stale(actor: Actor): ServiceError {
   return new ServiceError("reauthentication_required", sentence);
 }
 
-/** The facts of a resource of any kind, each under one name. */
 type Target = {
   userId?: string | null;
   orgId?: string | null;
@@ -92,7 +85,7 @@ function targetOf(resource: ResourceOf<Action>): Target {
 
 async function decide(actor: Actor, action: Action, target: Target, tx: Db): Promise<Decision> {
   const rule: Rule = rules[action];
-  // IDs come from URLs and forms. An invalid ID is rejected before it reaches the database (S138).
+  // IDs come from URLs and forms (S138).
   if ([target.userId, target.orgId].some((id) => id && !isId(id))) return "refused";
   if (actor.kind === "command") return "allowed";
   const decision = await decideByRule(actor, rule, target, tx);
@@ -105,29 +98,23 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
   return "allowed";
 }
 
-/** A personal access token says nothing about when its user last authenticated: such tokens stay in files and variables for months. */
+/** A personal access token stays in files for months, so it proves no recent authentication. */
 function hasRecentProof(actor: CheckedActor): boolean {
   if (actor.kind === "person") return isRecentlyAuthenticated(actor);
   const at = actor.kind === "token" && actor.isFirstParty ? actor.authenticatedAt : undefined;
   return at !== undefined && isRecentlyAuthenticated({ authenticatedAt: at });
 }
 
-/** Whether the token is for a program of the user's own, not for another app or a CI job. */
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/**
- * The party that a change counts against, where changes are limited for each user; null for the system. The CI jobs that a user trusts
- * share a limit of their own, and so do the user's apps: neither can use up the user's. The app with which an organization exchanges
- * tokens is not the user's choice, so it cannot use up that of the user's apps either.
- */
+/** Null for the system. CI jobs and apps have limits of their own, so that neither can use up the user's limit. */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
   if (actor.kind !== "token" || isOwnProgram(actor)) return actorId(actor);
   return actor.boundOrgId ? `exchange of ${actor.boundOrgId} for ${actor.userId}` : `apps of ${actor.userId}`;
 }
 
-/** A reason for which a user has the right. The scopes that a token needs depend on the reason. */
 type Way = "any" | keyof TokenScopes;
 
 type CheckedActor = Exclude<Actor, { kind: "command" }>;
@@ -148,7 +135,6 @@ async function decideByRule(actor: CheckedActor, rule: Rule, target: Target, tx:
   return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
-/** The user's standing in an organization: the one that was read with the token or, for a change, the current one. */
 async function standingOf(
   actor: Person | TokenHolder,
   { isReading }: Rule,
@@ -162,27 +148,21 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/**
- * The error for a token without access to the organization. It is the same for members and non-members, so that the app learns neither
- * membership nor role.
- */
+/** The same error for members and non-members, so that the app learns neither membership nor role. */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
 
-/** The reasons, besides membership, for which the user has the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
   if (rule.operator && actor.kind === "person" && (await isOperatorNow(actor, tx))) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
-  // Authors may change their own text as long as they may read the repository that contains it (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
-  // Access is looked up for every token, which may be unable to use its user's other rights, such as those in an organization
-  // that was not granted to the app.
+  // A token may be unable to use its user's other rights, so granted access is always looked up.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
   if (rule.public === "granted" && target.isPublic && isAskedFor && target.repoId) {
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");
@@ -190,7 +170,7 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   return ways;
 }
 
-/** Whether a person is an operator. Within a change, it is read again, because the role may be gone since the request began. */
+/** In a transaction, reads the role again, because the operator may have lost it. */
 async function isOperatorNow({ userId, isOperator }: Person, tx: Db): Promise<boolean> {
   if (!isOperator || !isTransaction(tx)) return isOperator;
   const found = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND is_operator AND disabled_at IS NULL`;
@@ -208,7 +188,6 @@ function isEnough(role: OrganizationRole, { role: least, creator }: Rule, isCrea
   );
 }
 
-/** A token never exceeds its scopes and organizations, whatever its user may do (role ∩ scope ∩ organization). */
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
   if (!rule.token) return { noToken: "any" };
   if (rule.ownPrograms && !isOwnProgram(token)) return { noToken: "own programs" };
@@ -221,29 +200,19 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
   return missing ? { missing } : { noToken: "of an app" };
 }
 
-/**
- * An exchanged token acts only in its organization. Outside, it can only read public resources, which `decideByRule` has already allowed,
- * and the gated repositories to which its user was given access (rules 4 and 5 in
- * docs/specification/organizations-and-tokens.md#token-exchange; S95).
- */
+/** Rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange (S95). */
 function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   if (token.isReadOnly) return way === "granted";
   if (way === "organization") return target.orgId ? reachesOrganization(token, target.orgId) : !token.boundOrgId;
   return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
 }
 
-/** Whether an organization was granted to the token's client and, for an exchanged token, is its organization. */
 export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string): boolean {
   return (boundOrgId === undefined || boundOrgId === orgId) && (orgIds === "all" || orgIds.includes(orgId));
 }
 
-/** What limits a token's reach, besides its scopes. */
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
-/**
- * The scopes with which a token can use the right that its user has for one reason; one of the scopes is enough. Empty if no
- * scope allows it. Lists and conditions on many rows are derived from the rules through this function, and so agree with `may`.
- */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
   way: "own" | "organization",
@@ -263,21 +232,18 @@ function scopesFor(
   if (way === "granted" || way === "public") return others[way] ?? [];
   const isMadeByApp = token.clientId !== null && token.clientId === target.creatorClientId;
   const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
-  // Apps reach an organization's resources with the scopes for organizations. For a personal access token, the user's own scopes
-  // are enough for everything that the user may do, and so they are for the service's own command line in the organizations
-  // granted to it. An exchanged token applies the user's own scopes to its organization.
+  // For the user's own programs, the user's own scopes also cover what the user may do in organizations.
   const isOwn = token.clientId === null || token.isFirstParty;
   const standing = way === "own" || isOwn ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;
 }
 
-/** Whether a user's access request for a gated repository was accepted. */
 async function hasGrantedAccess(userId: string, repoId: string, tx: Db = db()): Promise<boolean> {
   const request = await tx.accessRequest.findUnique({ where: { repoId_userId: { repoId, userId } }, select: { status: true } });
   return request?.status === "accepted";
 }
 
-/** How long after authenticating a user may make sensitive changes (S113): 15 minutes. */
+/** See S113. */
 export const RECENT_AUTHENTICATION_SECONDS = 15 * 60;
 
 export function isRecentlyAuthenticated({ authenticatedAt }: { authenticatedAt: Date }, now = new Date()): boolean {

@@ -4,10 +4,9 @@ import type { Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
 
 /**
- * The members whose standing allows an action on their organization's resources, as a condition on `member_standing m`. It makes the same
- * decision as `may`, for all members, and a test compares the two.
- * @param creatorId the creator, or SQL for the creator, for whom a lower role is enough.
- * @param options.isPresent false for a stored resource that acts later: the organization's requirements do not apply to absent members
+ * Must decide as `may` does, which a test checks. Use the result as a condition on `member_standing m`.
+ * @param creatorId the creator, for whom a lower role is enough
+ * @param options.isPresent false for a stored resource that acts later, so that sign-in requirements do not apply
  */
 export function membersWhoMay(
   action: "repo.read" | "repo.write" | "repo.manage" | "webhook.manage" | "job.run" | "oauth_app.read",
@@ -21,7 +20,6 @@ export function membersWhoMay(
   return Prisma.sql`(${meetsRequirements} AND (m.role = ANY (${from(role)}) ${asCreator}))`;
 }
 
-/** The roles from one upwards, as text, so that the condition has no parameters and fits into any statement. */
 const from = (least: OrganizationRole | undefined): Prisma.Sql => {
   const roles = organizationRoles.filter((role) => least !== undefined && isRoleAtLeast(role, least));
   return Prisma.raw(`ARRAY[${roles.map((role) => `'${role}'`).join(", ")}]::text[]`);

@@ -6,15 +6,11 @@ import type { Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
 import { standingsOf, withTokenRestrictions } from "./standing-in-organization.ts";
 
-/** The actions that a member's role can allow. */
 export type MembersAction = {
   [A in keyof typeof rules]: (typeof rules)[A] extends { role: string } ? A : never;
 }[keyof typeof rules];
 
-/**
- * The IDs of the organizations in which a user's standing gives them a right. With a token, only those to which it has access.
- * Organizations whose requirements the user does not meet are left out. Scopes are not checked.
- */
+/** Does not check scopes. Leaves out organizations whose requirements the user does not meet. */
 export async function organizationsOf(
   actor: Person | TokenHolder,
   action: MembersAction,

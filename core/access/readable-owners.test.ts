@@ -27,7 +27,6 @@ for (const role of organizationRoles) {
   await db().membership.create({ data: { orgId, userId: members[role], role } });
   await db().totp.create({ data: { userId: members[role], sealedSecret: Buffer.from("sealed"), confirmedAt: new Date() } });
 }
-// One member has no second step, and also administers another organization, as this organization's administrator does.
 await db().membership.create({ data: { orgId, userId: unmet, role: "write" } });
 for (const userId of [unmet, members.admin]) await db().membership.create({ data: { orgId: otherOrgId, userId, role: "admin" } });
 type Standings = Awaited<ReturnType<typeof standingsOf>>;
@@ -53,16 +52,12 @@ const tokens = people.flatMap((userId) =>
     ),
   ),
 );
-/** Tokens of the service's own command line. */
 const firstParty = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, isFirstParty: true as const }));
-/** Exchanged tokens. Some of their Grants name more than the token may do. */
 const exchanged = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, boundOrgId: orgId }));
-/** Token holders as doors build them, with the standings that were read with the token. */
 const warm = [...tokens, ...firstParty, ...exchanged].map((token) => ({
   ...token,
   standings: standings.get(token.userId) as Standings,
 }));
-/** Token holders whose standings must be queried. */
 const cold = [...tokens, ...firstParty, ...exchanged].filter((_, at) => at % 7 === 0);
 const reading = people.map((userId): TokenHolder => {
   return { kind: "token", tokenId: "a token", userId, scopes: [...scopes], orgIds: "all", clientId: null, isReadOnly: true };
@@ -71,7 +66,6 @@ const jobRepoId = newId();
 const job: Actor = { kind: "publisher", publisherId: newId(), trustedById: newId(), repoId: jobRepoId, description: "run 7" };
 const actors: Actor[] = [anonymous, operatorCommand, job, ...persons, ...warm, ...cold, ...reading];
 
-/** Private resources of both owners, with different creators and clients. */
 const things = [
   { ownerUserId: owner, ownerOrgId: null },
   { ownerUserId: null, ownerOrgId: orgId },
@@ -88,7 +82,6 @@ test.each(["repo.read", "collection.read"] as const)("S135 S136 lists by %s cont
     actors.map(async (actor) => {
       const { isAll, ownerIds, madeBy, repoId } = await readableOwners(actor, action);
       for (const [at, thing] of things.entries()) {
-        // The first resource is the job's own repository.
         const id = at === 0 ? jobRepoId : newId();
         const ownerId = (thing.ownerUserId ?? thing.ownerOrgId) as string;
         const isMade = madeBy?.clientId === thing.createdByClientId && madeBy.ownerIds.includes(ownerId);
@@ -154,7 +147,6 @@ test("S135 the organizations in which somebody may do something are those in whi
         const asMember = actor.kind === "person" ? { ...actor, isOperator: false } : actor;
         if (await may(asMember, action, resource as never)) allowed.push(id);
       }
-      // No token may manage, whatever its user's standing.
       if (actor.kind === "token" && action === "organization.manage") continue;
       expect([actor, action, (await organizationsOf(actor, action)).sort()]).toEqual([actor, action, allowed.sort()]);
     }

@@ -4,20 +4,17 @@ import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
 
-/** The owners whose private resources an actor may read. Lists filter by them, because `may` would cost a query for each row. */
+/** `may` would cost a query for each row of a list. */
 export type ReadableOwners = {
-  /** Everything. */
   isAll: boolean;
   ownerIds: string[];
-  /** From these owners, only what this client created. */
   madeBy: { clientId: string; ownerIds: string[] } | null;
-  /** One more repository, by its ID. */
   repoId: string | null;
 };
 
 const nothing: ReadableOwners = { isAll: false, ownerIds: [], madeBy: null, repoId: null };
 
-/** `may` for lists of repositories or collections. A test compares the two. */
+/** Must decide as `may` does, which a test checks. */
 export async function readableOwners(
   actor: Actor,
   action: "repo.read" | "collection.read",
@@ -44,7 +41,7 @@ export async function readableOwners(
   return { ...nothing, ownerIds: readable({}), madeBy };
 }
 
-/** SQL condition: the rows that an actor may read in a table with `is_private`, `owner_id` and `created_by_client_id`. */
+/** Requires `is_private`, `owner_id` and `created_by_client_id` in the table. */
 export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prisma.Sql {
   const column = (name: string) => Prisma.raw(`${alias}.${name}`);
   const reads = readsPrivate(readable, column("owner_id"), column("created_by_client_id"));
@@ -53,8 +50,8 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
 }
 
 /**
- * SQL: whether an actor may read the resource of event `e`, both as it was then and as it is now. `r` is the event's repository, joined
- * with LEFT JOIN: the creator of a deleted repository is no longer known.
+ * For event `e`, as the resource was then and as the resource is now. Needs `r`, the repository, from a LEFT JOIN: the creator of
+ * a deleted repository is unknown.
  */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);

@@ -45,7 +45,6 @@ const tokenOf = ({ userId }: Person, changes: Partial<TokenHolder> = {}): TokenH
   ...changes,
 });
 
-/** How an action is refused; "allowed" if it is not. */
 async function refusalOf(
   actor: Actor,
   action: Action,
@@ -72,7 +71,6 @@ beforeAll(async () => {
 });
 
 describe("S95 an exchanged token", () => {
-  // The Grant covers all organizations, which must not matter.
   const exchanged = () => tokenOf(roles.admin, { boundOrgId: orgId });
 
   test("acts in its organization, where a scope means the organization's things", async () => {
@@ -117,7 +115,6 @@ describe("S95 an exchanged token", () => {
       code: "forbidden",
       message: expect.stringContaining("within one organization"),
     });
-    // In its own organization it may also write about public resources.
     expect(await may(exchanged(), "discussion.write", owned({ orgId }, { isPrivate: false }))).toBe(true);
   });
 });
@@ -199,7 +196,6 @@ describe("an organization's requirement of its members", () => {
       const resource = { orgId: closedId, ownerUserId: null, ownerOrgId: closedId };
       expect([action, await refusalOf(member, action, resource)]).toMatchObject([action, asked(["mfa", "sso"])]);
     }
-    // Allowed nevertheless: actions that everybody may do, and leaving.
     expect(await may(member, "repo.read_content", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
     expect(await may(member, "discussion.write", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
@@ -266,14 +262,12 @@ describe("a 403 names what is missing", () => {
       const token = tokenOf(roles.admin, { userId, orgIds: [] });
       const open = owned({ orgId }, { isPrivate: false });
       const refusals = [await refusalOf(token, "discussion.moderate", open)];
-      // A change reads memberships again, and an app learns no more about them.
       await db().$transaction(async (tx) => void refusals.push(await refusalOf(token, "discussion.moderate", open, tx)));
       for (const refusal of refusals) expect(refusal).toMatchObject({ code: "forbidden", requires: { orgId } });
       expect(await refusalOf(token, "repo.write", owned({ orgId }))).toEqual({
         code: "not_found",
         message: "Repository not found",
       });
-      // Access to gated content can also be requested.
       const gated = { ...open, isGated: true };
       expect(await refusalOf(token, "repo.read_content", gated)).toMatchObject({
         message: expect.stringContaining("Request access on the repository's page"),
@@ -339,7 +333,6 @@ describe("actions that require another action", () => {
       expect([action, await may(author, action, mine(closed))]).toEqual([action, false]);
       expect(await refusalOf(author, action, mine(closed))).toMatchObject({ code: "not_found" });
     }
-    // Nobody may edit the comments of others, whatever their role.
     expect(await may(roles.admin, "discussion.edit_comment", mine(open))).toBe(false);
   });
 
@@ -402,7 +395,6 @@ test("S113 a user whose authentication is too old is asked to authenticate again
     code: "reauthentication_required",
     message: expect.stringContaining("Sign in again from the command line"),
   });
-  // An actor without the right is not asked to authenticate again.
   expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({
     code: "forbidden",
   });

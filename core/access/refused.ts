@@ -2,16 +2,14 @@ import type { OrganizationRole, Scope, SecurityRestriction } from "@keyhook/sdk"
 import { ServiceError, type WireCode } from "../errors.ts";
 import type { Actor } from "./actor.ts";
 
-/** What the actor lacks: a scope, a role, a requirement or an organization; or that no token of this kind is allowed. */
 export type Missing =
   | { missing: Scope }
   | { role: OrganizationRole; least: OrganizationRole }
   | { restrictions: readonly SecurityRestriction[] }
-  /** The organization that was not granted to the app, or that does not allow it. */
+  /** The app was not granted the organization, or the organization does not allow the app. */
   | { ungranted: string }
   | { noToken: keyof typeof noTokenSentences };
 
-/** A 403 that names what is missing: in words for people, in `requires` for programs. */
 export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: WireCode): ServiceError {
   if (decision === "refused") return new ServiceError("forbidden", sentenceFor(actor), { wireCode });
   if ("missing" in decision) {
@@ -32,7 +30,7 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
   return new ServiceError("forbidden", sentences, { requires: { securityRestrictions: restrictions }, wireCode });
 }
 
-/** A 403 for a gated repository's content, to which users can request access (docs/specification/errors-and-limits.md#headers). */
+/** See docs/specification/errors-and-limits.md#headers. */
 export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
   const wireCode = "GatedRepo";
   const ask = "Access to this repository is restricted. Request access on the repository's page.";
@@ -47,7 +45,6 @@ const FOR_MEMBERS = "If you are a member of its organization, select the organiz
 function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")
     return "This token belongs to a CI job: it can read and write only the repository that trusts the job.";
-  // For a token there are two possible reasons: the user lacks the right, or no token of its kind can be used for the action.
   const who =
     kind === "token" ? "Either you or this token lacks permission to do this." : "You do not have permission to do this.";
   return `${who} Ask the owner, or an administrator of the organization that owns it, for permission.`;
@@ -68,7 +65,6 @@ const noTokenSentences = {
   reading: "This token belongs to a CI job: it can only read the gated repositories that its user has access to.",
 } as const;
 
-/** The sentence for a member who does not meet a requirement. */
 const demands: Record<SecurityRestriction, string> = {
   mfa: "The organization requires a second step at sign-in: set one up in your account settings.",
   sso: "The organization requires its members to sign in with its issuer: do so on the organization's page.",

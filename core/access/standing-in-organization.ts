@@ -2,36 +2,32 @@ import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 import { type Db, db } from "../db.ts";
 import type { Person, TokenHolder } from "./actor.ts";
 
-/** A member's standing in an organization: the role, and the organization's requirements that they do not meet. */
 export type Standing = { role: OrganizationRole; restrictions: readonly SecurityRestriction[] };
 
-/** The standing of a user in an organization; undefined if they are not a member. */
 export async function standingInOrganization(userId: string, orgId: string, tx: Db = db()): Promise<Standing | undefined> {
   const [standing] = await tx.$queryRaw<Standing[]>`
     SELECT role, restrictions FROM member_standing WHERE user_id = ${userId} AND org_id = ${orgId}`;
   return standing;
 }
 
-/** The standing of a user in each of their organizations, by organization ID. */
 export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<string, Standing>> {
   const rows = await tx.$queryRaw<(Standing & { orgId: string })[]>`
     SELECT org_id AS "orgId", role, restrictions FROM member_standing WHERE user_id = ${userId}`;
   return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
 }
 
-/** Adds the token's block to the user's standing. A standing that was read again lacks it, because only the token is blocked. */
+/** A standing that was read again lacks the block, because only the token is blocked. */
 export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
   const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
   if (!known?.includes("token-revoked")) return standing;
   return { ...standing, restrictions: [...new Set([...standing.restrictions, "token-revoked" as const])] };
 }
 
-/** The standing without the sign-in requirements, which apply only to members who are present. A token's block applies in any case. */
+/** Sign-in requirements apply only to members who are present. A token's block always applies. */
 export function withoutPresence({ role, restrictions }: Standing): Standing {
   return { role, restrictions: restrictions.filter((each) => each === "token-revoked") };
 }
 
-/** The role of a user in an organization, whether or not they meet its requirements; undefined if they are not a member. */
 export async function roleInOrganization(userId: string, orgId: string, tx: Db = db()): Promise<OrganizationRole | undefined> {
   return (await standingInOrganization(userId, orgId, tx))?.role;
 }

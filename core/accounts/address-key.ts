@@ -1,9 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/**
- * The unit by which attempts from an address are counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer who
- * has one address of a /64 usually has all of it. Many get a /56, and a /48 on request. Undefined if the address is not known.
- */
+/** A customer usually has all of a /64. Many get a /56, and a /48 on request. */
 export function addressKey(ip: string | null, prefix: 48 | 64 = 64): string | undefined {
   if (!ip || !ipaddr.isValid(ip)) return undefined;
   const address = ipaddr.process(ip);

@@ -6,39 +6,26 @@ import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, t
 
 const QUARTER_HOUR = 15 * 60;
 
-/** Ten wrong passwords for one account, from one known browser or one address, or by its signed-in user. */
 const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
-/**
- * A hundred for one account from all addresses, against distributed guessing. A stranger with ten addresses can exhaust it, so
- * attempts in a browser in which the account's owner has signed in before neither count towards it nor are stopped by it, up to
- * `KNOWN_BROWSERS_LIMIT`.
- */
+/** Against distributed guessing. Known browsers do not count, so that a stranger cannot lock the owner out. */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
-/**
- * A hundred in a day from all browsers in which an account's owner has signed in before. Above it, these browsers count like any other: their
- * cookies may have been copied, for example on a shared computer.
- */
+/** Above this limit, known browsers count like any other: their cookies may have been copied. */
 export const KNOWN_BROWSERS_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 24 * 60 * 60 };
 
-/** Fifty wrong passwords from one address, for any accounts: an office shares one address. */
+/** For any accounts: an office shares one address. */
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {
-  /** Verifies the password. If no slot was free for that, the attempt does not count. @throws ServiceError `unavailable` */
   verify: (work: () => Promise<boolean>) => Promise<boolean>;
-  /** Resets the counters of this user's own failures, and subtracts this attempt from the shared ones. */
   succeeded: () => Promise<void>;
 };
 
-/** Who tries a password. `device` is a browser in which the account's owner has signed in before (known-device.ts). */
+/** `device` is a browser in which the account's owner has signed in before. */
 type PasswordTrial = { login: string; device: KnownDevice | undefined } | { signedInUserId: string };
 
-/**
- * Counts one attempt with a password, per account and per address (S115).
- * @throws ServiceError `rate_limited`
- */
+/** Counts one attempt with a password, per account and per address (S115). */
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = await countersOf(trial, from);
   // The shared counters come last, so that an address without attempts left for this account does not use them up.
@@ -54,7 +41,7 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
     },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
-      // Subtracted, not reset: otherwise an attacker could reset the counter of their guesses by signing in to their own account.
+      // A reset would let attackers clear the counter by signing in to their own account.
       await Promise.all(counted.slice(own.length).map(({ giveBack }) => giveBack()));
     },
   };
@@ -68,7 +55,7 @@ async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ 
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
   const ofKnown = device && knownBrowsersThrottle(device.userId);
-  // Strangers at the same address cannot exhaust these counters either: behind an untrusted proxy, everybody has the same address.
+  // Behind an untrusted proxy, everybody has the same address.
   if (ofKnown && (await throttleCount(ofKnown)) < KNOWN_BROWSERS_LIMIT.limit) {
     const shared: Counter = [ofKnown, { ...KNOWN_BROWSERS_LIMIT, limit: Number.POSITIVE_INFINITY }];
     return { own: [[throttleKey("password-device", device.device), ACCOUNT_LIMIT]], shared: [shared] };
@@ -79,15 +66,11 @@ async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ 
   };
 }
 
-/**
- * The key of the counter of wrong passwords for a login, as typed. A common counter for an account's username and email address would link
- * the two.
- */
+/** By login as typed, because a common counter would link an account's username and email address. */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }
 
-/** By user: such a browser's user may learn that a username and an email address are of one account, since both are theirs. */
 export function knownBrowsersThrottle(userId: string): string {
   return throttleKey("password-known", userId);
 }

@@ -2,7 +2,7 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import type { Db } from "../db.ts";
 
-/** Deletes the OAuth apps of a deleted owner, and revokes the access that other people granted them. @returns how many there were */
+/** @returns how many apps there were */
 export async function deleteOwnedApps(
   tx: Db,
   owner: { ownerUserId: string } | { ownerOrgId: string },
@@ -17,11 +17,11 @@ export async function deleteOwnedApps(
   await tx.oAuthAppUsage.deleteMany({ where: ofApps });
   await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
   await tx.oAuthApp.deleteMany({ where: owner });
-  // A person's app may have acted for an organization, whose administrators must see that it was deleted (S116).
+  // The administrators of an app's bound organization must see that it was deleted (S116).
   for (const { clientId, name, boundOrgId: orgId } of "ownerUserId" in owner ? apps : []) {
     if (orgId) await recordAuditEvent(tx, { type: "oauth_app.delete", orgId, clientId, data: { name }, ...by });
   }
-  // core/oauth caches clients in memory and listens on this channel for changes.
+  // core/oauth caches clients in memory and listens on this channel.
   for (const { clientId } of apps) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.image.deleteMany({ where: { id: { in: apps.flatMap((app) => app.logoId ?? []) } } });
   return apps.length;

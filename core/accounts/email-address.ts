@@ -2,10 +2,10 @@ import { domainToASCII } from "node:url";
 import { invalidRequest } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
-/** An email address: mail is sent to `address`; comparisons use `canonical` (S91). */
+/** Mail is sent to `address`. Comparisons use `canonical` (S91). */
 export type EmailAddress = { address: string; canonical: string };
 
-// RFC 5321 §4.5.3.1: 64 octets before the @, 254 in total.
+// RFC 5321 §4.5.3.1, in octets.
 const LOCAL_MAX_CHARACTERS = 64;
 const ADDRESS_MAX_CHARACTERS = 254;
 
@@ -13,10 +13,8 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Parses an address: trimmed, with its domain in the ASCII form of IDNA. The canonical form is lower case; nothing else is
- * folded, because only the provider knows whether `a.b@` and `ab@` are one mailbox. The part before the @ is ASCII: Unicode has
- * letters whose lower case is an ASCII letter (U+212A, the Kelvin sign), which would make two mailboxes one account.
- * @throws ServiceError `invalid_request`
+ * Only the provider knows whether `a.b@` and `ab@` are one mailbox, so only case is folded. The Kelvin sign U+212A has an ASCII
+ * lower case, and would make two mailboxes one account.
  */
 export function parseEmailAddress(value: unknown, field = "email"): EmailAddress {
   const email = readEmailAddress(plainText(field, value, 1_000));
@@ -24,7 +22,6 @@ export function parseEmailAddress(value: unknown, field = "email"): EmailAddress
   return email;
 }
 
-/** Parses a text as an address; undefined if it is not one. */
 export function readEmailAddress(text: string): EmailAddress | undefined {
   const trimmed = text.trim();
   const at = trimmed.lastIndexOf("@");

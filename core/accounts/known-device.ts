@@ -4,23 +4,20 @@ import { db } from "../db.ts";
 import { isId } from "../ids.ts";
 import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
 
-/*
- * A browser in which somebody has signed in keeps a cookie that proves it, even after sign-out ("device cookies", OWASP). The
- * cookie alone gives no access. Wrong passwords from this browser are counted separately from everybody else's, so that a
- * stranger who guesses cannot lock the account's owner out.
+/**
+ * Device cookies (OWASP) give no access. Wrong passwords from a known browser count separately, so that a stranger cannot lock
+ * the owner out.
  */
 
-/** How many users may share a browser; the most recent ones are remembered. */
 const PEOPLE_MAX = 5;
 const KEPT_SECONDS = 365 * 24 * 60 * 60;
 
-/** Set up like the session's cookie (S111): `__Host-`, HttpOnly, Secure. */
+/** As the session's cookie (S111). */
 export function knownDeviceCookie(): ReturnType<typeof siteSessionCookie> {
   const session = siteSessionCookie();
   return { name: session.name.replace("session", "known"), options: { ...session.options, maxAge: KEPT_SECONDS } };
 }
 
-/** Adds a user who has just signed in to the browser's cookie. @param cookie its current value, if any */
 export async function rememberDevice(userId: string, cookie: string | undefined): Promise<string> {
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   const device = newToken().slice(0, 22);
@@ -31,10 +28,7 @@ export async function rememberDevice(userId: string, cookie: string | undefined)
     .join("~");
 }
 
-/**
- * This user's entry in a cookie; undefined if the cookie has none for this user or is forged. A new password invalidates
- * earlier entries: a person who once knew the old one cannot use separate counters to guess the new one.
- */
+/** A person who knew the old password must not get separate counters for guessing the new one. */
 export function knownDevice(
   user: { id: string; passwordHash: string | null } | undefined,
   cookie: string | undefined,
@@ -44,7 +38,6 @@ export function knownDevice(
   return entry;
 }
 
-/** A browser in which the user has signed in, by a random id. */
 export type KnownDevice = { userId: string; device: string };
 
 type Entry = KnownDevice & { signature: string };

@@ -1,4 +1,4 @@
-/** One page of a list. Pages count from 1; a page past the end is empty. */
+/** Pages count from 1. A page past the end is empty. */
 export type Page<T> = { items: T[]; page: number; pageSize: number; total: number };
 
 export type PageRequest = { page?: number; pageSize?: number };
@@ -7,7 +7,7 @@ const PAGE_SIZE = 30;
 const PAGE_MAX_SIZE = 100;
 const PAGE_MAX = 100_000;
 
-/** Limits a request for a page to allowed numbers (S138), and returns how many rows to skip and to read. */
+/** Limits a request to allowed numbers (S138). */
 export function pageBounds({ page = 1, pageSize = PAGE_SIZE }: PageRequest): {
   page: number;
   pageSize: number;

@@ -3,11 +3,7 @@ import { plainText } from "./plain-text.ts";
 
 const WEBSITE_MAX_CHARACTERS = 200;
 
-/**
- * The website of a profile: an http or https URL, normalized; null for an empty field. Other schemes would run a script or open
- * programs when clicked, and userinfo makes a URL look like another.
- * @throws ServiceError `invalid_request`
- */
+/** Other schemes would run a script or open programs. Userinfo makes a URL look like another. */
 export function parseWebsite(value: unknown, field = "website"): string | null {
   const text = plainText(field, value, WEBSITE_MAX_CHARACTERS).trim();
   if (text === "") return null;

@@ -1,10 +1,6 @@
 import { invalidRequest } from "../errors.ts";
 
-/**
- * A string from outside that Postgres can store. NUL bytes, lone surrogates and U+FFFD (the result of decoding invalid UTF-8)
- * are refused here with the field's name, before they cause a database error (S51).
- * @throws ServiceError `invalid_request`
- */
+/** Refuses what Postgres cannot store (S51). U+FFFD is the result of decoding invalid UTF-8. */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {
   if (typeof value !== "string") throw invalidRequest("This must be text.", field);
   if (value.length > maxCharacters) throw invalidRequest(`Shorten this to at most ${maxCharacters} characters.`, field);
@@ -14,21 +10,15 @@ export function plainText(field: string, value: unknown, maxCharacters = 10_000)
   return value;
 }
 
-// Control characters, invisible fillers and characters that reverse the reading direction: a name must look like what it is
-// (S28). U+200C and U+200D are allowed, since Persian, Indic scripts and emoji use them, but a text must not consist only of them.
+// A name must look like what it is (S28). Persian, Indic scripts and emoji use U+200C and U+200D.
 const DECEPTIVE =
   /[\p{Cc}\u{ad}\u{61c}\u{115f}\u{1160}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{e0000}-\u{e007f}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 type Limits = { maxCharacters: number; isRequired?: boolean };
 
-/**
- * One line of text for others to read: composed (NFC), white space collapsed, controls and bidi overrides removed.
- * @returns the text; empty if it is not required and nothing was left
- * @throws ServiceError `invalid_request` with the field
- */
 export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
-  // The input may be longer than the cleaned text; four times is generous and still bounded.
+  // The input may be longer than the cleaned text.
   const cleaned = plainText(field, value, maxCharacters * 4)
     .normalize("NFC")
     .replace(/\s/gu, " ")

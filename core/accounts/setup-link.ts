@@ -13,9 +13,8 @@ import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user
 const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
 /**
- * The link that creates the first operator, while there is none. Every web process prints the same link when it starts, so that
- * no start invalidates a link that another has printed.
- * @returns the URL to print, or undefined if there is an operator
+ * No start may invalidate another's link.
+ * @returns undefined if there is an operator
  */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
@@ -46,16 +45,11 @@ async function issueToken(tx: Db): Promise<string> {
   return token;
 }
 
-/** Whether a setup link works, for the page that it opens. */
 export async function isSetupLink(token: string): Promise<boolean> {
   return (await findOneTimeToken(token, "operator-setup")) !== undefined && !(await hasOperator(db()));
 }
 
-/**
- * Creates the operator and signs them in. Their email address counts as verified: anyone who can read the machine's terminal is
- * trusted, and mail may not be set up yet.
- * @throws ServiceError `gone`, `invalid_request`, `conflict`; after the last two the link still works
- */
+/** Anyone who can read the terminal is trusted, so the address counts as verified. */
 export async function redeemSetupLink(
   token: string,
   input: NewUserInput,

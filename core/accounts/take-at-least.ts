@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Runs `work` for at least `milliseconds`, so that the time does not reveal whether there was anything to do (S115). */
+/** The time must not reveal whether there was anything to do (S115). */
 export async function takeAtLeast<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
   const [outcome] = await Promise.allSettled([work(), sleep(milliseconds)]);
   if (outcome.status === "rejected") throw outcome.reason;

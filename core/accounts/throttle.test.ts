@@ -89,7 +89,6 @@ describe("S56 consumeThrottle", () => {
     const ends = await outcomes(Array.from({ length: 300 }, () => consumeInBlocks(key, many)));
     expect(ends.filter((end) => end === "ok")).toHaveLength(249);
     await expect(consumeInBlocks(key, many)).rejects.toMatchObject({ code: "rate_limited", status: 429 });
-    // A process that starts later gets no attempts in this window either.
     await expect(consumeThrottle(key, many)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
@@ -103,7 +102,6 @@ describe("S56 consumeThrottle", () => {
       expect(await attempts(`2001:db8:1:${network}::1`, 4)).toHaveLength(3);
     }
     expect(await attempts("2001:db8:1:ffff::1", 1)).toHaveLength(0);
-    // The counter of the /48 refused the attempt, so the counter of the /64 gave it back.
     expect(await throttleCount(throttleKey(kind, "2001:db8:1:ffff::/64"))).toBe(0);
     expect(await attempts("2001:db8:2::1", 1)).toHaveLength(1);
     expect(await attempts("192.0.2.1", 4)).toHaveLength(3);
@@ -125,8 +123,7 @@ describe("S56 consumeThrottle", () => {
       await other.query("begin");
       await change(last);
       const counted = attempt();
-      // Wait until the attempt, which holds the first row, waits for the last. Its deadlock timeout then ends before ours, so Postgres
-      // aborts the attempt.
+      // Waits until the attempt waits for the last row, so that Postgres aborts the attempt.
       await vi.waitFor(async () => {
         const waiting = await pool().query(
           "select from pg_stat_activity where wait_event_type = 'Lock' and query like 'INSERT INTO throttle%'",

@@ -8,23 +8,17 @@ import { addressKey } from "./address-key.ts";
 
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
-/** A counted attempt. */
 type Counted = {
-  /** The number of this attempt in its window, from 1. */
+  /** Counts from 1. */
   count: number;
-  /**
-   * Subtracts the attempt from its own window. It does nothing after that window, so that the next window's count does not
-   * shrink.
-   */
+  /** After the attempt's window, the next window's count must not shrink. */
   giveBack: () => Promise<void>;
 };
 
 /**
- * Counts one attempt and refuses it if it is over the limit (S56, S115). The attempt is counted before it is made, in one
- * statement, so that a thousand parallel guesses cannot all pass a check before the first has failed; innocent attempts are given
- * back, or cleared with `clearThrottle`. Never part of a transaction: a rollback must not undo it.
+ * Counts before the attempt, so that parallel guesses cannot all pass (S56, S115). Never part of a transaction, whose rollback
+ * would undo the count.
  * @param key from `throttleKey`
- * @throws ServiceError `rate_limited` with the seconds until the window ends
  */
 export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<Counted> {
   const { count, seconds, resetAt } = await countAttempts({ key, attempts: 1, windowSeconds });
@@ -32,7 +26,6 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw tooMany(key, seconds);
 }
 
-/** Counts the bytes of data, or this number of bytes; `limit` is a number of bytes. @throws ServiceError `rate_limited` */
 export async function consumeBytes(
   key: string,
   data: string | Uint8Array | number,
@@ -52,16 +45,14 @@ function tooMany(key: string, seconds: number): ServiceError {
   });
 }
 
-/** How many blocks a limit has. */
 const BLOCKS = 100;
 
 type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
 /**
- * As `consumeThrottle`, for limits of very many requests: a process counts a hundredth of the limit in advance, so that few
- * requests cause a write. The limit is never exceeded; attempts that a process counted in advance and did not use are lost.
- * @param key the number of keys must be small, because each one's latest block is kept in memory
+ * A process counts a hundredth of the limit in advance, so that few requests cause a write.
+ * @param key few different keys, because each key's latest block stays in memory
  */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
@@ -86,13 +77,13 @@ async function countBlock(key: string, { limit, windowSeconds }: ThrottleLimit):
   }
 }
 
-/** Refused attempts are counted too. One number that no longer fits into the column would make the statement fail for everybody in it. */
+/** One number that no longer fits into the column would make the statement fail for everybody in it. */
 const COUNT_MAX = 2 ** 31 - 1;
 
 type Attempts = { key: string; attempts: number; windowSeconds: number };
 type Row = { key: string; count: number; seconds: number; resetAt: string };
 
-/** Attempts in one turn of the event loop share a statement; each has its own number. */
+/** Attempts in one turn of the event loop share a statement. */
 const countAttempts = batched<Attempts, Row>(async (all) => {
   const byKey = [...Map.groupBy(all, ({ key }) => key)];
   const statement = {
@@ -114,7 +105,6 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
   // A deletion of several rows may lock them in another order.
   const { rows } = await retryDeadlocks(() => pool().query<Row>(statement));
   const left = new Map(rows.map((row) => [row.key, row]));
-  // The last attempt gets the whole count, the first the lowest.
   return all
     .toReversed()
     .map(({ key, attempts }) => {
@@ -125,10 +115,7 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
     .toReversed();
 }, 500);
 
-/**
- * Counts one attempt with each counter, in this order. If one of them refuses, those before it give the attempt back.
- * @throws ServiceError `rate_limited`
- */
+/** If a counter refuses, those before it give the attempt back. */
 export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
   const counted: Counted[] = [];
   try {
@@ -140,11 +127,7 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/**
- * Counts something that happens only if the transaction commits, such as an email.
- * @param amount how often
- * @returns whether it is within the limit. If not, the caller omits the action without an error
- */
+/** @returns whether the limit allows the action, which the caller otherwise omits without an error */
 export async function isWithinThrottle(
   tx: Db,
   key: string,
@@ -161,16 +144,15 @@ export async function isWithinThrottle(
 }
 
 const HOUR = 60 * 60;
-/** The hourly limits of entries of one kind, for a /48 network or a host, and in total. The caller sets the limit per subject. */
+/** The caller sets the limit per subject. */
 export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
 export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 
 /**
- * Whether the audit log takes one more entry about something that anybody can cause any number of times, such as a refusal or a change of a
- * metadata document. Nobody can delete entries (S144), so their number is limited.
+ * Nobody can delete entries (S144).
  * @param kind each has its own limits
- * @param subject what the entry is about; `limit` is the number of entries about it in an hour
- * @param ip or `host`: the origin. Without either, only the subject's limit counts, for subjects that nobody can make up
+ * @param subject what the entry is about
+ * @param ip or `host`. Omit both only for subjects that nobody can make up.
  */
 export async function mayRecord(
   kind: string,
@@ -190,13 +172,10 @@ export async function mayRecord(
   }
 }
 
-/**
- * One customer may have a /48, and thus 65,536 separately counted networks. Together they may make as many attempts as this number of
- * networks.
- */
+/** One customer may have a /48, and thus 65,536 separately counted networks. */
 const NETWORKS_OF_CUSTOMER = 10;
 
-/** The counters for attempts of one kind from an address. Invalid addresses share one; unknown ones (null) are not counted. */
+/** Invalid addresses share one counter. Null is not counted. */
 export function addressCounters(kind: string, ip: string | null, limit: ThrottleLimit): [key: string, limit: ThrottleLimit][] {
   const [network, customer] = [addressKey(ip), addressKey(ip, 48)];
   if (!network || !customer) return ip === null ? [] : [[throttleKey(kind, "unknown"), limit]];
@@ -205,18 +184,16 @@ export function addressCounters(kind: string, ip: string | null, limit: Throttle
   return [ofNetwork, [throttleKey(kind, customer), { ...limit, limit: limit.limit * NETWORKS_OF_CUSTOMER }]];
 }
 
-/** Counts one attempt from an address. @throws ServiceError `rate_limited` */
 export function consumeAddressThrottle(kind: string, ip: string | null, limit: ThrottleLimit): Promise<Counted[]> {
   return consumeThrottles(addressCounters(kind, ip, limit));
 }
 
-/** The number of attempts that count now. */
 export async function throttleCount(key: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>("SELECT count FROM throttle WHERE key = $1 AND reset_at > now()", [key]);
   return rows[0]?.count ?? 0;
 }
 
-/** A row that counts nothing is deleted: refused sign-ins with made-up names would each leave one until the next sweep (S143). */
+/** Sign-ins with made-up names would each leave a row (S143). */
 async function giveBack(key: string, resetAt: string): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1 AND reset_at = $2::timestamptz", [
     key,
@@ -225,12 +202,11 @@ async function giveBack(key: string, resetAt: string): Promise<void> {
   await pool().query("DELETE FROM throttle WHERE key = $1 AND reset_at = $2::timestamptz AND count = 0", [key, resetAt]);
 }
 
-/** Forgets all attempts that these keys count. */
 export async function clearThrottle(...keys: string[]): Promise<void> {
   await pool().query("DELETE FROM throttle WHERE key = ANY($1)", [keys]);
 }
 
-/** The key of one kind of attempt by one subject. The subject (an address, a login) is hashed: it may be long, and is private. */
+/** The subject is hashed, because it may be long and is private. */
 export function throttleKey(kind: string, subject: string): string {
   return `${kind}:${hashToken(subject)}`;
 }

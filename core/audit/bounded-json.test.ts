@@ -4,7 +4,6 @@ import { boundedJson, DATA_MAX_BYTES } from "./bounded-json.ts";
 import { changesOf } from "./changes.ts";
 
 const hashOf = (text: string) => `#${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
-/** The data that an entry keeps, never more than the limit. */
 function bounded(data: object) {
   const json = boundedJson(data);
   expect(Buffer.byteLength(json)).toBeLessThanOrEqual(DATA_MAX_BYTES);

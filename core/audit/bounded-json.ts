@@ -1,26 +1,16 @@
 import { hash } from "node:crypto";
 
-/** The maximum size of an entry's data, because nobody can delete an entry before its retention has ended. */
 export const DATA_MAX_BYTES = 4_096;
 
-/** How many characters of a text or field name are kept when it is cut, and how many items of a list or object. */
 type Measure = { characters: number; items: number };
-/**
- * Tried in order. Leaving out list items could hide an important one, such as a new redirect URI among fifty. So texts are shortened
- * first, down to their hash: then all the old and new redirect URIs of an app fit.
- */
+/** Tried in order. Leaving out items could hide an important one, so texts are shortened first. */
 const measures: readonly Measure[] = [
   ...[300, 100, 50, 20, 10, 0].map((characters) => ({ characters, items: Number.POSITIVE_INFINITY })),
   ...[50, 10, 0].map((items) => ({ characters: 0, items })),
 ];
-/** For texts at the top level: IDs and names, which identify the changed object. */
 const TOP_CHARACTERS = 150;
 
-/**
- * An entry's data as JSON that Postgres can store: without NUL and lone surrogates, which names and descriptions from outside may contain.
- * Data that is too large is cut: texts end in a part of their SHA-256, which identifies the text to anyone who has it; lists end in their
- * original length; `cutFromBytes` is the original total size.
- */
+/** A cut text ends in a part of its SHA-256, a cut list in its original length. `cutFromBytes` is the original size. */
 export function boundedJson(data: object): string {
   const whole = storableJson(data);
   const cutFromBytes = Buffer.byteLength(whole);
@@ -54,7 +44,6 @@ const cutTop = (text: string, { characters }: Measure): string => cutText(text, 
 
 const HASH_DIGITS = 12;
 
-/** A text stays whole if cutting it would not make it shorter. */
 function cutText(text: string, characters: number): string {
   const mark = `…#${hash("sha256", text).slice(0, HASH_DIGITS)}`;
   if (Buffer.byteLength(JSON.stringify(text)) - 2 <= characters + Buffer.byteLength(mark)) return text;

@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Prisma } from "../generated/prisma/client.ts";
 
-/**
- * The description of a change in an entry. For a list: the items added and removed, so that a new redirect URI stands out among many old
- * ones. For all other fields: the old and the new value. Unchanged fields are left out.
- */
+/** For a list, only the items added and removed. */
 export function changesOf<Field extends string>(
   before: Readonly<Partial<Record<Field, unknown>>>,
   after: Readonly<Partial<Record<Field, unknown>>>,

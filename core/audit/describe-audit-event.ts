@@ -1,9 +1,7 @@
 import { auditEventTypes, isAuditEventType } from "./event-types.ts";
 
 type AuditFacts = {
-  /** Names for the IDs in the entry; undefined if there is none of that kind. */
   subject?: string | undefined;
-  /** The actor did it to themselves. */
   isOwn?: boolean | undefined;
   app?: string | undefined;
   data: unknown;
@@ -12,9 +10,8 @@ type AuditFacts = {
 const FIELD = /\{(\w+)\}/g;
 const VALUE_MAX_CHARACTERS = 200;
 
-/** An entry in words, as the rest of a sentence that begins with its actor. */
+/** Without the actor: the rest of the sentence. */
 export function describeAuditEvent(type: string, facts: AuditFacts): string {
-  // An entry of an older or newer version.
   if (!isAuditEventType(type)) return type;
   const values = valuesOf(facts);
   const fill = (text: string) => text.replace(FIELD, (_, name: string) => values.get(name) ?? "(unknown)");

@@ -11,7 +11,7 @@ const sources = readdirSync(CORE, { recursive: true, encoding: "utf8" })
   .join("\n");
 
 describe("S116 the kinds of entries", () => {
-  /** The actions that S116 lists, each with the kind that records it. */
+  /** The actions that S116 lists. */
   test.each([
     ["app create", "oauth_app.create"],
     ["app change", "oauth_app.update"],

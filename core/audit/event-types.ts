@@ -1,29 +1,25 @@
 /**
- * How entries of a kind are kept from filling the log (decision 083). An action by which a user gets in or removes something must never be
- * refused because of other entries by the same account. Otherwise somebody with a stolen session could lock its owner out by repeating
- * other changes.
+ * How entries of a kind are kept from filling the log (decision 083).
  *
  * - `hour`: counts towards its actor's hourly allowance of changes, and is refused beyond it.
- * - `ends`: never refused. It ends something that was created under an allowance (a session, a token, a link), so its number is limited
- * too.
- * - `apart`: such an action that can be repeated. It has a limit of its own, for each kind and network.
+ * - `ends`: never refused. It ends something that was created under an allowance.
+ * - `apart`: lets a user in or removes something, so it has a limit of its own, for each kind and network.
  * - `elsewhere`: never refused. The operation has its own throttle, or `recordAboutSomebody` limits the entries.
  */
 type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
 type Described = {
   /**
-   * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the affected user, `{other}` the same but
-   * absent if they are the actor, `{app}` the OAuth client, any other word a field of `data`. Text in square brackets is left out if
-   * one of its fields is absent.
+   * The rest of a sentence that begins with the actor. `{other}` is the subject, unless that is the actor. Text in square
+   * brackets is left out if a field in the text is absent.
    */
   did: string;
   bound: Bound;
-  /** Administrators of an organization can see it in their log: it is recorded with `orgId` if there is one. */
+  /** The administrators of `orgId` see the entry in their log. */
   isInOrgLog?: true;
 };
 
-/** Every kind of entry of the audit log, by `scope.action` (S116). `recordAuditEvent` accepts no others. */
+/** By `scope.action` (S116). */
 export const auditEventTypes = {
   // ---- people: signing in
   "user.sign_in": { did: "signed in[ with {with}]", bound: "apart" },

@@ -5,31 +5,21 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/** Entries that a user may record per hour on the pages, and as many again with each app. Normal use needs far fewer. */
+/** On the pages, and as many again with each app. */
 export const ENTRIES_PER_HOUR = 1_000;
-/** The limit for all tokens of one account together, since an account may have many. */
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
-/** The hourly limit for a kind that counts apart, from one network. */
+/** For a kind that counts apart, from one network. */
 export const APART_PER_HOUR = 200;
-/** The hourly limit for a kind that counts apart, from all networks together. */
 export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
-/** These actions require the password. A limit over all networks would let a thief elsewhere lock the owner out. */
+/** A limit over all networks would let a thief elsewhere lock the owner out. */
 const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
 const typesBound = (bound: "hour" | "apart"): AuditEventType[] =>
   (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
 const hourly = typesBound("hour");
-/** For tokens, no kind has a separate limit: reaching the limit locks nobody out, and an account may have 100 tokens. */
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
-/**
- * Refuses a change whose entry would exceed the hourly limit (decision 083): of the account's changes on the pages, or of its changes with
- * the same app or personal token, so that no app can use up its user's allowance.
- *
- * Entries are counted where they are stored, so changes that were rolled back do not count. Nothing is locked: concurrent changes may
- * together exceed the limit. Entries of the current transaction do not count: `created_at` is its beginning, in milliseconds.
- * @throws ServiceError `rate_limited`
- */
+/** Locks nothing, so concurrent changes may together exceed the limit (decision 083). */
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
   const { bound } = auditEventTypes[type];
   if (bound !== "hour" && bound !== "apart") return;
@@ -43,10 +33,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/**
- * For each limit that is reached: the time of the entry that must be an hour old before there is room again. SQL NULL for limits
- * that are not reached.
- */
+/** For each reached limit, the time of the entry that must be an hour old before there is room again. */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
@@ -60,7 +47,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
       hourlyWithTokens,
       Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') = ${holder}`,
     );
-    // An organization's program acts in members' names; it must not use up the allowance of their own tokens.
+    // An organization's program acts in members' names, and must not use up their allowance.
     if (token.type === "exchanged") return [withSame];
     return [withSame, nth(ENTRIES_WITH_TOKENS_PER_HOUR, hourlyWithTokens, Prisma.sql`token ->> 'type' <> 'exchanged'`)];
   }
@@ -70,7 +57,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
   return passwordActions.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
 }
 
-/** From the same IPv4 address, or the same IPv6 /48, which one customer may have, so that nobody elsewhere can use up this limit. */
+/** One customer may have an IPv6 /48. */
 function isOfNetwork(ip: string | null | undefined): Prisma.Sql {
   // A link-local address ends in a percent sign and its interface.
   const [address = ""] = ip?.split("%") ?? [];

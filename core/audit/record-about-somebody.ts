@@ -3,19 +3,13 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { log } from "../log.ts";
 import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 
-/**
- * Entries of one kind per hour about one user or organization, with one app and with all apps, so that one app cannot use up the limit of
- * the others.
- */
+/** One app must not use up the limit of the others. */
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Records an action of the service that affects a user, or else an organization, such as a revocation or a refusal. The action
- * happens even if it is not recorded. Users can cause it again and again with an app of their own, and no allowance limits them
- * (S144), so beyond these limits only the service's log has it. An action that another user caused counts for that user, not for
- * the affected one: otherwise users could use up their own limit in one organization, and so stay out of another one's log.
- * @returns whether the audit log has it
+ * Anybody can cause such actions again and again, so only the service's log has all of them (S144).
+ * @returns whether the audit log has the action
  */
 export async function recordAboutSomebody(
   db: Db,

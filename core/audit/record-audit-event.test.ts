@@ -67,7 +67,6 @@ describe("S116 the audit log", () => {
   describe("S144 in an hour", () => {
     type Recorded = { of?: AuditEventType; count?: number; with?: AuditToken; ip?: string; actorId?: string };
 
-    /** A user in whose name this many entries were recorded. */
     async function someoneWith({ of = type, count = ENTRIES_PER_HOUR, with: token, ip, actorId = newId() }: Recorded = {}) {
       await pool().query(
         `INSERT INTO audit_event (id, type, actor_id, created_at, token, ip)

@@ -1,9 +1,8 @@
 import { db, pool } from "../db.ts";
 import { newOrderedId } from "../ids.ts";
 
-/** The default retention of the log's contents, in days: a year, plus some time for reviewing that year. */
 const DEFAULT_KEEP_DAYS = 400;
-/** The minimum for every installation. The database enforces it too (`expire_audit_events`). */
+/** The database enforces this minimum too (`expire_audit_events`). */
 export const LEAST_KEEP_DAYS = 90;
 export const MOST_KEEP_DAYS = 3_660;
 
@@ -14,7 +13,6 @@ export type AuditRetention = {
   keepDays: number | null;
 };
 
-/** Reads the retention that an operator set, or the default. */
 export async function readAuditRetention(): Promise<AuditRetention> {
   const row = await db().setting.findUnique({ where: { key: RETENTION_KEY } });
   const keepDays = (row?.value as { keepDays?: unknown } | undefined)?.keepDays;
@@ -22,14 +20,11 @@ export async function readAuditRetention(): Promise<AuditRetention> {
   return { keepDays: typeof keepDays === "number" ? Math.max(keepDays, LEAST_KEEP_DAYS) : DEFAULT_KEEP_DAYS };
 }
 
-/** Entries per call: few enough to hold the locks only for moments. */
 const BATCH = 5_000;
 
 /**
- * Deletes the contents of entries older than the retention, in the only possible way: through the database function of the same name, which
- * has the rights of its owner and limits of its own. The entries' seals stay in the chain, and each batch adds an entry of its own.
- * @param stopping ends it between two batches
- * @returns how many were deleted
+ * Only the database function has the right to delete. Seals stay in the chain.
+ * @param stopping ends the work between two batches
  */
 export async function expireAuditEvents(stopping: AbortSignal): Promise<number> {
   const { keepDays } = await readAuditRetention();

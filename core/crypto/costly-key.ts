@@ -1,13 +1,10 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 
-/**
- * Verification with a longer key, or with an exponent as long as the modulus, takes up to a hundred times as long, on threads that all
- * requests share (S137). Every common key has the exponent 65,537.
- */
+/** Verification with a longer key or exponent takes up to a hundred times as long, on shared threads (S137). */
 export const RSA_MAX_BITS = 4_096;
 const RSA_MAX_EXPONENT = 2n ** 32n;
 
-/** Whether verifying with a key takes too long. A key that cannot be read costs nothing. */
+/** A key that cannot be read costs nothing. */
 export function isCostlyKey(key: JsonWebKey): boolean {
   if (key.kty !== "RSA") return false;
   try {

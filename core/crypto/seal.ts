@@ -6,7 +6,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const cache = new Map<string, Buffer>();
 
-/** What is sealed. core/instance/rotate-secret-key.ts names the columns of each purpose, so nothing is sealed that a rotation would miss. */
+/** core/instance/rotate-secret-key.ts names the columns of each purpose. */
 export type SealPurpose =
   | "identity provider"
   | "inference provider keys"
@@ -21,10 +21,7 @@ export type SealPurpose =
   | "totp"
   | "webhook secret";
 
-/**
- * The keys of one purpose (RFC 5869), so that one use of SECRET_KEY never weakens another. The key derived from SECRET_KEY is
- * first; during a rotation, the one derived from SECRET_KEY_PREVIOUS follows.
- */
+/** RFC 5869: one use of SECRET_KEY must not weaken another. The current key is first. */
 export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
   const [current, ...previous] = secretKeys();
   return [derive(purpose, current), ...previous.map((secret) => derive(purpose, secret))];
@@ -32,7 +29,7 @@ export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
 
 export const derivedKey = (purpose: string): Buffer => derivedKeys(purpose)[0];
 
-/** Identifies each key that this process has, and reveals nothing about it. The current key is first. */
+/** Reveals nothing about the keys. The current key is first. */
 export const keyIds = (): string[] => derivedKeys("key id").map((key) => key.toString("hex", 0, 8));
 
 function derive(purpose: string, secret: string): Buffer {
@@ -45,20 +42,17 @@ function derive(purpose: string, secret: string): Buffer {
   return key;
 }
 
-/**
- * Encrypts with AES-256-GCM under a key that is derived from SECRET_KEY for the purpose, so that a value sealed for another
- * purpose is rejected (S130).
- */
+/** A value sealed for another purpose is rejected (S130). */
 export function seal(purpose: SealPurpose, plain: string): Uint8Array<ArrayBuffer> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", derivedKey(purpose), nonce);
   return Uint8Array.from(Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]));
 }
 
-/** Reverses `seal`; throws if no key of this process sealed the bytes, or they were altered. */
+/** Throws if no key of this process sealed the bytes, or they were altered. */
 export const unseal = (purpose: SealPurpose, sealed: Uint8Array): string => open(purpose, sealed).plain;
 
-/** As `unseal`. @returns `isCurrent`: whether SECRET_KEY sealed it, and not SECRET_KEY_PREVIOUS */
+/** @returns `isCurrent`: whether SECRET_KEY sealed it, and not SECRET_KEY_PREVIOUS */
 export function open(purpose: SealPurpose, sealed: Uint8Array): { plain: string; isCurrent: boolean } {
   const [current, ...previous] = derivedKeys(purpose);
   try {
@@ -83,9 +77,7 @@ function decrypt(key: Buffer, sealed: Uint8Array): string {
 
 const mac = (key: Buffer, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 
-/** HMAC-SHA256 of a text under the purpose's key, as base64url. Nobody without the key can create it. */
 export const sign = (purpose: string, text: string): string => mac(derivedKey(purpose), text);
 
-/** Whether `sign` made a signature, under any key of this process. */
 export const isSigned = (purpose: string, text: string, signature: string): boolean =>
   derivedKeys(purpose).some((key) => isEqualInConstantTime(signature, mac(key, text)));

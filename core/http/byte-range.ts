@@ -1,7 +1,6 @@
-/** First and last byte, both inclusive. */
 export type ByteRange = { start: number; end: number };
 
-/** Parses `Range` (RFC 9110 §14.2): undefined without a valid range or for several, "unsatisfiable" for one that begins after the end. */
+/** RFC 9110 §14.2. Undefined for several ranges too. */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return undefined;
@@ -15,7 +14,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** Whether one of the tags of `If-None-Match` is this one or `*` (RFC 9110 §13.1.2). */
+/** RFC 9110 §13.1.2. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);

@@ -1,22 +1,14 @@
-/**
- * The headers that users' programs may set in responses on our origin: a Space's app, and a handler behind a relay.
- *
- * An allow list, because nobody can list all headers to forbid. Browsers apply some headers to the whole origin (`Set-Cookie`,
- * `Clear-Site-Data`, and new ones every year). Proxies obey others: with `X-Accel-Redirect` an app could have the operator's nginx serve
- * its internal files, at our URL and without the sandbox (docs/decisions/077).
- */
+/** An allow list: browsers apply some headers to the whole origin, and proxies obey others (docs/decisions/077). */
 const ALLOWED: ReadonlySet<string> = new Set([
   // About the body (RFC 9110 §8, RFC 9530).
   ...["content-type", "content-language", "content-encoding", "content-length", "content-range", "content-location"],
   ...["content-disposition", "content-digest", "repr-digest", "accept-ranges", "last-modified", "etag", "date", "age"],
-  // Caching, by clients of this URL.
   ...["cache-control", "expires", "pragma", "vary", "x-robots-tag"],
-  // Next steps for the client.
   ...["location", "retry-after", "allow", "accept-patch", "accept-post", "deprecation", "sunset"],
   ...["ratelimit", "ratelimit-policy", "server-timing"],
   // A WebSocket's handshake (RFC 6455). We set the rest of it.
   ...["sec-websocket-accept", "sec-websocket-protocol", "sec-websocket-extensions"],
-  // The Model Context Protocol over HTTP, and the counts with which APIs return a page of a list.
+  // The Model Context Protocol over HTTP, and counts of lists.
   ...["mcp-session-id", "mcp-protocol-version", "x-total-count"],
 ]);
 

@@ -6,14 +6,14 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...["proxy-authenticate", "proxy-authorization"],
 ]);
 
-/** The names in `Connection`, in lower case. Split at commas only: a pattern with spaces would backtrack (S138). */
+/** In lower case. A pattern with spaces would backtrack (S138). */
 export const connectionNames = (connection: string): string[] =>
   connection
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());
 
-/** Headers without those that apply to one connection only (RFC 9110 §7.6.1), including those named in `Connection`. */
+/** RFC 9110 §7.6.1. */
 export function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const named = new Set(connectionNames(String(headers.connection ?? "")));
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name)));

@@ -1,10 +1,6 @@
-/** No legitimate request has this many parameters. */
 const PARAMETERS_MAX = 100;
 
-/**
- * The flaw in the text of a query or a form; undefined if there is none. Flaws are percent-encoding that is not UTF-8, which two parsers
- * could read differently, NUL, which Postgres cannot store, and a flood of parameters (S51, S138).
- */
+/** Percent-encoding that is not UTF-8, NUL, or a flood of parameters (S51, S138). */
 export function malformedParameters(encoded: string): string | undefined {
   if (encoded.split("&", PARAMETERS_MAX + 1).length > PARAMETERS_MAX) {
     return `the request has more than ${PARAMETERS_MAX} parameters`;

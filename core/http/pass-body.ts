@@ -3,18 +3,13 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Node reads up to ten thousand pieces of a chunked body at once. Up to this many tiny pieces cost no more than large ones. */
+/** Node reads up to ten thousand pieces of a chunked body at once. */
 const PIECES_AT_ONCE = 256;
-/** Pause for each further piece; about ten times as long as handling it. */
 const PAUSE_MS = 0.02;
-/** Bodies take turns, so that many bodies in tiny pieces together take no more of the event loop than one. */
+/** Bodies take turns, so that many together take no more of the event loop than one. */
 let pausedUntil = 0;
 
-/**
- * Passes on a body from another server. Pieces that arrived together are passed on as one, and tiny pieces take at most a tenth of the
- * event loop: otherwise one response in one-byte pieces takes all of it (S132, S137).
- * @returns once everything was passed on, or a failure has destroyed both sides
- */
+/** A response in one-byte pieces would take all of the event loop (S132, S137). */
 export async function passBody(from: IncomingMessage, to: Writable): Promise<void> {
   let pieces = 0;
   const { push } = from;
@@ -39,10 +34,9 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
   });
 }
 
-/** More interim responses than any program sends. */
 const INTERIM_MAX = 16;
 
-/** Ends a request that gets interim responses (1xx) without end: each counts as activity, so it would never time out (S132). */
+/** Interim responses count as activity, so the request would never time out (S132). */
 export function limitInterimResponses(request: ClientRequest): ClientRequest {
   let interim = 0;
   return request.on("information", () => {

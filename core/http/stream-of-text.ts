@@ -1,4 +1,4 @@
-/** Streams generated text as the body of a response. The next piece is generated when the client has read the previous one. */
+/** The next piece is generated when the client has read the previous one. */
 export function streamOfText(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -7,7 +7,6 @@ export function streamOfText(pieces: AsyncGenerator<string>): ReadableStream<Uin
       if (done) controller.close();
       else controller.enqueue(encoder.encode(value));
     },
-    // The client disconnected: nothing more is generated.
     async cancel() {
       await pieces.return(undefined);
     },

@@ -1,18 +1,13 @@
 import { ServiceError } from "../errors.ts";
 
 type Limits = {
-  /** For one user on one web process, and for all users together. */
   perPerson: number;
   inAll: number;
-  /** The error's sentence, if there is no slot. */
   sentence: string;
   retryAfterSeconds: number;
 };
 
-/**
- * Slots for responses that do not end: each holds a connection.
- * @returns a function that takes a slot and returns an idempotent function that releases it. Throws ServiceError `rate_limited`.
- */
+/** @returns a function that takes a slot and returns an idempotent function that releases the slot */
 export function streamSlots({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
   const open = new Map<string, number>();
   let openInAll = 0;

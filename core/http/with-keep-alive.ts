@@ -1,11 +1,10 @@
 import { isServiceError } from "../errors.ts";
 
-/** Well within the 30 seconds that clients and proxies wait. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Sends comments while there are no server-sent events, so that no proxy closes the stream as idle.
- * @param check runs with each comment; a ServiceError from it ends the stream
+ * Without comments, a proxy would close the stream as idle.
+ * @param check runs with each comment. A ServiceError ends the stream.
  */
 export async function* withKeepAlive(
   events: AsyncGenerator<string, void, undefined>,

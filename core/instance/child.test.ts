@@ -15,7 +15,6 @@ it("S116 a process that answers requests is given nothing that leads to the owne
   vi.stubEnv("BACKUP_S3_SECRET_ACCESS_KEY", secret);
   vi.stubEnv("KEYHOOK_PASSED_ON", "yes");
   onTestFinished(() => void vi.unstubAllEnvs());
-  // This program keeps running, and writes its PID to a file.
   const file = join(folder, "child.mjs");
   writeFileSync(
     file,

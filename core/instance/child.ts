@@ -5,20 +5,17 @@ import { childEnvironment } from "../env.ts";
 import { CANNOT_START } from "./process-lifecycle.ts";
 import { isAtTerminal, printLines } from "./terminal.ts";
 
-/** How a process ended. */
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type Child = {
   exited: Promise<Exit>;
-  /** Settles with the child's first message, when it is ready; rejects when it ends before. */
+  /** Rejects if the child ends before its first message. */
   ready: Promise<unknown>;
-  /** The time of its last message, in milliseconds since 1970. After the first, there is one every few seconds (`reportAlive`). */
   heardAt(): number;
-  /** Asks the child to end, kills it after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
 };
 
-/** Thrown if a child ended before it was ready. With status CANNOT_START, it has printed the reason itself. */
+/** With status CANNOT_START, the child has printed the reason. */
 export class ChildFailed extends Error {
   override name = "ChildFailed";
   readonly isExplained: boolean;
@@ -33,9 +30,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
 /**
- * Credentials of the role that owns the database and could change the audit log (S116), and of backups. Processes that answer requests
- * must not have them: they are set to empty, so that no .env file restores them. In compose.yaml and its .env, POSTGRES_PASSWORD is the
- * owner's.
+ * Processes that answer requests must not have the database owner's credentials (S116). An empty value keeps a .env file from
+ * restoring them.
  */
 const OPERATORS_SECRETS = {
   DATABASE_OWNER_URL: "",
@@ -47,7 +43,7 @@ const OPERATORS_SECRETS = {
   BACKUP_S3_SECRET_ACCESS_KEY_FILE: "",
 };
 
-/** Starts one of our own entry files as a child that ends when this process does (`stopOnSignal`). */
+/** The child ends when this process does (`stopOnSignal`). */
 export function startChild(file: string, args: readonly string[] = [], environment: Record<string, string> = {}): Child {
   const child = spawn(process.execPath, [join(ROOT, file), ...args], {
     cwd: ROOT,

@@ -6,11 +6,9 @@ import { keptSecret } from "../crypto/kept-secret.ts";
 import { type Env, env, provideSettings, SettingsError } from "../env.ts";
 import type { EmbeddedUrls } from "../postgres/embedded.ts";
 
-/** DATA_DIR, created if it does not exist. */
 export function dataDir(): string {
   const { DATA_DIR } = env();
-  // If this process is root, the database runs as another user, who must be able to traverse the directory; its contents have restrictive
-  // modes.
+  // If this process is root, the database runs as another user, who must be able to traverse the directory.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   try {
     mkdirSync(DATA_DIR, { recursive: true, mode });
@@ -20,7 +18,6 @@ export function dataDir(): string {
   return DATA_DIR;
 }
 
-/** Settings that an installation with an embedded database only knows at run time: its URLs, and the generated key. */
 export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrls): Partial<Record<keyof Env, string>> {
   const previous = previousKeyFile(dataDir);
   return {
@@ -31,7 +28,6 @@ export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrl
   };
 }
 
-/** For commands without a database: provides the key that the service generated, if there is one and SECRET_KEY is not set. */
 export function provideGeneratedKey(): void {
   const { DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS } = env();
   const previous = previousKeyFile(DATA_DIR);
@@ -42,16 +38,13 @@ export function provideGeneratedKey(): void {
   });
 }
 
-/** The file with the key that an installation with an embedded database generated, and the file with the previous key during a rotation. */
 const keyFile = (dataDir: string): string => join(dataDir, "secret-key");
 export const previousKeyFile = (dataDir: string): string => `${keyFile(dataDir)}.previous`;
 
-/** Whether the service generated SECRET_KEY; otherwise the operator set it. */
 export function isKeyGenerated(dataDir: string): boolean {
   return existsSync(keyFile(dataDir)) && keptSecret(keyFile(dataDir)) === env().SECRET_KEY;
 }
 
-/** Replaces the key in the file, and keeps the previous key in a file beside it. Each process uses the new key after its next start. */
 export function replaceKeyFile(dataDir: string): void {
   const [file, next] = [keyFile(dataDir), `${keyFile(dataDir)}.next`];
   keptSecret(next);
@@ -61,16 +54,12 @@ export function replaceKeyFile(dataDir: string): void {
 
 const movedFile = (dataDir: string) => join(dataDir, "database-moved");
 
-/** Records that the data of this directory's embedded database has moved. */
 export function recordMove(dataDir: string, to: string): void {
   const { host, pathname } = new URL(to);
   writeFileSync(movedFile(dataDir), `${new Date().toISOString()} to ${host}${pathname}\n`, { mode: 0o600 });
 }
 
-/**
- * A service without its DATABASE_URL would continue with the data from before the move, and the two would diverge.
- * @throws {SettingsError}
- */
+/** A service without its DATABASE_URL would continue with the data from before the move. */
 export function requireNotMoved(dataDir: string): void {
   if (!existsSync(movedFile(dataDir))) return;
   throw new SettingsError(
@@ -79,7 +68,6 @@ export function requireNotMoved(dataDir: string): void {
   );
 }
 
-/** The holders of a data directory's lock: the running service, or a command that needs its database for a moment. */
 type Holder = "service" | "command";
 
 type DataDirLock = { release(): void };
@@ -87,10 +75,8 @@ type DataDirLock = { release(): void };
 const COMMAND_SECONDS = 60;
 
 /**
- * Locks a data directory for one process. Node has no file locks, but SQLite has. The kernel releases them however the process ends, so
- * there are no stale locks.
- *
- * @returns undefined for a command if a service holds the lock; the command may then use the service's database.
+ * Node has no file locks. The kernel releases SQLite's locks however the process ends.
+ * @returns undefined for a command if a service holds the lock
  * @throws {SettingsError} for a second service, or if another command holds the lock for too long
  */
 export async function lockDataDir(dataDir: string, holder: Holder): Promise<DataDirLock | undefined> {

@@ -2,7 +2,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { keepRunning, type Running } from "./keep-running.ts";
 
-/** Something that runs until it is stopped or made to crash. */
 class Thing implements Running<string> {
   readonly exited: Promise<string>;
   isStopped = false;

@@ -1,27 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { log } from "../log.ts";
 
-/** Something that runs until it is stopped or crashes. */
 export type Running<Exit> = { exited: Promise<Exit>; stop(): Promise<void> };
 
 export type Kept = {
-  /** Stops it and starts it again at once, for changed code or settings. */
   restart(): Promise<void>;
-  /** Stops it for good. */
   stop(): Promise<void>;
 };
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
-/** A crash after a run this long is not a failure to start. */
 const STEADY_MS = 30_000;
 
 /**
- * Starts something, and restarts it whenever it ends by itself: soon after a steady run, with growing delays if it keeps crashing. A
- * failure of the first start is thrown to the caller.
- *
- * @param start is given the previous run.
- * @param crashed is called for each unrequested end.
+ * Throws a failure of the first start.
+ * @param crashed is called for each unrequested end
  */
 export async function keepRunning<Exit, Thing extends Running<Exit>>(
   name: string,

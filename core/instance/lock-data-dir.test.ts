@@ -8,7 +8,6 @@ import { lockDataDir } from "./data-dir.ts";
 
 const directory = () => mkdtempSync(join(tmpdir(), "keyhook-lock-"));
 
-/** Another process that holds the lock until it is killed. */
 async function otherProcess(dataDir: string, holder: string): Promise<{ pid: number; kill(): Promise<void> }> {
   const file = JSON.stringify(join(import.meta.dirname, "data-dir.ts"));
   const code = `await (await import(${file})).lockDataDir(${JSON.stringify(dataDir)}, "${holder}"); console.log("held"); setInterval(() => {}, 1e6)`;

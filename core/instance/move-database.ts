@@ -12,12 +12,11 @@ export type DatabaseMove = {
   tables: number;
   rows: number;
   auditHead: AuditHead | undefined;
-  /** The file with the key that must be moved with the settings; absent if SECRET_KEY was set. */
   secretKeyFile: string | undefined;
 };
 
 type Options = {
-  /** The new DATABASE_URL; `toOwner` is the new DATABASE_OWNER_URL if another role owns the database. */
+  /** `toOwner` is the new DATABASE_OWNER_URL, if another role owns the database. */
   to: string;
   toOwner?: string | undefined;
   /** Whether the embedded database must no longer be started. */
@@ -26,11 +25,8 @@ type Options = {
 };
 
 /**
- * Copies the whole database of this installation to another one, which the service can then be configured to use. The service must be
- * stopped, and cannot start meanwhile; the audit log's chain is verified before and after.
- *
- * @throws {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal; the target is then as empty as before, unless
- * the copied audit log is flawed
+ * Verifies the audit log's chain before and after. If this function throws, the target is empty, unless the copied audit log is
+ * flawed.
  */
 export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
   loadSettingsFile();
@@ -54,7 +50,7 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
   }
 }
 
-/** Checked first, so that a problem with the target is found before the operator stops the service. */
+/** Finds a problem with the target before the operator stops the service. */
 async function requireTarget(ownerUrl: string, url: string): Promise<void> {
   const owner = await connect("--to", ownerUrl);
   try {
@@ -66,14 +62,13 @@ async function requireTarget(ownerUrl: string, url: string): Promise<void> {
 }
 
 type Source = {
-  /** The URL of the owner's role. */
   url: string;
   dataDir?: string;
   secretKeyFile: string | undefined;
   close(): Promise<void>;
 };
 
-/** Opens the source while the service is stopped: locks the data directory, or checks that the database has no other sessions. */
+/** Locks the data directory, or checks that the database has no other sessions. */
 async function openSource(): Promise<Source> {
   const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
   if (DATABASE_URL) {
@@ -116,11 +111,10 @@ async function requireStopped(url: string): Promise<void> {
   }
 }
 
-/** Seals every entry, and verifies the log before it is moved. */
 async function verifySource(): Promise<AuditHead | undefined> {
   while ((await sealAuditEvents({ isWaiting: true })).isMore);
   const { flaw, head } = await verifyAuditChain();
-  // The copy checks that nobody else is connected, and would take these connections for a running service.
+  // The copy would take these connections for a running service.
   await closeConnections();
   if (flaw)
     throw new DatabaseCopyError(

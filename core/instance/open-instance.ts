@@ -11,11 +11,8 @@ type Instance = { close(): Promise<void> };
 const SERVICE_START_SECONDS = 60;
 
 /**
- * Opens the installation described by the settings for one command: afterwards `db()` and `secretKey()` work. If DATABASE_URL is set, that
- * database is migrated and used. Otherwise the command uses the embedded database: that of a running service or, if no service runs, one
- * that is started and migrated here and runs until `close()`.
- *
- * @throws {SettingsError} with a message for the operator's terminal.
+ * Afterwards `db()` and `secretKey()` work. Without DATABASE_URL, uses a running service's embedded database, or starts one until
+ * `close()`.
  */
 export async function openInstance(): Promise<Instance> {
   loadSettingsFile();
@@ -49,7 +46,7 @@ async function joinService(directory: string): Promise<Instance> {
   for (const deadline = Date.now() + SERVICE_START_SECONDS * 1_000; Date.now() < deadline; await delay(100)) {
     const urls = findEmbedded(directory);
     if (!urls) continue; // the database is starting or recovering
-    // This connects as the owner: a service of an older version may have no other role.
+    // As the owner: a service of an older version may have no other role.
     const pending = await pendingMigrations(urls.ownerUrl);
     if (pending.length > 0) throw new SettingsError(`The running service is older than this command. Restart it first.`);
     provideSettings(embeddedSettings(directory, urls));

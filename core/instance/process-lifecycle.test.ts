@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 
-/** A process that survives rejections, does something, and a moment later prints that it still runs. */
 function processThat(does: string) {
   const script = `
     const { surviveRejections } = await import("./core/instance/process-lifecycle.ts");

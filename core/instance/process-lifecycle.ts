@@ -6,9 +6,8 @@ import { rejectionsSeen } from "../telemetry.ts";
 const STOP_MAX_MS = 6_500;
 
 /**
- * Ends this process on a signal, or when its supervisor ends: a child must not continue alone and keep the port and its claims.
- *
- * @param stop finishes work in progress; after 6.5 seconds the process ends without it.
+ * A child must not continue alone and keep the port and its claims.
+ * @param stop after 6.5 seconds the process ends without it
  */
 export function stopOnSignal(stop: () => Promise<void>): void {
   let isStopping = false;
@@ -29,11 +28,7 @@ export function stopOnSignal(stop: () => Promise<void>): void {
   process.on("disconnect", begin);
 }
 
-/**
- * A worker handles everybody's mail, deliveries, jobs and Spaces in one process. An unhandled rejection is logged and counted, and the
- * process continues: it ends one piece of work and must not affect others. An uncaught exception still ends the process, because it may
- * have left something half done (docs/decisions/074-what-holds-a-sandbox.md).
- */
+/** A worker does everybody's work, so a rejection must not end it (docs/decisions/074-what-holds-a-sandbox.md). */
 export function surviveRejections(): void {
   process.on("unhandledRejection", (error) => {
     log().error({ err: error }, "unhandled rejection: a bug in this service");
@@ -47,10 +42,7 @@ export function surviveRejections(): void {
 
 const STARTED_MS = 5_000;
 
-/**
- * Frees the memory that only the start needed, for example 80 MB of the web process. V8 frees memory only when it needs more, so an idle
- * process would keep it.
- */
+/** V8 frees memory only when it needs more, so an idle process would keep the memory of its start. */
 export function releaseStartMemory(): void {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
@@ -59,11 +51,10 @@ export function releaseStartMemory(): void {
 
 const ALIVE_EVERY_MS = 5_000;
 
-/** Tells the supervisor that this process is ready, and then regularly that its event loop is running (`serveHealth`). */
 export function reportAlive(): void {
   process.send?.("ready");
   setInterval(() => process.connected && process.send?.("alive"), ALIVE_EVERY_MS).unref();
 }
 
-/** Exit status of a child that cannot start with its configuration (EX_CONFIG of sysexits.h): the supervisor then exits with it. */
+/** EX_CONFIG of sysexits.h: the supervisor exits with the same status. */
 export const CANNOT_START = 78;

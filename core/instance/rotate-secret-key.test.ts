@@ -24,7 +24,6 @@ const NEW = "the key in use after the rotation, for tests";
 const keys = (current: string, previous = "") => void provideSettings({ SECRET_KEY: current, SECRET_KEY_PREVIOUS: previous });
 
 const usual = secretKey();
-// The template's signing keys are encrypted under the usual key.
 beforeAll(async () => void (await db().signingKey.deleteMany()));
 beforeEach(() => keys(OLD));
 afterEach(async () => {
@@ -33,7 +32,6 @@ afterEach(async () => {
 });
 
 describe("S130 the columns with sealed values", () => {
-  /** The other columns of bytes. A new column of this type belongs here or in `sealedColumns`. */
   const others = [
     "attempt.response_body",
     "audit_seal.content_hash",
@@ -134,7 +132,6 @@ describe("S130 a new SECRET_KEY", () => {
       expect(rotateSecretKey()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(reason) });
     const old = keyIds();
     keys(NEW, OLD);
-    // A process with the last list decrypts with the new key, but still encrypts with the old one.
     for (const known of [old, [], keyIds().reverse()]) {
       await beat(known);
       await refused("worker on quay (process 4711)");
@@ -153,7 +150,6 @@ describe("S130 a new SECRET_KEY", () => {
     const codes = await recoveryCodesOf(ada.id, "7k2mq-x9d4t");
     const works = async () => (await recoveryCodeHashes(db(), ada.id, "7K2MQ X9D4T")).some((hash) => codes.includes(hash));
     await db().totp.create({ data: { userId: ada.id, sealedSecret: seal("totp", "its secret"), confirmedAt: new Date() } });
-    // Stands for a key with which no row of this database is encrypted.
     keys(OLD, `${NEW}, and not this one`);
     await expect(rotateSecretKey()).rejects.toMatchObject({
       code: "conflict",
@@ -190,7 +186,6 @@ describe("S130 a new SECRET_KEY", () => {
   });
 });
 
-/** A recovery code, stored as before salts existed. */
 async function recoveryCodesOf(userId: string, code: string): Promise<string[]> {
   const hashes = await recoveryCodeHashes(db(), userId, code);
   await db().recoveryCode.createMany({ data: hashes.map((codeHash) => ({ id: newId(), userId, codeHash })) });

@@ -6,11 +6,10 @@ import { env } from "../env.ts";
 import { conflict } from "../errors.ts";
 import { SILENT_AFTER_SECONDS } from "../operations/heartbeat.ts";
 
-/** A column with sealed values, and the expression that identifies its rows. */
 type SealedColumn = { table: string; column: string; key: string };
 const column = (table: string, name: string, key = "id"): SealedColumn => ({ table, column: name, key });
 
-/** Every column whose values a rotation encrypts again. Purposes whose values are not stored, or only for a short time, have none. */
+/** Purposes whose values are not stored, or only for a short time, have none. */
 export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]>> = {
   "identity provider": [column("identity_provider", "sealed_client_secret")],
   "inference provider keys": [column("inference_provider", "sealed_api_key")],
@@ -18,15 +17,14 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   // These are in `mail.text`, for a week.
   "kept mail": [],
   "recovery codes": [column("recovery_code", "sealed_salt")],
-  // Part of the token itself, which its client keeps. If a token from before the rotation is reused, it is refused as unknown, not as
-  // stolen.
+  // The client keeps the token. A reused token from before the rotation is refused as unknown, not as stolen.
   "refresh token": [],
   "relay token": [column("relay", "token")],
-  // In `one_time_token.data`, while there is no operator. At a start, a link that cannot be decrypted is replaced.
+  // In `one_time_token.data`. At a start, a link that cannot be decrypted is replaced.
   "setup link": [],
   "signing keys": [column("signing_key", "private_jwk", "kid")],
   "space variable": [column("space_variable", "value", "repo_id || ' ' || name")],
-  // A secret is also in `one_time_token.data` until the authenticator app is confirmed, which takes minutes.
+  // A secret is also in `one_time_token.data` until the authenticator app is confirmed.
   totp: [column("totp", "sealed_secret", "user_id")],
   "webhook secret": [column("webhook", "secret"), column("webhook", "previous_secret")],
 };
@@ -34,17 +32,14 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
 const BATCH = 500;
 
 type Rotation = {
-  /** How many values were encrypted again, by purpose. */
   resealed: Partial<Record<SealPurpose, number>>;
-  /** How many values no key of this installation decrypts; they are not changed. */
+  /** No key of this installation decrypts these. */
   unreadable: number;
 };
 
 /**
- * Re-encrypts all values that SECRET_KEY_PREVIOUS encrypted, while the service runs. It can be stopped at any time and run again: finished
- * values are skipped, and a value that changes meanwhile keeps its change. Afterwards only kept mail needs the previous key, for at most a
- * week.
- * @throws ServiceError `conflict` if there is no different previous key, or while a process does not encrypt with the new key
+ * The service may run meanwhile. A value that changes meanwhile keeps its change.
+ * @throws ServiceError `conflict` if a process does not encrypt with the new key
  */
 export async function rotateSecretKey(): Promise<Rotation> {
   if (!env().SECRET_KEY_PREVIOUS) {
@@ -74,7 +69,7 @@ export async function rotateSecretKey(): Promise<Rotation> {
   return rotation;
 }
 
-/** How many values a rotation still has to encrypt again. Once there are none, only kept mail needs SECRET_KEY_PREVIOUS. */
+/** Once there are none, only kept mail needs SECRET_KEY_PREVIOUS. */
 export async function countUnderPreviousKey(): Promise<number> {
   let count = await db().recoveryCode.count({ where: { sealedSalt: null } });
   for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {
@@ -93,7 +88,6 @@ async function isAnythingUnderPreviousKey(): Promise<boolean> {
 
 type Sealed = { key: string; sealed: Buffer; plain: string };
 
-/** Reads a column in batches: the values that the previous key decrypts, and the number of those that no key decrypts. */
 async function* batches(purpose: SealPurpose, { table, column, key }: SealedColumn) {
   for (let last = ""; ; ) {
     const { rows } = await pool().query<{ key: string; sealed: Buffer }>(
@@ -128,9 +122,7 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
 }
 
 /**
- * Recovery codes from before their salts were stored depend on the key that was in use then. In the first step of a rotation,
- * SECRET_KEY_PREVIOUS is the new key, not the old one: salts derived from it would make the codes useless for good.
- * @throws ServiceError `conflict` if SECRET_KEY_PREVIOUS has encrypted nothing
+ * Codes without a stored salt depend on the old key. Salts from a new SECRET_KEY_PREVIOUS would make the codes useless for good.
  */
 async function storeSalts(): Promise<void> {
   if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
@@ -150,10 +142,7 @@ async function storeSalts(): Promise<void> {
   }
 }
 
-/**
- * Requires that each process encrypts with the new key. A process that only decrypts with it would still store values encrypted with the
- * old key.
- */
+/** A process that only decrypts with the new key would still store values encrypted with the old one. */
 async function requireEveryProcessUsesKey(): Promise<void> {
   const { rows } = await pool().query<{ kind: string; host: string; pid: number }>(
     `SELECT kind, host, pid FROM process_heartbeat

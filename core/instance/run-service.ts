@@ -20,25 +20,19 @@ import { prepareTerminal, reportStep } from "./terminal.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
-  /** Runs only this process, for a machine or container of its own; both if absent. */
+  /** For a machine or container of its own. Both if absent. */
   only?: ServiceProcess | undefined;
 };
 type ServiceProcess = "web" | "worker";
 
-/** The service ends within ten seconds. The database stops last, and gets this many of them. */
+/** The service ends within ten seconds, and the database stops last. */
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
   "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL server, because the embedded one can be " +
   "used only by processes that are started together. `npm run admin -- database move` moves the data.";
 
-/**
- * Runs the service until it is stopped: the database, unless DATABASE_URL names another one, then the web process and the worker, or one of
- * them. Each is restarted when it crashes.
- *
- * @returns the exit status for this process.
- * @throws {SettingsError} or {MigrationError} when it cannot start, with a message for the operator's terminal.
- */
+/** @returns the exit status for this process */
 export async function runService({ isDevelopment, only, stopping }: ServiceOptions & { stopping: AbortSignal }): Promise<number> {
   loadSettingsFile();
   provideSettings({ NODE_ENV: isDevelopment ? "development" : "production" });
@@ -47,7 +41,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   const isEmbedded = !env().DATABASE_URL;
   if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
-  // The lock guards the embedded database. Processes and machines may share the directory's other contents.
+  // Processes and machines may share the directory's other contents.
   if (isEmbedded) requireNotMoved(directory);
   const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
@@ -68,7 +62,6 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
     let setupLink: string | undefined;
     let hasAnnounced = false;
     const startWeb = async () => {
-      // Only the first start prints the setup link: at a later one the database may be unavailable.
       const child = startChild("server.ts", hasAnnounced ? [] : ["--setup-link"], {
         NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: derivedKey("server actions").toString("base64"),
       });
@@ -105,7 +98,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   }
 }
 
-/** Keeps the embedded database running. Children get its URL from the settings when they start. */
+/** Children get the URL from the settings when they start. */
 function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });
@@ -115,7 +108,7 @@ function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   });
 }
 
-/** The operator's database may also be starting at this moment, for example after a reboot. */
+/** After a reboot, the operator's database may still be starting. */
 async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   for (const deadline = Date.now() + DATABASE_WAIT_SECONDS * 1_000; ; await delay(1_000, undefined, { signal: stopping })) {
     try {
@@ -131,7 +124,6 @@ async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** Tells the operator at the terminal that the service is ready. */
 function announce(only: ServiceProcess | undefined, setupLink: string | undefined): void {
   const { BRAND_NAME, ORIGIN } = env();
   const lines = [`${only === "worker" ? `A worker of ${BRAND_NAME}` : BRAND_NAME} is ready: ${ORIGIN}`];
@@ -144,16 +136,12 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** Six missed heartbeats (process-lifecycle.ts), on a machine that may be busy. */
+/** Six missed heartbeats (process-lifecycle.ts). */
 const SILENT_MS = 30_000;
 
 /**
- * Health endpoints for a worker that runs alone, which has none itself:
- * `GET /healthz` succeeds while its event loop is running, `GET /readyz` while its database responds too. The web process has its own
- * (server/health.ts).
- *
+ * For a worker that runs alone.
  * @param heardAt when the worker last sent a heartbeat
- * @throws {SettingsError} when it cannot listen there
  */
 async function serveHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
   const connections = new pg.Pool({ connectionString: databaseUrl(), max: 1, connectionTimeoutMillis: 2_000 });
@@ -187,13 +175,12 @@ function send(res: ServerResponse, status: number, body: Record<string, string>)
 const ROOT = join(import.meta.dirname, "../..");
 const SETTLE_MS = 200;
 
-/** Each process's code outside of Next, which watches its own files. */
+/** Outside of Next, which watches its own files. */
 const sources = {
   web: ["core", "api", "server", "packages"],
   worker: ["core", "worker", "packages"],
 } as const;
 
-/** For `npm run dev`: restarts a process when its code has changed. */
 function restartOnChanges(kept: Record<keyof typeof sources, Kept>, stopping: AbortSignal): void {
   for (const [name, folders] of Object.entries(sources) as [keyof typeof sources, readonly string[]][]) {
     let timer: NodeJS.Timeout | undefined;

@@ -5,11 +5,7 @@ import { makeLogger, replaceLogger } from "../log.ts";
 
 let formatter: ((line: string) => string) | undefined;
 
-/**
- * Prepares the supervisor for an operator at a terminal: readable lines instead of JSON and, outside development, only warnings unless
- * LOG_LEVEL is set. So the link that the service prints when it is ready stays visible as long as nothing goes wrong. If stdout is not a
- * terminal, nothing changes.
- */
+/** Only warnings, so that the printed link stays visible. */
 export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolean }): Promise<void> {
   if (!process.stdout.isTTY) return;
   formatter = await makeFormatter();
@@ -17,14 +13,12 @@ export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolea
   replaceLogger(makeLogger({ write: print }));
 }
 
-/** Whether stdout is a terminal. Then `printLines` prints the output of child processes. */
 export const isAtTerminal = (): boolean => formatter !== undefined;
 
 export function printLines(output: Readable): void {
   createInterface({ input: output }).on("line", print);
 }
 
-/** Reports a step of the start, with the seconds since this process started; only at a terminal. */
 export function reportStep(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`✓ ${text}  ${(performance.now() / 1_000).toFixed(1)} s\n`);
 }
@@ -33,13 +27,9 @@ function print(line: string): void {
   if (formatter) process.stdout.write(formatter(line));
 }
 
-/**
- * Returns a function that formats a JSON line of the log for reading and leaves other lines as they are. Errors quote what clients sent, so
- * it removes control characters, which could change what the terminal shows (CWE-150).
- */
 export async function makeFormatter(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({ translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname", singleLine: true });
-  // JSON escapes only the first of the two ranges, C0 and C1.
+  // JSON escapes only C0, the first of the two ranges.
   return (line) => format(line.replace(/\\u00[01][0-9a-f]|[\x7f-\x9f]/g, "\\ufffd"));
 }

@@ -22,7 +22,7 @@ import { claimsByScope, findAccount } from "./tokens/claims.ts";
 import { DPOP_ALGORITHMS, refuseProofAhead } from "./tokens/dpop-proof.ts";
 import { refreshTokenSeconds, replacesRefreshToken } from "./tokens/renew-refresh-token.ts";
 
-/** The engine's configuration. Every feature that is not enabled here is off, and discovery lists only enabled features (S106). */
+/** Features that are not enabled here are off (S106). */
 export function buildConfiguration(signingKeys: JWK[]): Configuration {
   const isSecure = env().ORIGIN.startsWith("https:");
   const cookie = { signed: true, httpOnly: true, sameSite: "lax", secure: isSecure } as const;
@@ -45,7 +45,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     discovery: {
-      // Resolved by findClientMetadata, which the engine calls first; the engine's own implementation stays off (docs/decisions/026).
+      // The engine's own implementation stays off (docs/decisions/026).
       client_id_metadata_document_supported: true,
       // RFC 9728 §4: our API and its authorization server name each other.
       protected_resources: [apiAudience()],
@@ -63,8 +63,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
-    // Our only extra parameter. The engine calls the validator with every request, whether or not it contains the parameter, after its own
-    // checks and before the interaction. It is the only place for our checks (PKCE, scope, site session).
+    // The engine calls the validator with every request, so this is the place for our checks.
     extraParams: { orgIds: prepareAuthorization },
     // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {
@@ -86,7 +85,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
-        // Otherwise a token request that omits the resource of its authorization request would get a token for all audiences (S54).
+        // A token request that omits the resource would otherwise get a token for all audiences (S54).
         useGrantedResource: () => true,
       },
       dPoP: { enabled: true, requireNonce: refuseProofAhead },
@@ -98,9 +97,9 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") &&
-      // A device cannot send anyone to a sign-in page: it always gets a refresh token (docs/specification/oauth.md#refresh-tokens).
+      // A device cannot send anyone to a sign-in page (docs/specification/oauth.md#refresh-tokens).
       (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
-    // An app's tokens outlive the browser's session at our site, as users expect of a signed-in app.
+    // An app's tokens outlive the browser's session at our site.
     expiresWithSession: () => false,
     rotateRefreshToken: replacesRefreshToken,
     revokeGrantPolicy: () => true,

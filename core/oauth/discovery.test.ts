@@ -101,7 +101,6 @@ describe("S106 discovery", () => {
 describe("S106 every endpoint that discovery names works", () => {
   const confidential = { isConfidential: true, isRefreshAllowed: true, isDeviceFlowAllowed: true } as const;
 
-  /** One request for each name; a name without a request here fails the test. */
   const calls: Record<string, (url: string, at: SignIn) => Promise<void>> = {
     async authorization_endpoint(url, at) {
       for (const response_mode of [undefined, "query"]) expect((await authorize(at, { response_mode })).code).toBeTruthy();
@@ -177,7 +176,6 @@ describe("S106 every endpoint that discovery names works", () => {
       if (mode === "form_post") {
         const html = await (answer as Response).text();
         expect(html).toMatch(/name="code" value="[\w-]+"/);
-        // The page's script must be allowed by the page's policy, or the browser would stop here.
         const [, script = ""] = /<script>([\s\S]*)<\/script>/.exec(html) ?? [];
         const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(script))).toString("base64");
         expect((answer as Response).headers.get("content-security-policy")).toContain(`'sha256-${digest}'`);

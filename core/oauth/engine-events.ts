@@ -27,7 +27,6 @@ import {
 import { isRegistrationOn } from "./registration/registration-policy.ts";
 import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
-/** Adds to the engine: corrects its responses, logs its failures and counts its use. */
 export function watchEngine(provider: Provider): void {
   provider.on("server_error", (ctx, error) => {
     ctx.state.isDatabaseDown = isDatabaseDown(error);
@@ -46,10 +45,7 @@ export function watchEngine(provider: Provider): void {
   provider.use(correctResponse);
 }
 
-/**
- * A pushed request that has expired, was made up or is another client's is never opened: its redirect URI and `state` are unknown, or must
- * not be revealed. The error is shown on a page, and never sent to a redirect URI, not even if the app has only one.
- */
+/** The redirect URI of an unopened request is unknown, or must not be revealed. */
 function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
   if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
@@ -57,14 +53,13 @@ function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCP
 
 const failures = new WeakMap<ServerResponse, unknown>();
 
-/** A failure outside the engine's own error handling; returned once, to the code that responds instead. */
 export function takeFailure(res: ServerResponse): unknown {
   const failure = failures.get(res);
   failures.delete(res);
   return failure;
 }
 
-/** Catches a failure, for example of saving a session, for which the server below the engine would send its own 500. */
+/** For such a failure, the server below the engine would send its own 500. */
 async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
@@ -74,7 +69,7 @@ async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>
   }
 }
 
-/** Sets the Content-Security-Policy before the engine responds, because the engine adds its own script to it (S23). */
+/** The engine adds its own script to this policy (S23). */
 async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (isPersonEndpoint(ctx.path)) ctx.set(pageHeaders);
   await next();
@@ -82,15 +77,14 @@ async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): 
 
 type ErrorBody = { error?: string; error_description?: string };
 
-// Longer than the lookup of an unknown client, so that timing does not distinguish it from a wrong secret (S41).
+// Longer than the lookup of an unknown client (S41).
 const FAILED_AUTHENTICATION_MS = 25;
 
-/** Corrects the engine's responses where they differ from our contract. */
 async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // `token_type` gets the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
+  // See docs/specification/oauth.md#token-endpoint. RFC 6750 §4 makes the value case-insensitive.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
@@ -117,10 +111,10 @@ function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
   ctx.set("Retry-After", "2");
 }
 
-/** Corrects errors of the endpoints with client authentication where the engine differs from RFC 6749 §5.2. */
+/** RFC 6749 §5.2. */
 async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
   if (body.error === "invalid_grant" && isProofMissing(ctx)) {
-    // RFC 6749 §5.2: a required parameter is missing. The engine calls a missing proof an invalid grant, as it does a wrong code.
+    // The engine calls a missing proof an invalid grant, as it does a wrong code.
     ctx.body = { error: "invalid_request", error_description: "this app can only get tokens with a DPoP proof" };
     return;
   }
@@ -136,26 +130,23 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
     ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path, form?.grant_type) };
     await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
   } else if (isNotAllowed(body) && ctx.oidc.params?.grant_type === TOKEN_EXCHANGE_GRANT) {
-    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange uses another code for this than RFC 6749 §5.2 (S90).
+    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange differs from RFC 6749 §5.2 (S90).
     ctx.status = 401;
     ctx.set(challengeFor(ctx.res));
     ctx.body = { error: "invalid_client", error_description: NOT_BOUND };
   } else if (isNotAllowed(body)) {
-    // RFC 6749 §5.2 has a code for this, which the engine does not use (S42, S66).
+    // The engine does not use this code of RFC 6749 §5.2 (S42, S66).
     ctx.body = { error: "unauthorized_client", error_description: notAllowed(ctx.path, body.error_description ?? "") };
   } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
     ctx.body = { ...body, error_description: `${body.error_description}; the app may request ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
-    // The token is, for example, an ID token. RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
+    // RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
     ctx.status = 200;
     ctx.body = { active: false };
   }
 }
 
-/**
- * Whether a failed grant counts against its client (S56). A site's server sends every code that somebody brings to its callback: if those
- * counted, a stranger could stop all sign-ins there. Nor do the ended sign-ins of a client that has proved who it is.
- */
+/** Somebody else may bring codes to a site's callback, and must not stop all sign-ins there (S56). */
 function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;
   return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";

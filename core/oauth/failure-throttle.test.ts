@@ -19,7 +19,6 @@ afterAll(() => world.stop());
 const CLIENT_ENDPOINTS = ["/oauth/token", "/oauth/introspect", "/oauth/revoke"];
 const form = { grant_type: "refresh_token", refresh_token: "kh_refresh_guess", token: "kh_oauth_guess" };
 
-/** Sends this many wrong secrets, each different, as an attacker would. @returns the statuses of the responses */
 async function guess(clientId: string, times: number, path = "/oauth/token"): Promise<number[]> {
   const statuses: number[] = [];
   for (let sent = 0; sent < times; sent += 30) {
@@ -104,7 +103,6 @@ describe("S56 an address", () => {
     expect(await guess(app.clientId, 1)).toEqual([401]);
   });
 
-  /** A failed request; throws if it would be refused. */
   function fail(address: string, clientId = newId()): void {
     const res = new ServerResponse(new IncomingMessage(new Socket()));
     guardAgainstGuessing(res, address, clientId);
@@ -143,7 +141,6 @@ test("S56 successful requests never count, however many", async () => {
 test.each([true, false])(
   "S56 made-up codes at a site's callback do not stop its users from signing in (confidential: %s)",
   async (isConfidential) => {
-    // The site's server, which redeems whatever code a browser brings.
     world.sendFrom(`192.0.2.9 ${isConfidential}`);
     const at = await signIn(world, { isConfidential, isRefreshAllowed: true });
     const user = await authorize(at);

@@ -3,24 +3,18 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { ProtocolError } from "./protocol-request.ts";
 
-/**
- * Limits guessing at the protocol endpoints (S56). Failures are counted in this process, by address and client, and by address alone, since
- * an attacker may try many clients; above a limit the address must wait. Successful requests never count, so a busy client is never slowed
- * down.
- */
+/** An attacker may try many clients from one address (S56). Successful requests never count. */
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
 export const FAILURES_OF_ADDRESS = 600;
-/** A provider may assign a /48 with all of its networks to one customer, so its addresses are counted together. */
+/** A provider may assign a /48 with all of its networks to one customer. */
 export const FAILURES_OF_CUSTOMER = 10 * FAILURES_OF_ADDRESS;
 export const ENTRIES_MAX = 50_000;
 
 type Entry = { count: number; resetAt: number };
-/** Counters, in the order in which their windows began. */
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
 
-/** Refuses the request if its address has failed too often. Otherwise, a failure of the request will be counted. */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
   const limits = new Map([
@@ -43,7 +37,6 @@ function waitOf(key: string, limit: number): number {
   return entry && entry.count >= limit ? entry.resetAt - Date.now() : 0;
 }
 
-/** Counts the response as a failed guess: a wrong secret, an unknown token. */
 export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }

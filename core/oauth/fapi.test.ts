@@ -14,7 +14,7 @@ import { proofKey } from "./testing/dpop.ts";
 import { prepare, redemption } from "./testing/sign-in.ts";
 import { type Answer, REDIRECT_URI, startWorld } from "./testing/world.ts";
 
-/** The FAPI 2.0 Security Profile (final), after the published modules of the OpenID Foundation's test plan (docs/decisions/094). */
+/** After the published modules of the OpenID Foundation's FAPI 2.0 test plan (docs/decisions/094). */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -29,7 +29,6 @@ const change = (appId: string, settings: Parameters<typeof updateApp>[2]) =>
 
 type Site = Awaited<ReturnType<typeof site>>;
 
-/** A site with keys, under the profile. */
 async function site(alg = "ES256") {
   const at = await prepare(world, { isRefreshAllowed: true, redirectUris: [REDIRECT_URI, WITH_QUERY] });
   const pair = await clientKeyPair(alg);
@@ -58,7 +57,6 @@ async function answerOf(response: Promise<Response>) {
 
 type Changed = Record<string, string | undefined>;
 
-/** Pushes a request; undefined parameters are left out. */
 async function push(at: Site, changed: Changed = {}, credentials?: Record<string, string>, headers?: Record<string, string>) {
   const all = Object.entries({ client_id: at.app.clientId, ...parameters, ...changed }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -66,7 +64,6 @@ async function push(at: Site, changed: Changed = {}, credentials?: Record<string
   return answerOf(world.post(PAR, { ...Object.fromEntries(all), ...(credentials ?? (await proven(at))) }, headers));
 }
 
-/** What the app gets at its redirect URI, after a pushed request. @param beside parameters beside the request_uri */
 async function arrive(at: Site, changed: Changed = {}, beside: Record<string, string> = {}, answer: Answer = {}) {
   const verifier = client.randomPKCECodeVerifier();
   const { body } = await push(at, { ...changed, code_challenge: await client.calculatePKCECodeChallenge(verifier) });
@@ -178,7 +175,6 @@ describe("S146 §5.3.2.1 client assertions", () => {
       expect([refused.status, refused.body.error]).toEqual([401, "invalid_client"]);
     }
     expect((await push(at)).status).toBe(201);
-    // The standard profile accepts the same key and algorithm.
     await change(at.app.id, { securityProfile: "standard" });
     const client_assertion = await signedWithRs256(at);
     await expect
@@ -194,7 +190,6 @@ describe("S146 §5.3.2.1 client assertions", () => {
       await proven(at, { aud: [world.origin, "https://evil.example"] }),
       { client_assertion_type: ASSERTION_TYPE, client_assertion: await signedWithRs256(at) },
       { client_id: at.app.clientId },
-      // An assertion with another app's key.
       await proven({ app: at.app, pair: other.pair }),
     ]) {
       const refused = await token(at, code, null, credentials);
@@ -204,7 +199,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
   });
 });
 
-/** An assertion by the same RSA key with another algorithm: WebCrypto binds a key to one. */
+/** WebCrypto binds a key to one algorithm. */
 async function signedWithRs256({ pair, app: { clientId } }: Site): Promise<string> {
   const key = await importJWK({ ...(await exportJWK(pair.privateKey)), alg: "RS256" }, "RS256");
   const claims = { iss: clientId, sub: clientId, aud: world.origin, jti: randomUUID(), iat: now(), exp: now() + 60 };

@@ -37,10 +37,7 @@ import { handleRegistration } from "./registration/handle-registration.ts";
 import { resourceMetadata } from "./resources/resource-servers.ts";
 import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
-/**
- * The door for OAuth 2.0 and OpenID Connect, used by `server.ts` and by the Next API route.
- * @param clientAddress the IP address to which rate limits apply
- */
+/** @param clientAddress the IP address to which rate limits apply */
 export function handleOidc(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   return withRequestRows(() => answer(req, res, clientAddress));
 }
@@ -94,7 +91,6 @@ function listenerOf(provider: Provider): RequestListener {
   return listener;
 }
 
-/** The `client_id` of a URL; null if there is none, or several, which the engine refuses. */
 function clientIdIn(url = ""): string | null {
   const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
   const [clientId = null, ...more] = new URLSearchParams(query).getAll("client_id");
@@ -122,13 +118,13 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   const body = isPage
     ? errorPage({ error: error.error, description: error.message, isSignOut: isSignOutEndpoint(path) })
     : JSON.stringify({ error: error.error, error_description: printable(error.message) });
-  // The rest of an oversized body is not read: the connection ends with the response.
+  // The rest of an oversized body is not read.
   if (error.status === 413) res.setHeader("Connection", "close");
   res.writeHead(error.status, {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "Cache-Control": "no-store",
     ...(isPage && pageHeaders),
-    // S53: any page may read a response to a program: it contains nothing that depends on cookies.
+    // S53: a response to a program contains nothing that depends on cookies.
     ...(!isPage && {
       "Access-Control-Allow-Origin": "*",
       "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",
@@ -138,7 +134,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   res.end(body);
 }
 
-/** The protocol endpoints that the engine does not handle. All are for programs and may be called from any page (S53). */
+/** See S53. */
 type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
 
 function findOwnEndpoint(path: string): OwnEndpoint | undefined {

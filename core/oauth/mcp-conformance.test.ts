@@ -9,7 +9,6 @@ import { type DocumentSite, startDocumentSite } from "./testing/document-site.ts
 import { prepare } from "./testing/sign-in.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** The Model Context Protocol's own suite for authorization servers, with a simulated user. */
 const world = await startWorld();
 const sites: DocumentSite[] = [];
 afterAll(async () => {
@@ -21,7 +20,6 @@ type Check = { id: string; status: string; errorMessage?: string };
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-/** Runs the suite to its end; if it asks for a browser at a URL, a signed-in one opens it and allows the app. */
 async function runSuite(clientId: string, extra: string[]): Promise<{ exitCode: number; checks: Check[]; output: string }> {
   const port = await freePort();
   const { browser, session } = await prepare(world);
@@ -46,7 +44,6 @@ async function runSuite(clientId: string, extra: string[]): Promise<{ exitCode: 
 
 const redirectUris = ["http://127.0.0.1/callback"];
 
-/** The client ID of the suite's client. */
 const clients = {
   "an app": async () => (await prepare(world, { redirectUris })).app.clientId,
   "a metadata document": async () => {

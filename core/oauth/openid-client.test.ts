@@ -3,7 +3,6 @@ import { afterAll, describe, expect, test } from "vitest";
 import { prepare } from "./testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "./testing/world.ts";
 
-/** A complete sign-in at a site that uses openid-client, an independent library. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

@@ -4,7 +4,6 @@ import { type AddressInfo, connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ProtocolError, readJsonObject } from "./protocol-request.ts";
 
-/** Reads a request whose client disconnects within the body, and returns the error. */
 async function leave({ isReadBefore }: { isReadBefore: boolean }): Promise<unknown> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -5,9 +5,9 @@ import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { joinOrgIds } from "./authorization/org-ids.ts";
 import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
-/** Adapts protocol requests to the engine, and refuses those that could only end in a server error (S51). */
+/** Refuses requests that could only end in a server error (S51). */
 
-/** An error that is sent without the engine: as an RFC 6749 body, or as a page if a user is waiting. */
+/** An RFC 6749 body, or a page if a user is waiting. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly status: number;
@@ -34,7 +34,7 @@ const JSON_TYPE = "application/json";
 /** Endpoints that take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
-/** Refuses unknown paths (404) and methods (405) (S37). */
+/** See S37. */
 export function checkMethod(method: string | undefined, path: string): void {
   const allowed = methodsOf(path);
   if (!allowed) throw new ProtocolError(404, "not_found", "this URL does not exist");
@@ -42,7 +42,7 @@ export function checkMethod(method: string | undefined, path: string): void {
   throw new ProtocolError(405, "invalid_request", `this URL accepts ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
 }
 
-/** Replaces the request's host and scheme by the canonical ones (S110). */
+/** The canonical host and scheme (S110). */
 export function pinHost(headers: IncomingMessage["headers"], clientAddress: string): void {
   const { host, protocol } = new URL(env().ORIGIN);
   headers.host = host;
@@ -57,7 +57,6 @@ function checkParameters(encoded: string): void {
   if (problem) throw new ProtocolError(400, "invalid_request", problem);
 }
 
-/** The request's URL, with its query checked and repeated `orgIds` joined. */
 export function preparedUrl(url: string): string {
   const at = url.indexOf("?");
   if (at === -1) return url;
@@ -68,7 +67,6 @@ export function preparedUrl(url: string): string {
 
 const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
 
-/** Refuses a body whose announced length is too large, before any work is done. */
 export function checkLength({ headers }: IncomingMessage): void {
   if (Number(headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();
 }
@@ -81,11 +79,10 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       received += chunk.length;
       chunks.push(chunk);
       if (received <= BODY_MAX_BYTES) return;
-      // The connection stays open when reading stops, so that the response reaches the client.
+      // The connection stays open, so that the response reaches the client.
       req.off("data", take).pause();
       reject(tooLarge());
     };
-    // A connection that ends before its request is not our error. It may have ended before reading began.
     const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request body was cut off"));
     if (req.errored) return cutOff();
     req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
@@ -93,7 +90,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Reads the body of a request that must be a JSON object (RFC 7591 §3.1). */
+/** RFC 7591 §3.1. */
 export async function readJsonObject(req: IncomingMessage): Promise<Record<string, unknown>> {
   const body = await readBody(req);
   if (mediaType(req) !== JSON_TYPE) {
@@ -106,7 +103,7 @@ export async function readJsonObject(req: IncomingMessage): Promise<Record<strin
   return value as Record<string, unknown>;
 }
 
-/** Reads the form of a POST. Where documented, a flat JSON object of strings is accepted too. */
+/** Where documented, a flat JSON object of strings is accepted too. */
 export async function readForm(req: IncomingMessage, path: string): Promise<URLSearchParams> {
   const contentType = mediaType(req);
   const body = await readBody(req);
@@ -149,7 +146,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** A copy of a request with another body. The engine reads a request as a stream, and the original has already been read. */
+/** The engine reads a request as a stream, which has already been read. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });
@@ -172,8 +169,8 @@ export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingM
 }
 
 /**
- * A form posted by a user's browser, turned into the equivalent GET (OIDC Core §3.1.2.1 and RP-Initiated Logout §2 give both methods the
- * same meaning). The engine would accept a POST there only with cookies that every site may send along.
+ * Both methods mean the same (OIDC Core §3.1.2.1, RP-Initiated Logout §2). For a POST, the engine would need cookies that every
+ * site may send along.
  */
 export function asGet(req: IncomingMessage, path: string, form: URLSearchParams): IncomingMessage {
   const url = `${path}?${form}`;

@@ -1,6 +1,6 @@
 import { env } from "#core/env.ts";
 
-/** The protocol's paths (docs/specification/oauth.md#endpoints) and the methods that each accepts. */
+/** See docs/specification/oauth.md#endpoints. */
 export const protocolRoutes = {
   authorization: "/oauth/authorize",
   token: "/oauth/token",
@@ -10,18 +10,17 @@ export const protocolRoutes = {
   introspection: "/oauth/introspect",
   end_session: "/oauth/logout",
   device_authorization: "/oauth/device",
-  /** Where users enter a code: a page of ours, never the engine's (docs/decisions/025). */
+  /** A page of ours, never the engine's (docs/decisions/025). */
   code_verification: "/device",
   pushed_authorization_request: "/oauth/par",
 } as const;
 
-/** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). The engine does not serve it. */
+/** RFC 7591. Management is at `/oauth/register/<client id>` (RFC 7592). */
 export const REGISTRATION = "/oauth/register";
 
-/** The metadata of our API, for clients that know only its URL (RFC 9728). The engine does not serve it. */
+/** For clients that know only our API's URL (RFC 9728). */
 export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
-/** All our paths under `/.well-known/` (next.config.js has the same list). */
 export const wellKnownPaths: readonly string[] = [
   "/.well-known/openid-configuration",
   "/.well-known/oauth-authorization-server",
@@ -40,20 +39,18 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
-  // A user who opens the endpoint's URL is redirected to the page (docs/specification/oauth.md#endpoints).
+  // The endpoint redirects users to the page (docs/specification/oauth.md#endpoints).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   [REGISTRATION]: ["POST", "OPTIONS"],
   ...Object.fromEntries(wellKnownPaths.map((path) => [path, DOCUMENT_METHODS])),
 };
 
-/** Where an interrupted authorization continues: `/oauth/authorize/<uid>`. */
 const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 
-/** Where a self-registered app is read, changed and deleted: `/oauth/register/<client id>`. */
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/** The methods of a path; undefined if it is not ours. Paths are compared exactly: with other spellings, requests would bypass checks. */
+/** Other spellings would bypass checks. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
@@ -68,25 +65,24 @@ const clientEndpoints: ReadonlySet<string> = new Set([
   protocolRoutes.pushed_authorization_request,
 ]);
 
-/** Endpoints with client authentication, where failures are counted (S56). */
+/** Endpoints where failures are counted (S56). */
 export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
-/** Endpoints that a user's browser visits: they respond with pages, and no other site may read them (S53). */
+/** These endpoints respond with pages, which no other site may read (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
 
 export const isSignOutEndpoint = (path: string): boolean => path.startsWith(protocolRoutes.end_session);
 
-/** The authorization server's own metadata (RFC 8414, OpenID Connect Discovery). */
+/** RFC 8414, OpenID Connect Discovery. */
 export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
-/** The key set and the metadata: the same for everyone, and cacheable. */
+/** The same for everyone, and cacheable. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
 
-/** Endpoints where a posted form is equivalent to parameters in the URL. */
+/** A posted form is equivalent to parameters in the URL. */
 export const acceptsGetAndPost = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;
 
-/** The URLs that an app's developer needs. A client library finds all of them from the issuer alone. */
 type AppEndpoints = {
   issuer: string;
   discovery: string;
@@ -95,7 +91,6 @@ type AppEndpoints = {
   userinfo: string;
   jwks: string;
   deviceAuthorization: string;
-  /** The page where users enter a code. */
   codeVerification: string;
 };
 

@@ -14,10 +14,7 @@ import { clientExtension, findClientSecret } from "./clients/client-extension.ts
 import { queueLogoutNotices } from "./logout/queue-logout-notices.ts";
 import { verifyRetiredHint } from "./signing-keys.ts";
 
-/**
- * The only place where the engine's classes are changed rather than configured. A comment at each change names the gap that it closes. Each
- * change replaces a method that the engine calls by its public name, and a test fails if a new version of the engine no longer calls it.
- */
+/** Only this file changes the engine's classes. A test fails if the engine no longer calls a changed method. */
 type ClientPrototype = {
   redirectUris: string[];
   postLogoutRedirectUris?: string[];
@@ -60,7 +57,7 @@ type Internals = {
   ReplayDetection: ReplayDetectionClass;
 };
 
-/** A client's public keys, as the engine keeps them; those of a `jwks_uri` are fetched when first needed. */
+/** Keys at a `jwks_uri` are fetched when first needed. */
 type ClientKeyStore = {
   /** False once keys from a `jwks_uri` are stale (clients/fetch-client-keys.ts). */
   fresh(): boolean;
@@ -78,8 +75,7 @@ export function closeEngineGaps(provider: Provider): void {
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
-  // S4, S5: any client may use https, a private-use scheme or loopback http on any port. The engine would decide by application type; we
-  // use one rule, the same as at registration.
+  // S4, S5: the engine would decide by application type.
   Client.prototype.redirectUriAllowed = function redirectUriAllowed(value) {
     return isRedirectUriAllowed(this.redirectUris, value, context);
   };
@@ -95,7 +91,7 @@ export function closeEngineGaps(provider: Provider): void {
     return secret !== undefined;
   };
 
-  // S109: the worker notifies apps of a logout and retries; the user does not wait for it.
+  // S109: the worker notifies apps and retries.
   Client.prototype.backchannelLogout = async function backchannelLogout(userId, sid) {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };
@@ -116,7 +112,7 @@ export function closeEngineGaps(provider: Provider): void {
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: naming our API as the audience limits where the token works, and users are not asked a second time.
+  // S54: our API as the audience only limits the token, so users are not asked a second time.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };
@@ -146,7 +142,7 @@ function addPrefix(prototype: TokenPrototype, prefix: string): void {
 
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** A logout token for one client, valid for two minutes (OpenID Connect Back-Channel Logout §2.4), signed as the engine would. */
+/** Valid for two minutes (OpenID Connect Back-Channel Logout §2.4). */
 export async function issueLogoutToken(
   provider: Provider,
   client: Client,

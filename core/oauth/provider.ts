@@ -9,11 +9,8 @@ import { closeEngineGaps } from "./provider-internals.ts";
 import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./signing-keys.ts";
 
 /**
- * The engine, one instance per process (ARCHITECTURE.md, Processes). It gets its signing keys when it is created. When they change, a new
- * instance replaces it, and running requests finish with the old one.
- *
- * The module instance that was loaded first, the server's, always creates it. An engine created by a Next bundle would look for the
- * request's rows in the bundle's own instance of request-rows.ts, while the server stores them in another.
+ * See ARCHITECTURE.md, Processes. Only the server's module instance creates engines, because a Next bundle has its own
+ * request-rows.ts.
  */
 type State = {
   build: () => Promise<Provider>;
@@ -24,7 +21,7 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// Each test file has its own URL and its own state. With this reference, an engine of one file never uses the state of the next.
+// An engine of one test file must never use the state of the next.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
@@ -41,7 +38,7 @@ async function build(): Promise<Provider> {
   // First listen, then read, so that no change in between is missed.
   await watchKeys();
   const provider = new Provider(env().ORIGIN, buildConfiguration(await loadSigningKeys()));
-  // Host and X-Forwarded-* are already set from ORIGIN, in place of the received values (`pinHost`, S110).
+  // `pinHost` has set Host and X-Forwarded-* from ORIGIN (S110).
   provider.proxy = true;
   closeEngineGaps(provider);
   registerTokenExchange(provider);
@@ -50,7 +47,7 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** The current instance serves requests until the next one is ready; if several are being created, the last one requested wins. */
+/** Of several requested instances, the last one wins. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;

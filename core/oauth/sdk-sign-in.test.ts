@@ -32,7 +32,6 @@ import { prepareExchange } from "./testing/exchange.ts";
 import { type Prepared, prepare } from "./testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "./testing/world.ts";
 
-/** The SDK's sign-in with the engine, compared with an independent library. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -51,7 +50,6 @@ const appOf = ({ app }: Pick<Prepared, "app">) => ({
   ...(app.secret && { clientSecret: app.secret }),
 });
 
-/** Takes a browser through a login that the SDK started. */
 async function begin(at: Prepared, options: Partial<Parameters<typeof createLogin>[0]> = {}) {
   const login = await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI, ...options });
   const callback = await world.follow(at.browser, login.url, at.session);
@@ -78,7 +76,6 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     );
     expect(Date.parse(signedIn.expiresAt ?? "") - Date.now()).toBeGreaterThan(7 * 3600_000);
     expect(readIdTokenClaims(signedIn.idToken ?? "")).toEqual(signedIn.claims);
-    // An independent library must accept the same token, and read the same claims.
     const as = await world.discover();
     const response = Response.json({ access_token: signedIn.accessToken, token_type: "bearer", id_token: signedIn.idToken });
     const checked = await oauth.processAuthorizationCodeResponse(as, { client_id: at.app.clientId }, response, {
@@ -103,7 +100,6 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
       message: "The sign-in has ended. Sign in again.",
     });
     await expect(fetchUserInfo({ baseUrl: world.origin, accessToken: fresh.accessToken })).rejects.toMatchObject({ status: 401 });
-    // A code works once.
     expect(await refusal(finish(at, login, callback))).toMatchObject({ code: "invalid_grant", status: 400 });
   });
 
@@ -226,7 +222,6 @@ describe("an ID token", () => {
   });
 
   test("is checked against the clock and the issuer", async () => {
-    // An issuer made for this test, to have a key that signs such tokens.
     const ci = await startCiIssuer();
     const service = serviceWithKeysOf(ci);
     const sign = (changes: Record<string, unknown>) =>
@@ -236,10 +231,9 @@ describe("an ID token", () => {
     const now = Math.floor(Date.now() / 1000);
     expect(await check({})).toMatchObject({ sub: "ada" });
     expect(await check({ aud: ["app", "other"], azp: "app" })).toMatchObject({ sub: "ada" });
-    // Clocks may be a minute apart.
     expect(await check({ exp: now - 30, iat: now - 90 })).toMatchObject({ sub: "ada" });
     expect(await check({ iat: now + 30 })).toMatchObject({ sub: "ada" });
-    // OpenID Connect Core §3.1.3.8, for the access token "an access token".
+    // OpenID Connect Core §3.1.3.8.
     const at_hash = createHash("sha256").update("an access token").digest().subarray(0, 16).toString("base64url");
     const bound = { ...service, clientId: "app", nonce: "n", idToken: await sign({ at_hash }) };
     expect(await verifyIdToken({ ...bound, accessToken: "an access token" })).toMatchObject({ at_hash });
@@ -258,7 +252,6 @@ describe("an ID token", () => {
     ]) {
       expect((await refusal(check(changes))).code, JSON.stringify(changes)).toBe("invalid_id_token");
     }
-    // The service has since replaced its key with one of another algorithm.
     await ci.rotate("ES256");
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 61_000);
     expect(await check({})).toMatchObject({ sub: "ada" });
@@ -266,7 +259,6 @@ describe("an ID token", () => {
     await ci.stop();
   });
 
-  /** A service whose documents this test provides, with the key set of a CI provider. */
   function serviceWithKeysOf({ issuer: at }: { issuer: string }) {
     const baseUrl = "https://hub.example.test";
     const serve: typeof fetch = async (input, init) => {
@@ -299,7 +291,6 @@ test("an ID token in a response of the token endpoint is checked, and no error c
       String(input).endsWith("/oauth/token") ? Promise.resolve(Response.json(answer)) : fetch(input, init);
     const error = await refreshTokens({
       ...appOf(at),
-      // This is not the app for which the ID token was issued.
       clientId: "another",
       fetch: answering,
       refreshToken: `${refreshToken}-${what}`,
@@ -318,7 +309,6 @@ test("a wrong clock loses no token: once the response has arrived, the old refre
   const { refreshToken = "" } = await finish(at, login, callback);
   const wrongClock: typeof fetch = async (input, init) => {
     const answer = await fetch(input, init);
-    // The clock is then ahead by more than the lifetime of an ID token.
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 2 * 3_600_000);
     return answer;
   };
@@ -383,7 +373,6 @@ describe("discovery", () => {
 });
 
 describe("a device", () => {
-  /** The engine's interval is five seconds; instead of waiting, the wait function does the test's next step. */
   async function device(
     answering: (code: string, at: Prepared) => Promise<unknown> | undefined,
     options: Partial<Parameters<typeof deviceLogin>[0]> = {},
@@ -436,7 +425,6 @@ describe("a device", () => {
       verificationUriComplete: `${world.origin}/device?user_code=${userCode}`,
       expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    // The second poll came too early, because nobody waited.
     expect(told).toMatchObject([
       { number: 1, answer: "authorization_pending", intervalSeconds: 5 },
       { number: 2, answer: "slow_down", intervalSeconds: 10 },
@@ -552,7 +540,6 @@ describe("tokens that are kept", () => {
     expect(new Set(given)).toEqual(new Set([kept.tokens.accessToken]));
     expect(requests()).toBe(1);
     expect(kept.tokens.refreshToken).not.toBe(tokens.refreshToken);
-    // A rejected token is renewed, whatever its expiry.
     const refused = kept.tokens.accessToken;
     expect(await token({ refused })).not.toBe(refused);
     expect(requests()).toBe(2);
@@ -633,7 +620,6 @@ describe("an exchange", () => {
         code,
       );
     }
-    // The next exchange has an acting party.
     const actorToken = (await exchangeToken({ ...app, email: at.admin.email })).accessToken;
     expect((await exchangeToken({ ...app, email: at.writer.email, actorToken })).accessToken).toBeTruthy();
   });
@@ -650,7 +636,6 @@ describe("an exchange", () => {
     const idToken = await ci.sign({ repository: "octo/kite" });
     const tokens = await exchangeCiToken({ baseUrl: world.origin, idToken, resource });
     expect(tokens).toMatchObject({ accessToken: expect.stringMatching(/^kh_jwt_/), tokenType: "bearer" });
-    // The job's ID token works only once.
     expect(await refusal(exchangeCiToken({ baseUrl: world.origin, idToken, resource }))).toMatchObject({ code: "invalid_grant" });
     expect(await refusal(exchangeCiToken({ baseUrl: world.origin, idToken: "x", resource }))).toMatchObject({
       code: "invalid_request",

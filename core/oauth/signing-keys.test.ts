@@ -15,7 +15,6 @@ const kidsOf = (keys: { kid?: string }[]) => keys.map(({ kid }) => kid);
 
 const header = (jwt: string) => JSON.parse(Buffer.from(jwt.split(".")[0] as string, "base64url").toString());
 
-/** Checks a signature with only Node and the published keys. */
 function isSignedBy(keys: PublicKey[], jwt: string): boolean {
   const { kid, alg } = header(jwt);
   const jwk = keys.find((key) => key.kid === kid);
@@ -29,7 +28,6 @@ function isSignedBy(keys: PublicKey[], jwt: string): boolean {
 const idToken = async ({ app, session, browser }: Prepared): Promise<string> =>
   (await world.signInWith(app, session, browser)).tokens.id_token as string;
 
-/** Makes time pass for the keys: their times move into the past, and the processes read them again. */
 async function letPass(seconds: number) {
   await pool().query(
     `UPDATE signing_key SET active_at = active_at - make_interval(secs => $1), retired_at = retired_at - make_interval(secs => $1)`,
@@ -123,7 +121,6 @@ describe("S107 rotation, without a restart", () => {
     const after = await readKeys();
     for (const token of [oldToken, waiting, newToken]) expect(isSignedBy(after, token)).toBe(true);
 
-    // After an ID token's hour, every token signed by an old key has expired.
     await letPass(3600);
     await pool().query("NOTIFY signing_key");
     expect(isSignedBy(await readKeys(), oldToken)).toBe(true);

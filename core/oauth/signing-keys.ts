@@ -8,24 +8,20 @@ import { seal, unseal } from "#core/crypto/seal.ts";
 import { type Db, db } from "#core/db.ts";
 import { env } from "#core/env.ts";
 
-/**
- * The keys that sign ID tokens: one active RS256 and one active ES256 key, in Postgres, encrypted under SECRET_KEY. A new key is published
- * before it signs, and an old key stays published until the last ID token that it signed has expired. So a rotation needs no downtime, and
- * no relying party gets a signature that it cannot verify (S107).
- */
+/** A key is published before it signs, and until its last ID token has expired (S107). */
 const algorithms = ["RS256", "ES256"] as const;
 type Algorithm = (typeof algorithms)[number];
 
 const PURPOSE = "signing keys";
 export const SIGNING_KEYS_CHANNEL = "signing_key";
-/** How long relying parties may cache the key set, according to its response. */
+/** According to the response of the key set. */
 export const KEYS_CACHED_SECONDS = 5 * 60;
-/** How long a new key is published before it signs: three times that, for relying parties that cache the set for longer. */
+/** For relying parties that cache the set for longer. */
 export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
-/** How long an old key stays published: the hour of an ID token, and a margin for clocks. */
+/** The hour of an ID token, and a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
 
-/** Every published key with its private part, the active one of each algorithm first. Creates the first pair, once. */
+/** The active key of each algorithm comes first. */
 export async function loadSigningKeys(): Promise<JWK[]> {
   const rows = await db().$transaction(async (tx) => {
     const published = () => tx.signingKey.findMany({ where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date() } }] } });
@@ -36,13 +32,12 @@ export async function loadSigningKeys(): Promise<JWK[]> {
     return published();
   });
   const now = Date.now();
-  // Newest active key first; keys that are not active yet come last.
+  // Keys that are not active yet come last.
   const rank = (activeAt: Date): number => (activeAt.getTime() <= now ? now - activeAt.getTime() : Number.MAX_SAFE_INTEGER);
   rows.sort((a, b) => rank(a.activeAt) - rank(b.activeAt));
   return rows.map((row) => JSON.parse(unseal(PURPOSE, row.privateJwk)) as JWK);
 }
 
-/** The next time at which a key becomes active or an old one is withdrawn, without a notification. */
 export async function nextKeyChange(): Promise<Date | undefined> {
   const now = new Date();
   const rows = await db().signingKey.findMany({ where: { OR: [{ activeAt: { gt: now } }, { retiredAt: { gt: now } }] } });
@@ -50,11 +45,7 @@ export async function nextKeyChange(): Promise<Date | undefined> {
   return moments.sort((a, b) => a.getTime() - b.getTime())[0];
 }
 
-/**
- * Publishes a new key for each algorithm, and retires the current ones after the new ones become active.
- * @param isImmediate for a leaked key: signs with the new keys at once and withdraws the current ones, since anybody who has one could sign
- * in as any user while it is published.
- */
+/** @param isImmediate for a leaked key, with which anybody could sign in as any user */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},
   by: { actor?: Actor; from?: RequestOrigin } = {},
@@ -102,7 +93,7 @@ async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string
   return kid;
 }
 
-/** `next` is published but does not sign yet; `retiring` no longer signs but is still published; `retired` does neither. */
+/** `next` does not sign yet. `retiring` no longer signs but is still published. `retired` does neither. */
 export type SigningKeyState = "next" | "signing" | "retiring" | "retired";
 
 export type ListedSigningKey = {
@@ -116,7 +107,6 @@ export type ListedSigningKey = {
 
 const KEYS_LISTED_MAX = 40;
 
-/** The keys that sign ID tokens, newest first, without their private parts. @throws ServiceError `forbidden` */
 export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().signingKey.findMany({
@@ -125,7 +115,7 @@ export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]>
     select: { kid: true, alg: true, createdAt: true, activeAt: true, retiredAt: true },
   });
   const now = new Date();
-  // Until the next key becomes active, the previous one signs, although its `retiredAt` is already set.
+  // Until the next key becomes active, a key signs although its `retiredAt` is set.
   const signs = (alg: string) =>
     rows
       .filter((row) => row.alg === alg && row.activeAt <= now && (row.retiredAt === null || row.retiredAt > now))
@@ -144,11 +134,7 @@ function stateOf(
   return isSigning ? "signing" : "retiring";
 }
 
-/**
- * Rotates the signing keys for an operator.
- * @param isImmediate after a leak: the new keys sign at once and the current ones are withdrawn.
- * @throws ServiceError `forbidden`, `reauthentication_required`
- */
+/** @param isImmediate after a leak, as in `rotateSigningKeys` */
 export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
   return rotateSigningKeys({ isImmediate }, { actor, from });
 }
@@ -156,10 +142,8 @@ export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrig
 type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown; aud?: unknown; sub?: unknown } };
 
 /**
- * Verifies an ID token that was signed with one of our keys that is no longer published. An app keeps a sign-in's ID token for as long as
- * its own session lasts, and sends it when the user signs out (`id_token_hint`), maybe weeks after a rotation (S108).
- * @returns undefined for everything else: a token of another issuer or client, a wrong signature, an unknown key, or one that was
- *   withdrawn at once because it may have leaked.
+ * An app may send an old ID token as `id_token_hint` weeks after a rotation (S108).
+ * @returns undefined also for a key that was withdrawn because it may have leaked
  */
 export async function verifyRetiredHint(jwt: string, clientId: string): Promise<Hint | undefined> {
   const [head = "", body = "", signature = ""] = jwt.split(".");
@@ -173,7 +157,7 @@ export async function verifyRetiredHint(jwt: string, clientId: string): Promise<
   });
   if (!key || key.alg !== header.alg) return undefined;
   const publicKey = createPublicKey({ key: key.publicJwk as JsonWebKey, format: "jwk" });
-  // RFC 7518 §3.4: an ES256 signature is the two numbers concatenated, without DER.
+  // RFC 7518 §3.4: ES256 signatures have no DER.
   const options = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
   const isGenuine = verify("sha256", Buffer.from(`${head}.${body}`), options, Buffer.from(signature, "base64url"));
   return isGenuine ? { header, payload } : undefined;

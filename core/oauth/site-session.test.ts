@@ -6,7 +6,7 @@ import { ask, claimsOf, loginStep, openInteraction, openQuestion, resume } from 
 import { type Prepared, prepare, refresh } from "./testing/sign-in.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** One signed-in state, not two (S34): the engine's session and the one of our own pages. */
+/** See S34. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -24,7 +24,6 @@ const cookieOf = ({ browser }: Pick<Prepared, "browser">, name: string) =>
     ?.slice(name.length + 1) ?? "";
 const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
 
-/** Copies one browser's engine session into another browser, as an attacker who can plant cookies would. */
 function plant(from: Prepared, into: Prepared): void {
   for (const name of [engineCookie(), `${engineCookie()}.sig`]) into.browser.setCookie(name, cookieOf(from, name), "/oauth");
 }

@@ -5,11 +5,10 @@ import { pool } from "#core/db.ts";
 import { findArtifact, type Payload, upsertArtifact } from "./artifacts/artifact-store.ts";
 import { storeOfParty } from "./artifacts/store-of-party.ts";
 
-/* There is one signed-in state: the engine's session follows the site session, and ends with it (S34; docs/decisions/007). */
+/** The engine's session ends with the site session (S34, docs/decisions/007). */
 
 const sessions = new WeakMap<object, Promise<SiteSession | undefined>>();
 
-/** The site session of the browser that sends a request to the engine, read once per request. */
 export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise<SiteSession | undefined> {
   let session = sessions.get(ctx);
   if (!session) {
@@ -20,10 +19,7 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
   return session;
 }
 
-/**
- * Signs the user of the site session in at the engine, under a new session ID (S34). Otherwise the engine would send the signed-in user to
- * the sign-in page once more, and `prompt=none` would fail.
- */
+/** S34. Without this, `prompt=none` would fail for a signed-in user. */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
   const { session } = ctx.oidc;
@@ -32,26 +28,22 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const acr = acrOf(site);
   if (session.accountId === site.user.id && session.loginTs === loginTs && session.acr === acr) return;
   if (!("new" in session)) session.resetIdentifier();
-  // Two tabs that start at the same time get two engine sessions, and the browser keeps one. Since both have the same uid, it can finish
-  // the interactions of either.
+  // Two tabs get two engine sessions. With one uid, the browser can finish the interactions of either.
   if (!session.accountId) session.uid = site.id;
   session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site), acr });
 }
 
-/**
- * An engine session is valid only while the user's site session is alive and belongs to the same user (S34). The row of an engine session
- * whose site session has ended stays until it expires: it still shows whose interactions are open (logout/queue-logout-notices.ts).
- */
+/** S34. The row of an ended session still shows whose interactions are open (logout/queue-logout-notices.ts). */
 export async function findEngineSession(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Session", id);
   const ctx = Provider.ctx;
-  // Outside a protocol request (a page reads an interaction), the page itself compares the accounts.
+  // Outside a protocol request, the page itself compares the accounts.
   if (!payload || typeof payload.accountId !== "string" || !ctx) return payload;
   if ((await siteSessionOf(ctx))?.user.id !== payload.accountId) return undefined;
   return (await isUnderEndedSiteSession(ctx, payload)) ? undefined : payload;
 }
 
-/** Whether an engine session was last used under a site session that has ended: the user has since signed out and in again. */
+/** The user has since signed out and in again. */
 async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId }: Payload): Promise<boolean> {
   if (typeof siteSessionId !== "string" || (await siteSessionOf(ctx))?.id === siteSessionId) return false;
   const { rowCount } = await pool().query({
@@ -63,8 +55,8 @@ async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId 
 }
 
 /**
- * Stores an engine session with the ID of its site session, so that it ends with that (docs/decisions/007, S109). Without a site session
- * and an account, the session is empty and is not stored: otherwise each request of a stranger would add a row (S143).
+ * The engine session ends with its site session (docs/decisions/007, S109). An empty session would be a row for each request of a
+ * stranger (S143).
  */
 export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const ctx = Provider.ctx;
@@ -79,7 +71,7 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
     `site session ${site.id}`,
   );
   if (!isOfSite) return;
-  // The site session may have ended during this request, and its engine sessions may have been searched for before this one was stored.
+  // The site session may have ended during this request.
   await pool().query({
     name: "note-late-engine-session",
     text: `INSERT INTO site_session_end (site_session_id)
@@ -88,15 +80,14 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
   });
 }
 
-/** How a session's user authenticated (OIDC Core §2, RFC 8176). Absent if the user signed in only at another identity provider. */
+/** OIDC Core §2, RFC 8176. Absent if the user signed in only at another identity provider. */
 export function amrOf({ methods }: Pick<SiteSession, "methods">): string[] | undefined {
   return methods.length > 0 ? methods : undefined;
 }
 
-/** The values of `acr_values` that apps may request: one step, or two. */
 export const ACR_VALUES = ["1", "2"] as const;
 
-/** The level of a sign-in (OIDC Core §2), if we know it. Only apps that request `acr_values` get it. */
+/** OIDC Core §2. Undefined if we do not know the level. */
 export function acrOf({ methods }: Pick<SiteSession, "methods">): (typeof ACR_VALUES)[number] | undefined {
   if (methods.length === 0) return undefined;
   return methods.includes("mfa") ? "2" : "1";

@@ -10,7 +10,6 @@ import { ask, KIB, MIB, rawSite, site } from "./testing/sites.ts";
 beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" }));
 
 describe("S76 S120 one deadline", () => {
-  /** Checks that the request did not take much longer than its deadline, and returns the result. */
   async function timed(sending: Promise<OutboundResult>): Promise<OutboundResult> {
     const begin = performance.now();
     const result = await sending;

@@ -1,6 +1,6 @@
 import { OutboundFailure } from "./request.ts";
 
-/** The timers of a request; each aborts it with the reason of the current phase. */
+/** Each timer aborts with the reason of the current phase. */
 export class Deadline {
   readonly #abort = new AbortController();
   readonly #begin = performance.now();
@@ -17,7 +17,6 @@ export class Deadline {
 
   readonly #timeOut = () => this.end(OutboundFailure.timedOut(this.#reason));
 
-  /** Aborts the request for a reason that is not a timeout. */
   end(reason: OutboundFailure): void {
     this.#abort.abort(reason);
   }
@@ -28,7 +27,6 @@ export class Deadline {
     this.#silence = setTimeout(this.#timeOut, silenceMs);
   }
 
-  /** Ends the limit on silence: the other side has sent something, and nothing is expected of it for now. */
   stopSilence(): void {
     clearTimeout(this.#silence);
   }
@@ -37,7 +35,7 @@ export class Deadline {
     return this.#abort.signal;
   }
 
-  /** Begins a phase. @returns the duration of the previous one in milliseconds */
+  /** @returns the duration of the previous phase in milliseconds */
   enter(reasonOfTimeout: string): number {
     const now = performance.now();
     const elapsed = Math.round(now - this.#phaseBegin);
@@ -61,7 +59,10 @@ export class Deadline {
   }
 }
 
-/** Waits for work that cannot be aborted itself, such as a shared lookup or a decompression stream. @throws the abort's reason */
+/**
+ * For work that cannot be aborted.
+ * @throws the abort's reason
+ */
 export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
   // A failure after the abort must not count as an unhandled rejection.
   waiting.catch(() => undefined);

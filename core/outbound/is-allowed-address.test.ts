@@ -4,7 +4,6 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 
 afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
 
-/** Of each forbidden range the first and last address (in IPv6, one near the end), and public addresses beside the range. */
 const ranges: { range: string; inside: string[]; outside: string[] }[] = [
   { range: "0/8", inside: ["0.0.0.0", "0.255.255.255"], outside: ["1.0.0.0"] },
   { range: "10/8", inside: ["10.0.0.0", "10.255.255.255"], outside: ["9.255.255.255", "11.0.0.0"] },
@@ -70,10 +69,6 @@ describe("S118 a request", () => {
   );
 });
 
-/**
- * Each way to write 10.0.0.1 into an IPv6 address. Only the mapped, NAT64 and ISATAP forms would be allowed with a public address in them;
- * the others are refused in any case.
- */
 const forms = {
   mapped: ["::ffff:10.0.0.1", "::ffff:a00:1", "0:0:0:0:0:FFFF:0A00:0001"],
   compatible: ["::10.0.0.1"],

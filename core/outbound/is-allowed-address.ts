@@ -4,10 +4,9 @@ import { env } from "../env.ts";
 
 const { parse, parseCIDR } = ipaddr;
 
-/** An IPv4 or IPv6 range: its first address and the number of leading bits that count. */
 type Range = [IPv4 | IPv6, number];
 
-/** Addresses that our requests may never reach, even if a name resolves to them (S118). */
+/** Our requests may never reach these, even if a name resolves to them (S118). */
 export const FORBIDDEN_IPV4: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -28,9 +27,8 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. */
+/** Overlay networks use unassigned IPv6 space. */
 const globalUnicast = parseCIDR("2000::/3");
-/** The special-purpose parts of 2000::/3. */
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
   "2001:db8::/32",
@@ -38,21 +36,20 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** IPv6 forms that lead to the embedded IPv4 address, so only this must be allowed. In all other forms, both addresses must be allowed. */
+/** In these forms only the embedded IPv4 address must be allowed. In all others, both addresses must be. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
-/** The networks of an operator's own machines. They exclude link-local addresses, at which clouds serve a machine's secrets. */
+/** Excludes link-local addresses, at which clouds serve a machine's secrets. */
 const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128", "fc00::/7"].map(
   (range) => parseCIDR(range),
 );
 const metadataServices = ["100.100.100.200/32", "fd00:ec2::254/128"].map((range) => parseCIDR(range));
 
-/** Whether a request may go to an address, in the form that DNS and sockets return. */
 export type AllowAddress = (address: string) => boolean;
 
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
 
-/** OUTBOUND_ALLOW_CIDRS: for addresses that users choose, the only way to loopback and to the service's own network (S119). */
+/** OUTBOUND_ALLOW_CIDRS (S119). */
 function allowedByOperator(): Range[] {
   const { OUTBOUND_ALLOW_CIDRS } = env();
   if (operators?.from !== OUTBOUND_ALLOW_CIDRS) {
@@ -67,9 +64,8 @@ function allowedByOperator(): Range[] {
 }
 
 /**
- * Whether a request may go to this address: it is public, or the operator allows it. The IPv4 addresses embedded in an IPv6
- * address are checked too, in whichever form they are written (S118).
- * @param address as DNS and sockets return it; any other text is not allowed
+ * See S118.
+ * @param address as DNS and sockets return it. Any other text is not allowed.
  */
 export function isAllowedAddress(address: string): boolean {
   const plain = address.replace(/%.*$/s, "");
@@ -82,7 +78,7 @@ export function isAllowedAddress(address: string): boolean {
   return isPublic && inside.every((embedded) => isAllowedAddress(embedded.toString()));
 }
 
-/** As `isAllowedAddress`, for addresses that an operator chose and declared to be in their own network. Never for addresses of users. */
+/** Only for addresses that an operator chose, never for addresses of users. */
 export function isAllowedOrOwnAddress(address: string): boolean {
   if (isAllowedAddress(address)) return true;
   if (isIP(address) === 0) return false;
@@ -90,12 +86,11 @@ export function isAllowedOrOwnAddress(address: string): boolean {
   return isInSome(plain, ownNetworks) && !isInSome(plain, metadataServices);
 }
 
-/** The range of OUTBOUND_ALLOW_CIDRS that contains an address. */
 export function allowedRange(address: string): string | undefined {
   return rangeWith(address, allowedByOperator());
 }
 
-/** The range that forbids an address, ignoring OUTBOUND_ALLOW_CIDRS. */
+/** Ignores OUTBOUND_ALLOW_CIDRS. */
 export function forbiddenRange(address: string): string | undefined {
   const range = rangeWith(address, [...forbidden4, ...forbidden6]);
   if (range || isIP(address) !== 6) return range;
@@ -120,7 +115,6 @@ function isInSome(address: IPv4 | IPv6, ranges: Range[]): boolean {
   return ranges.some(([first, bits]) => first.kind() === address.kind() && address.match(first, bits));
 }
 
-/** The IPv4 addresses embedded in an IPv6 address. */
 function embeddedAddresses(address: IPv6): IPv4[] {
   const words = address.parts as [number, number, number, number, number, number, number, number];
   const at = (index: 1 | 2 | 6, mask = 0) => ipv4(words[index] ^ mask, (words[index + 1] ?? 0) ^ mask);
@@ -131,7 +125,7 @@ function embeddedAddresses(address: IPv6): IPv4[] {
   if (leads("2002::/16")) return [at(1)];
   // Teredo (RFC 4380): its server, and the client with every bit inverted.
   if (leads("2001::/32")) return [at(2), at(6, 0xffff)];
-  // ISATAP (RFC 5214), under any prefix; the universal and group bits may be set.
+  // ISATAP (RFC 5214), under any prefix. The universal and group bits may be set.
   if ((words[4] & 0xfcff) === 0 && words[5] === 0x5efe) return [at(6)];
   return [];
 }

@@ -58,7 +58,6 @@ describe("connections that are kept", () => {
   test("are 256 at most, so that many hosts do not use up the process's files; all are closed when the process ends", async () => {
     const open = new Set<Socket>();
     const asked: ServerResponse[] = [];
-    // Answers all at once: until then no connection is free for reuse.
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_req, res) => {
       if (asked.push(res) === 257) for (const each of asked) each.end("ok");
     });
@@ -111,7 +110,6 @@ describe("connections that are kept", () => {
     expect(reused(await post(name, async () => ["127.0.0.2"]))).toBe(false);
     expect([here.seen.connections, there.seen.connections]).toEqual([1, 1]);
     expect(await post(name, async () => ["127.0.0.1", "10.0.0.1"])).toMatchObject({ outcome: "blocked" });
-    // Another name of the same address has its own connection and Host.
     expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
   });
 

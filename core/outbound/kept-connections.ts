@@ -3,28 +3,24 @@ import ipaddr from "ipaddr.js";
 import type { Client } from "undici";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 
-/** An open connection and its HTTP client, which never opens another connection. */
 export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void };
 
-/** Idle connections of this process; the one that has been idle longest is closed to make room for a new one. */
+/** The connection that has been idle longest is closed to make room. */
 const KEPT_MAX = 256;
 
 const byOrigin = new Map<string, Kept[]>();
 const oldestFirst = new Set<Kept>();
 
-/**
- * A connection kept after an earlier request, to one of the addresses vetted for the current request, so it is as safe as a new connection
- * (S117). If an address no longer belongs to the name or is no longer allowed, its old connections are not used either.
- */
+/** The address was vetted for the current request, so the connection is as safe as a new one (S117). */
 export function takeConnection(
   origin: string,
   addresses: string[],
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // The most recently used one, so that older ones stay idle and can be closed.
+  // The most recently used one, so that older connections stay idle and can be closed.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));
@@ -32,25 +28,24 @@ export function takeConnection(
   return kept;
 }
 
-/** Keeps a connection whose last response was read to its end; closes it if it cannot be reused. */
+/** Call this function when the last response was read to its end. */
 export function keepConnection(origin: string, { client, socket }: Connection): void {
   const peer = socket.remoteAddress;
   if (!peer || !isUsable(socket)) return void client.destroy().catch(() => undefined);
   const kept: Kept = { client, socket, origin, address: spelled(peer), leave: () => forget(kept) };
   byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), kept]);
   oldestFirst.add(kept);
-  // The event means that the other side closed the connection, or that the client did after the idle time.
+  // The other side closed the connection, or the client did after the idle time.
   client.on("disconnect", kept.leave);
   const [oldest] = oldestFirst;
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
 
-/** Closes all connections to an origin after one turned out to be closed: the others may be closed too. */
+/** After one connection turned out to be closed, the others may be closed too. */
 export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }
 
-/** Closes idle connections, so that a process can end at once. */
 export function closeKeptConnections(): void {
   for (const kept of [...oldestFirst]) close(kept);
 }

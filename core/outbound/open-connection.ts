@@ -5,10 +5,9 @@ import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import type { Target } from "./parse-target.ts";
 import { OutboundFailure } from "./request.ts";
 
-/** How long one of several addresses is tried before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/** Opens a TCP connection to a vetted address: the socket does not look up the name again, so a change in DNS has no effect (S117). */
+/** Without another lookup, so that a change in DNS has no effect (S117). */
 export async function openConnection(
   { host, port }: Target,
   addresses: string[],
@@ -32,7 +31,7 @@ export async function openConnection(
   return socket;
 }
 
-/** Checks that the socket is connected to one of the vetted addresses, whatever it was asked to connect to (S117). */
+/** See S117. */
 export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddress = isAllowedAddress): void {
   const peer = socket.remoteAddress;
   const vetted = addresses.map((address) => ipaddr.process(address).toString());
@@ -41,12 +40,11 @@ export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddr
   throw OutboundFailure.unreachable(peer ? "the connection led to another address" : "the connection was closed at once");
 }
 
-/** TLS over the connection; the certificate must be valid for the named host. */
 export async function openTls(socket: Socket, { host }: Target, signal: AbortSignal): Promise<Socket> {
   const secured = connectTls({
     socket,
     host,
-    // An IP address is not sent as a server name (RFC 6066 §3); the certificate is still checked against `host`.
+    // RFC 6066 §3. The certificate is still checked against `host`.
     servername: isIP(host) ? "" : host,
     secureContext: trustedCertificates(),
     ALPNProtocols: ["http/1.1"],
@@ -57,7 +55,6 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
 
 let secureContext: SecureContext | undefined;
 
-/** The certificate authorities of Node, of NODE_EXTRA_CA_CERTS and of the system. */
 function trustedCertificates(): SecureContext {
   secureContext ??= createSecureContext({
     ca: [...new Set([...getCACertificates("default"), ...getCACertificates("system")])],
@@ -75,7 +72,7 @@ function waitForEvent(socket: Socket, event: "connect" | "secureConnect", signal
     const close = () => fail(OutboundFailure.unreachable("the connection was closed at once"));
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort);
-    // The listener stays: a later error, on a socket that is being destroyed, would otherwise be unhandled.
+    // A socket that is being destroyed may still emit an error.
     socket.on("error", fail);
     socket.once("close", close);
     socket.once(event, () => {

@@ -12,10 +12,10 @@ import { OutboundFailure, type OutboundRequest, type OutboundTimings, requestHea
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
-/** Closes a kept connection before the other side does: servers usually close after five seconds, or after the time that they announced. */
+/** Most servers close idle connections after five seconds. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
-/** More interim responses (1xx) than any server sends. Without a limit, a host could send nothing else until the deadline (S132, S137). */
+/** A host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
@@ -24,25 +24,19 @@ export type ExchangeRequest = Pick<
   "url" | "method" | "headers" | "body" | "ports" | "isHttpsRequired" | "isConnectionKept"
 >;
 
-/** A sent request and the head of its response; the body is still to come. */
 export type Exchange = {
   status: number;
   headers: Record<string, string>;
   body: Readable;
   isReused: boolean;
   timings: Omit<OutboundTimings, "totalMs">;
-  /** Ends the connection, unless it was kept; nothing more arrives after that. */
+  /** Ends the connection, unless it was kept. */
   close(): void;
-  /** Keeps the connection for another request, after the response was read to its end. */
+  /** Call this function when the response was read to its end. */
   keep(): void;
 };
 
-/**
- * Resolves the host once, vets all of its addresses and connects to one of them, all within the deadline. `failureOf` translates the
- * errors; after an error nothing is left open.
- *
- * A request uses a kept connection to one of the addresses vetted for it, if there is one, and otherwise a new one.
- */
+/** `failureOf` translates the errors. After an error nothing is left open. */
 export async function openExchange(
   request: ExchangeRequest,
   deadline: Deadline,
@@ -56,7 +50,7 @@ export async function openExchange(
   const close = () => {
     if (isEnded) return;
     isEnded = true;
-    // The socket is not destroyed first: an assertion in undici fails if a socket closes under it without an error.
+    // An assertion in undici fails if a socket closes under it without an error.
     connection.client?.destroy().catch(() => undefined);
     connection.socket?.destroy();
   };
@@ -124,11 +118,7 @@ export async function openExchange(
   }
 }
 
-/**
- * All addresses of a host, if requests may go to each of them.
- * @param level of the log line about an address that is not allowed: `debug` if a program can repeat requests (openTunnel), because at
- * `info` it would fill the disk
- */
+/** @param level `debug` if a program can repeat requests, because `info` would fill the disk */
 export async function vettedAddresses(
   { host }: Target,
   resolve: ResolveHost,
@@ -139,12 +129,11 @@ export async function vettedAddresses(
   const addresses = await resolve(host, signal);
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
-  // This is for the operator, who may want to allow the address. The person who chose the host learns only that it is not public.
+  // Only the operator may learn the address.
   log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not contain this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 
-/** An HTTP client on the open connection. It never opens another connection. */
 function clientOver(socket: Socket, { origin }: Target): Client {
   let vetted: Socket | undefined = socket;
   return new Client(origin, {
@@ -162,7 +151,10 @@ function clientOver(socket: Socket, { origin }: Target): Client {
   });
 }
 
-/** @param raw names and values in turn; collected in a Map, so that no name collides with an inherited property. */
+/**
+ * In a Map, no name collides with an inherited property.
+ * @param raw names and values in turn
+ */
 function headersOf(raw: string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < raw.length; index += 2) {
@@ -180,10 +172,7 @@ const decoders = new Map([
   ["br", createBrotliDecompress],
 ]);
 
-/**
- * Reads the body up to its limit, which counts decompressed bytes (S74, S120): decompression stops with the piece that exceeds it. A body
- * in several encodings, or in another one than gzip, deflate and br, stays as received.
- */
+/** The limit counts decompressed bytes (S74, S120). */
 export async function readBody(
   incoming: Readable,
   headers: Record<string, string>,
@@ -201,7 +190,6 @@ export async function readBody(
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
 }
 
-/** The incoming body, decompressed if necessary. */
 export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
   const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
   if (!decoder) return incoming;

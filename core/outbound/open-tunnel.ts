@@ -12,13 +12,11 @@ const CONNECT_MS = 10_000;
 type TunnelOptions = {
   allows?: AllowAddress;
   resolve?: ResolveHost;
-  /** Aborted when the connection is no longer needed; it is then not opened. */
   signal?: AbortSignal;
 };
 
 /**
- * Opens a plain connection to a host that somebody chose, vetted like every request (S117), for callers with their own
- * protocol, such as a proxy's CONNECT. The caller closes it.
+ * Vetted like every request (S117). The caller closes the connection.
  * @throws errors that `failureOf` turns into a reason
  */
 export async function openTunnel(

@@ -4,22 +4,17 @@ import { allowedRange, forbiddenRange, isAllowedAddress } from "./is-allowed-add
 import { failureOf, OutboundFailure, type OutboundRequest } from "./request.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
-/** The normalized target of a request. */
 export type Target = {
   isTls: boolean;
   /** A name in ASCII without its trailing dot, or an IP address without brackets. */
   host: string;
   port: number;
-  /** Scheme, host and port as used by the `Host` header and the connection. */
+  /** As used by the `Host` header. */
   origin: string;
-  /** Path with query. */
   path: string;
 };
 
-/**
- * The web's URL parser normalizes decimal, octal, hexadecimal and short IPv4 addresses, brackets and international names, and
- * refuses zone ids. It leaves the dots at the end of a name, which are removed here (S118).
- */
+/** The URL parser leaves the dots at the end of a name (S118). */
 export function parseTarget({
   url: text,
   ports,
@@ -29,7 +24,7 @@ export function parseTarget({
   if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("the URL is not a valid http or https URL");
   if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the URL must begin with https://");
   if (url.username || url.password) throw OutboundFailure.blocked("the URL must not contain a username or a password");
-  // The host is set through the parser, which parses `127.0.0.1..` as a name, and `127.0.0.1` as an address.
+  // The parser reads `127.0.0.1..` as a name, and `127.0.0.1` as an address.
   url.hostname = url.hostname.replace(/(?<!\.)\.+$/, "");
   const isTls = url.protocol === "https:";
   const port = Number(url.port || (isTls ? 443 : 80));
@@ -38,17 +33,16 @@ export function parseTarget({
   return { isTls, host: isIP(bare) ? bare : url.hostname, port, origin: url.origin, path: `${url.pathname}${url.search}` };
 }
 
-/** A URL as logs may contain it: without the query, which may contain a key. */
+/** Without the query, which may contain a key. */
 export function loggableAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 
-/** An address of a host, and why requests may or may not go to it. */
 type ExaminedAddress = {
   address: string;
   isAllowed: boolean;
-  /** The range that decides: the operator's range that allows it, or the forbidden range; null if it is an ordinary public address. */
+  /** Null for an ordinary public address. */
   range: string | null;
 };
 
@@ -59,7 +53,6 @@ export type Examined =
 
 const LOOKUP_MS = 5_000;
 
-/** Shows the decision about requests to a URL, without any connection, for operators who want to know why one is refused. */
 export async function examineAddress(url: string, resolve: ResolveHost = resolveHost): Promise<Examined> {
   const deadline = new Deadline(LOOKUP_MS, LOOKUP_MS);
   deadline.enter("no name server responded in time");

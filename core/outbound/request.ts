@@ -1,34 +1,27 @@
-/**
- * A request to an address that somebody else chose: a webhook's target, a metadata document, a logo, a key set, a client's logout URL. All
- * of them go through this folder (S117–S121). Expected outcomes are values; a thrown error is our bug.
- */
+/** All requests to addresses that somebody else chose go through this folder (S117–S121). A thrown error is our bug. */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
-  /** Defaults: `user-agent` `Keyhook/<version>`, `accept` any type, `accept-encoding` `identity`. Framing headers and `host` are refused. */
+  /** Framing headers and `host` are refused. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** One deadline for DNS, connect, TLS, headers and body (S120). */
+  /** For DNS, connect, TLS, headers and body together (S120). */
   deadlineMs: number;
-  /** The part of the deadline for DNS, connect and TLS; 5 s unless given. */
+  /** The part of the deadline for DNS, connect and TLS. The default is 5 s. */
   connectMs?: number;
   /** Counted after decompression. */
   maxBodyBytes: number;
-  /** What happens if the body is longer: the request fails, or the bytes read so far are kept and marked (S120). */
+  /** With "cut", the bytes read so far are kept and marked (S120). */
   onExcess: "fail" | "cut";
-  /** Ports that may be dialled; all unless given. */
+  /** The default is all ports. */
   ports?: readonly number[];
-  /** Refuses plain http. */
   isHttpsRequired?: boolean;
-  /** Reuses and keeps connections. A request that is lost with a reused connection is not sent again, and the result has `isStale`. */
+  /** A request that is lost with a reused connection is not repeated (`isStale`). */
   isConnectionKept?: boolean;
 };
 
-/**
- * Milliseconds of each phase; `firstByteMs` ends with the head of the response. `dnsMs`, `connectMs` and `tlsMs` are null if a connection
- * was reused; `tlsMs` is also null without TLS.
- */
+/** Milliseconds. `firstByteMs` ends with the head of the response. Null for phases that did not happen. */
 export type OutboundTimings = {
   dnsMs: number | null;
   connectMs: number | null;
@@ -37,36 +30,32 @@ export type OutboundTimings = {
   totalMs: number;
 };
 
-/** A `reason` is a clause that may be shown to the person who chose the address; it names no address that they did not name. */
+/** A `reason` is a clause for the person who chose the address, and names no other address. */
 export type OutboundResult =
   | {
       outcome: "answered";
-      /** The status as received: a redirect is a response like any other and is never followed. */
+      /** Redirects are never followed. */
       status: number;
-      /** Names in lower case; at most 32 KiB together (S121). Repeated headers are joined by a comma. */
+      /** Names in lower case, at most 32 KiB together (S121). Repeated headers are joined by a comma. */
       headers: Record<string, string>;
       /** Decompressed if the encoding was gzip, deflate or br. */
       body: Uint8Array;
       isCut: boolean;
-      /** Sent over an already open connection. */
       isReused: boolean;
       timings: OutboundTimings;
     }
   /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
-  /** "the name does not resolve", "the connection was refused", "the response is longer than 5120 bytes". */
+  /** "the name does not resolve", "the response is longer than 5120 bytes". */
   | {
       outcome: "unreachable";
       reason: string;
       isTimeout: boolean;
-      /** A kept connection ended before the response. The other side may or may not have accepted the request. */
+      /** The other side may have accepted the request. */
       isStale?: true;
     };
 
-/**
- * Why a request or its response ended early. `sendRequest` and `streamRequest` return it as a value; `openTunnel` throws it, and so does
- * the body of a streamed response.
- */
+/** The body of a streamed response throws this error. */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";
   readonly result: Exclude<OutboundResult, { outcome: "answered" }>;
@@ -100,7 +89,7 @@ export function isOutboundFailure(error: unknown): error is OutboundFailure {
 
 import packageJson from "../../package.json" with { type: "json" };
 
-/** These headers frame the message or name the host: a caller that sets one could split one request into two, or reach another site. */
+/** A caller that sets one of these could split a request into two, or reach another site. */
 const own = new Set([
   "connection",
   "content-length",
@@ -115,7 +104,7 @@ const own = new Set([
   "upgrade",
 ]);
 
-/** The headers to send, with names in lower case. Line breaks are refused: one in a value would inject another header. */
+/** A line break in a value would inject another header. */
 export function requestHeaders(given: Record<string, string> = {}): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": `Keyhook/${packageJson.version}`,
@@ -166,10 +155,10 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/** Turns an error into a failure for the person who chose the address. An error without a known code is our bug and is rethrown. */
+/** An error without a known code is our bug and is rethrown. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
-  // Several addresses were tried; the first error describes the failure well enough.
+  // The first error describes the failure well enough.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   const { code, name } = Object(first) as { code?: unknown; name?: unknown };
   if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);

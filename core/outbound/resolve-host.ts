@@ -6,22 +6,20 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
 const HOSTS_FILE = "/etc/hosts";
-/** The time for one query to one server. If a datagram is lost, the query is repeated within the time for connecting. */
+/** For one query to one server. */
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 
-/** Every address of a host, in the order in which they are tried. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** A host's addresses, and the number of seconds for which they may be reused. */
+/** `seconds`: how long the addresses may be reused. */
 type FoundAddresses = { addresses: string[]; seconds: number };
 
 /** For addresses that did not come from a name server. */
 const LOCAL_SECONDS = 5;
 
 /**
- * Resolves a host with the hosts file, then with DNS, both families at once. It does not use `dns.lookup`, which waits for a slow name
- * server on one of the process's four worker threads: four of an attacker's names would block file access and password checks.
+ * `dns.lookup` would occupy one of four worker threads, which also read files.
  * @param servers `address:port` of name servers, instead of the machine's
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
@@ -57,7 +55,7 @@ async function findAddresses(host: string, signal: AbortSignal, servers?: string
   }
 }
 
-/** RFC 6761 §6.3: such a name never goes to a name server. An operator may have allowed only one of the two addresses. */
+/** RFC 6761 §6.3. An operator may have allowed only one of the two addresses. */
 function loopback(): string[] {
   const both = ["127.0.0.1", "::1"];
   const allowed = both.filter(isAllowedAddress);
@@ -72,19 +70,16 @@ async function addressesInHostsFile(host: string): Promise<string[]> {
   });
 }
 
-/** The maximum, however long the name server's TTL is. */
+/** However long the name server's TTL is. */
 const REMEMBERED_MAX_MS = 5_000;
 const NAMES_MAX = 1_000;
-/** For a lookup that several requests wait for; each of them also has its own deadline. */
+/** Each request that waits for the lookup also has its own deadline. */
 const LOOKUP_MS = 5_000;
 
 type Remembered = { until: number; found: Promise<FoundAddresses> };
 const remembered = new Map<string, Remembered>();
 
-/**
- * Like `resolveHost`, for many requests to few hosts: a result is reused for its TTL, at most five seconds, and simultaneous requests share
- * one lookup of a name. Reused addresses are vetted and dialled like fresh ones (S117).
- */
+/** Reused addresses must still be vetted (S117). */
 export async function rememberAddresses(
   host: string,
   signal: AbortSignal,
@@ -103,7 +98,7 @@ export async function rememberAddresses(
 
 function lookUp(host: string, find: typeof findAddresses): Remembered {
   const clock = new AbortController();
-  // A request that joined the lookup later has time left and gets this error unchanged, so its reason must be fit for users.
+  // All waiting requests get this error, so its reason must be fit for users.
   const timer = setTimeout(() => clock.abort(OutboundFailure.timedOut("no name server responded in time")), LOOKUP_MS);
   const entry: Remembered = { until: performance.now() + LOOKUP_MS, found: find(host, clock.signal) };
   entry.found.then(
@@ -111,7 +106,6 @@ function lookUp(host: string, find: typeof findAddresses): Remembered {
       clearTimeout(timer);
       entry.until = performance.now() + Math.min(seconds * 1_000, REMEMBERED_MAX_MS);
     },
-    // A failure is not remembered: only requests that waited for the lookup get it.
     () => {
       clearTimeout(timer);
       entry.until = 0;

@@ -6,10 +6,8 @@ import { type ResolveHost, rememberAddresses, resolveHost } from "./resolve-host
 export const CONNECT_MS = 5_000;
 
 /**
- * Sends one request to an address that somebody else chose (S117–S121) and returns the whole response: one deadline limits its time, and
- * `maxBodyBytes` its length. Redirects are not followed. `streamRequest` is for responses that arrive piece by piece.
- *
- * @param resolve replaces the machine's name servers, for tests.
+ * See S117–S121.
+ * @param resolve replaces the machine's name servers, for tests
  */
 export async function sendRequest(
   request: OutboundRequest,

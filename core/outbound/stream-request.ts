@@ -6,15 +6,13 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 import { CONNECT_MS } from "./send-request.ts";
 
 export type StreamedRequest = ExchangeRequest & {
-  /** How long the other side may be silent before the head of its response, and between two pieces of its body. */
+  /** Before the head of the response, and between two pieces of its body. */
   idleMs: number;
-  /** The maximum duration of the request, even if data still arrives. */
   deadlineMs: number;
-  /** How much of `deadlineMs` DNS, connect and TLS may take; 5 s unless given. */
+  /** The part of `deadlineMs` for DNS, connect and TLS. The default is 5 s. */
   connectMs?: number;
-  /** Ends the request when its reader is gone. */
   signal?: AbortSignal;
-  /** Replaces `isAllowedAddress` where an operator chose the address for all users. */
+  /** Only for an address that an operator chose for all users. */
   allows?: AllowAddress;
 };
 
@@ -23,23 +21,13 @@ export type StreamedResult =
       outcome: "answered";
       status: number;
       headers: Record<string, string>;
-      /**
-       * The decompressed body, read from the other side only as fast as it is consumed here. Its length is not limited here; the consumer
-       * must do so. Throws an `OutboundFailure` if the response breaks off. Read it to its end, leave the loop with `break`, or call
-       * `close`.
-       */
+      /** The consumer must limit the length. Read the body to its end, leave the loop with `break`, or call `close`. */
       body: AsyncGenerator<Uint8Array, void, undefined>;
-      /** Ends the connection, at any time. */
       close(): void;
     }
   | Exclude<OutboundResult, { outcome: "answered" }>;
 
-/**
- * Like `sendRequest`, for a response that arrives piece by piece over a long time. Addresses are vetted and connected in the same way, but
- * silence is limited as well as the total time.
- *
- * @param resolve replaces the machine's name servers, for tests.
- */
+/** @param resolve replaces the machine's name servers, for tests */
 export async function streamRequest(request: StreamedRequest, resolve: ResolveHost = resolveHost): Promise<StreamedResult> {
   const { idleMs, deadlineMs, connectMs = CONNECT_MS, signal: readerSignal, allows = isAllowedAddress } = request;
   const deadline = new Deadline(deadlineMs, connectMs);
@@ -76,7 +64,7 @@ async function* pieces(
   try {
     const incoming = decoded(body, headers)[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     for (;;) {
-      // The clock runs while we wait for the other side, not while the reader takes its time.
+      // Only the other side's silence counts, not the reader's.
       deadline.startSilence(idleMs);
       const { done, value } = await unlessAborted(incoming.next(), deadline.signal);
       deadline.stopSilence();

@@ -44,7 +44,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A request by a process started with NODE_EXTRA_CA_CERTS, which Node reads at startup. */
 async function askTrusting(host: string): Promise<OutboundResult & { text?: string }> {
   const request = { url: `https://${host}:${port}/`, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" };
   const script = `import { sendRequest } from ${JSON.stringify(join(import.meta.dirname, "send-request.ts"))};
@@ -62,7 +61,7 @@ describe("TLS", () => {
     expect(JSON.parse(named.text ?? "")).toEqual({ host: `localhost:${port}`, sni: "localhost" });
 
     const addressed = await askTrusting("127.0.0.1");
-    // An IP address is never sent as a server name (RFC 6066 §3).
+    // RFC 6066 §3.
     expect(JSON.parse(addressed.text ?? "")).toEqual({ host: `127.0.0.1:${port}`, sni: false });
 
     expect(await askTrusting("another.localhost")).toMatchObject({

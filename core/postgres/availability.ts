@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { requestContext } from "../log.ts";
 
-// How old a result may be. Every page checks before it renders: this limits the cost, and how long a result may be wrong.
+// Every page checks before it renders.
 const FRESH_MS = 500;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -22,10 +22,7 @@ function stateOf(connections: pg.Pool): State {
   return state;
 }
 
-/**
- * Whether the database responds, as of at most half a second ago; while all connections are busy, the last result if it was good. Never
- * throws.
- */
+/** Never throws. */
 export async function isDatabaseUp(connections: pg.Pool): Promise<boolean> {
   const state = stateOf(connections);
   if (Date.now() - state.at < FRESH_MS) return state.isUp;
@@ -42,7 +39,7 @@ async function probe(connections: pg.Pool): Promise<boolean> {
   try {
     // A timeout on the client: a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
-    // The check is made on behalf of all callers: it does not wait in one caller's queue (shared-pool.ts).
+    // The check is for all callers, so it must not wait in one caller's queue (shared-pool.ts).
     await requestContext.exit(() => connections.query(query));
     return true;
   } catch {

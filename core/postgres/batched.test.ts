@@ -8,7 +8,6 @@ describe("lookups in the same turn", () => {
   test("are combined into one, and every caller gets its own result", async () => {
     const findAll = vi.fn(lengths);
     const lengthOf = batched(findAll, 10);
-    // The calls come as requests do within one turn: some at once, some after a promise or two.
     const later = Promise.resolve().then(() => lengthOf("abc"));
     expect(await Promise.all([lengthOf("a"), lengthOf("ab"), later, lengthOf("a")])).toEqual([1, 2, 3, 1]);
     expect(findAll.mock.calls).toEqual([[["a", "ab", "a", "abc"]]]);

@@ -1,15 +1,12 @@
 import { requestContext } from "../log.ts";
 
-/** Looks up the values of these keys, in the order of the keys. */
 type FindAll<Key, Found> = (keys: Key[]) => Promise<Found[]>;
 
 type Waiting<Key, Found> = { key: Key; resolve(found: Found): void; reject(error: unknown): void };
 
 /**
- * Combines all lookups of the same turn of the event loop into one. An idle process sends a query for each lookup at once. The busier the
- * process is, the more requests it reads in one turn, and the more lookups share one round trip, with its two system calls and its
- * statement. A caller's result is always read after its call.
- * @param atOnce how many combined lookups may be in progress; keys that arrive meanwhile are combined into the next one
+ * Combines all lookups of the same turn of the event loop.
+ * @param atOnce how many combined lookups may be in progress
  */
 export function batched<Key, Found>(
   findAll: FindAll<Key, Found>,
@@ -26,7 +23,7 @@ export function batched<Key, Found>(
   async function runBatch(batch: Waiting<Key, Found>[]): Promise<void> {
     inProgress++;
     try {
-      // Outside of any request: a lookup for several callers must not wait because the first of them has sent too many requests (S137).
+      // One caller with too many requests must not delay a lookup for several callers (S137).
       const found = await requestContext.exit(() => findAll(batch.map(({ key }) => key)));
       for (const [at, { resolve }] of batch.entries()) resolve(found[at] as Found);
     } catch (error) {

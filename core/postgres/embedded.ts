@@ -10,9 +10,7 @@ import { findPostmaster, stopPostmaster } from "./postmaster.ts";
 import { findServerUser } from "./server-user.ts";
 
 export type EmbeddedServer = {
-  /** For DATABASE_URL: the service's own role and database. */
   url: string;
-  /** For DATABASE_OWNER_URL: the role that migrates. */
   ownerUrl: string;
   /** For tests, which create databases. */
   superuserUrl: string;
@@ -20,29 +18,23 @@ export type EmbeddedServer = {
   pid: number;
   /** Settles when the process has ended, whether requested or not. */
   exited: Promise<void>;
-  /** @param graceSeconds how long it may take to write its state before it is killed and has to recover at the next start. */
+  /** @param graceSeconds how long the server may write its state */
   stop(graceSeconds?: number): Promise<void>;
 };
 
 type Options = {
   /** Off only for disposable data: a crash of the machine may damage it. */
   isDurable?: boolean;
-  /** The port to reuse after a crash, if it is still free. */
+  /** The port to reuse after a crash. */
   preferredPort?: number;
 };
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// Recovery of a large database takes long; a server that ends during this time is noticed at once.
+// Recovery of a large database takes long.
 const READY_SECONDS = 120;
 
-/**
- * Starts the embedded server on `<dataDir>/postgres`, which is created if it does not exist. It listens on 127.0.0.1 only, with random
- * passwords stored in `<dataDir>/postgres-password` (superuser and owner) and `postgres-service-password`. The caller holds the data
- * directory's lock; a server left by a killed supervisor is stopped first.
- *
- * @throws {SettingsError} if this machine or this user cannot run one.
- */
+/** The caller holds the data directory's lock. */
 export async function startEmbedded(dataDir: string, { isDurable = true, preferredPort }: Options = {}): Promise<EmbeddedServer> {
   const cluster = join(dataDir, "postgres");
   const left = findPostmaster(cluster);
@@ -59,7 +51,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
     const logFile = join(dataDir, "postgres.log");
     const output = openLog(logFile);
     const child = user.spawn(binaries.postgres, ["-D", cluster, ...settings(port, isDurable)], {
-      // A session of its own: Ctrl-C at the terminal must not stop the database before the requests that still use it.
+      // Ctrl-C at the terminal must not stop the database before the requests that still use it.
       detached: true,
       stdio: ["ignore", output.fd, output.fd],
     });
@@ -79,7 +71,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
       };
     }
     if (child.pid !== undefined) await stopPostmaster(child.pid);
-    // A retry helps in two cases: another process just took the port, or processes of a killed server are still ending.
+    // Another process just took the port, or processes of a killed server are still ending.
     if (tried === START_TRIES) {
       const lines = readFileSync(logFile, "utf8").slice(output.position).trim();
       throw new Error(`the database did not start; the last lines of its log (${logFile}):\n${lines}`);
@@ -88,7 +80,6 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
   }
 }
 
-/** The URLs of the server that now runs on this data directory, if it is ready. */
 export function findEmbedded(dataDir: string): EmbeddedUrls | undefined {
   const running = findPostmaster(join(dataDir, "postgres"));
   return running?.isReady ? urlsOf(dataDir, running.port) : undefined;
@@ -106,7 +97,6 @@ function urlsOf(dataDir: string, port: number): EmbeddedUrls {
 
 const servicePassword = (dataDir: string): string => keptSecret(join(dataDir, "postgres-service-password"));
 
-/** Each worker of the tests may open some thirty connections, and some tests start processes. No data has to survive. */
 const DISPOSABLE = {
   fsync: "off",
   synchronous_commit: "off",
@@ -127,7 +117,7 @@ function settings(port: number, isDurable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** Keeps one log file and its predecessor: a file that is larger than LOG_BYTES at a start is replaced. */
+/** A large log file replaces the previous one. */
 function openLog(path: string): { fd: number; position: number } {
   if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, join(dirname(path), "postgres.log.1"));
   const fd = openSync(path, "a", 0o600);

@@ -2,13 +2,11 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-// Below the ephemeral range (Linux: 32768 up), so that an outgoing connection cannot occupy the port while the server restarts after a
-// crash.
+// Below the ephemeral range, so that an outgoing connection cannot occupy the port during a restart.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 const TRIES = 50;
 
-/** A currently unused TCP port on 127.0.0.1. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < TRIES; tried++) {
     const port = randomInt(LOWEST, HIGHEST);

@@ -19,7 +19,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Postgres's error code: `42501` for a missing right, `P0001` from a trigger; undefined if there is no error. */
+/** `42501` for a missing right, `P0001` from a trigger. */
 const codeOf = (client: pg.Client | pg.Pool, sql: string): Promise<string | undefined> =>
   client.query(sql).then(
     () => undefined,
@@ -80,7 +80,7 @@ describe("S116 the role of the service", () => {
     const service = await connect(databaseUrl());
     await service.query("set keyhook.audit_expiry = 'on'");
     expect(await codeOf(service, "delete from audit_event")).toBe("42501");
-    // A temporary table of the caller's, shadowing the real one, does not change what the function reads.
+    // A temporary table of the caller's must not change what the function reads.
     await service.query(
       `create temp table audit_seal as select 1::bigint as seq, id as event_id from audit_event;
        create temp table audit_event as select id, now() - interval '9 years' as created_at from audit_event`,
@@ -123,16 +123,13 @@ describe("prepareSchema", () => {
     onTestFinished(() => dropDatabase(inject("serverUrl"), name));
     await migrate(url);
     const service = asService(url);
-    // Until then the other role has no rights here.
     expect(await codeOf(await connect(service), `select * from "user"`)).toBe("42501");
     const prepare = () => prepareSchema({ url: service, ownerUrl: url });
     expect(await prepare()).toEqual([]);
-    // These calls run as they do when several machines of one service start at once.
     expect(await Promise.all([prepare(), prepare(), prepare(), prepare()])).toEqual([[], [], [], []]);
     const client = await connect(service);
     expect(await codeOf(client, `select * from "user"`)).toBeUndefined();
     expect(await codeOf(client, "delete from audit_event")).toBe("42501");
-    // A machine that only has the service's URL finds the tables already created.
     expect(await prepareSchema({ url: service })).toEqual([]);
     expect(await pendingMigrations(service)).toEqual([]);
   });

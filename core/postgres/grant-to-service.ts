@@ -1,21 +1,20 @@
 import pg from "pg";
 
-/** Tables that the service may read and append to, and never change, empty or drop: the audit log and its chain (S116). */
+/** See S116. */
 export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 
-/** Used only by the owner. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
-// The key of an advisory lock: any number that no other lock of ours uses.
+// Any number that no other lock of ours uses.
 const GRANT_LOCK = 5_407_229;
 
-/** The function that deletes old contents of the audit log, with the owner's rights and within fixed limits. */
+/** The function has the owner's rights, within fixed limits. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
-/** Functions that create and drop the partitions of deliveries (core/webhooks/keep-partitions.ts), since the service owns no table. */
+/** The service owns no table, so it needs these functions. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
-/** Grants the service's role its rights on all tables, and no more: it can neither alter the tables nor disable their triggers. */
+/** The service can neither alter the tables nor disable their triggers. */
 export async function grantToService(ownerUrl: string, role: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: "keyhook migrate" });
   await client.connect();
@@ -28,8 +27,7 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
     const functions = [EXPIRE_FUNCTION, ...PARTITION_FUNCTIONS].map((name) => `${schema}.${name}`).join(", ");
     const everything = `all tables in schema ${schema}`;
-    // In one transaction: a running service never finds itself without its rights. One after another: Postgres rejects concurrent grants on
-    // the same table, as when two machines start at once.
+    // A running service must always have its rights. Postgres rejects concurrent grants on the same table.
     await client.query(`begin;
       select pg_advisory_xact_lock(${GRANT_LOCK});
       grant connect on database ${database} to ${service};

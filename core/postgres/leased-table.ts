@@ -3,31 +3,25 @@ import { pool, withConnection } from "../db.ts";
 import { batched } from "./batched.ts";
 
 /**
- * A table whose rows are work (docs/decisions/008). It has the columns `id`, `due_at`, `attempts`, `claim_id` and `claimed_until`.
- *
- * A worker *claims* rows that are due: for the length of a *lease* nobody else claims them. While it works it *renews* the lease. If it
- * dies, the lease expires and another worker claims the row again. A worker *records* the outcome of a row under its claim: after a long
- * interruption, it cannot change a row that another worker has taken over.
+ * A table whose rows are work (docs/decisions/008). A worker claims rows for the length of a lease, and records outcomes only
+ * under its claim.
  */
 export type LeasedTable = {
   name: string;
-  /** The key column, if it is not `id`; rows are returned with it as their `id`. */
+  /** Rows are returned with this column as their `id`. */
   key?: string;
   /** SQL condition: the work of the row is not done. */
   isOpen: string;
-  /** Shares the slots, for work that holds a slot for long. Without it, rows are claimed in the order in which they are due. */
+  /** For work that holds a slot for long. */
   share?: Share;
 };
 
-/** How long the rows of a dead worker wait for another one (S122: at most 30 seconds). */
+/** See S122. */
 export const LEASE_SECONDS = 30;
 
 type Claim<Row> = { claimId: string; rows: Row[] };
 
-/**
- * Claims up to `limit` due rows, the longest due first or in turn by party, and counts an attempt for each.
- * @param free slots of this worker, if it has more than it claims now
- */
+/** @param free slots of this worker, if it has more than it claims now */
 export async function claimRows<Row>(table: LeasedTable, limit: number, free = limit): Promise<Claim<Row>> {
   const { name, key = "id", isOpen, share } = table;
   const claimId = randomUUID();
@@ -53,14 +47,13 @@ export async function claimRows<Row>(table: LeasedTable, limit: number, free = l
 
 const waiting = (isOpen: string): string => `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
 
-/** Whether there is anything to claim. Checks of several tables share a statement, which costs less than one claim. */
 export const hasDue = batched<LeasedTable, boolean>(async (tables) => {
   const text = `select ${tables.map(({ name, isOpen }) => `exists (select from "${name}" where ${waiting(isOpen)})`).join(", ")}`;
   const { rows } = await pool().query<boolean[]>({ name: hash("sha1", text), text, rowMode: "array" });
   return rows[0] ?? [];
 }, 20);
 
-/** Extends claims by another lease. A claim that expired and was taken over stays with the other worker. */
+/** A claim that another worker has taken over stays with that worker. */
 export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: string[]): Promise<void> {
   await pool().query(
     `update "${name}" set claimed_until = now() + make_interval(secs => $2) where claim_id = any ($1) and ${isOpen}`,
@@ -68,41 +61,34 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
   );
 }
 
-/** How slots are shared among parties (decision 072), as SQL about a row. The table has a column `served_at`. */
+/** SQL about a row (decision 072). The table has a column `served_at`. */
 type Share = {
-  /** The party to which the row belongs. Open rows have an index by it and `due_at`, and one by it and `served_at`. */
+  /** Open rows have an index by this and `due_at`, and one by this and `served_at`. */
   party: string;
-  /**
-   * Work that ends soon. One slot is only for such work, and the long work of a party gets at most half of the other slots: running work is
-   * not interrupted for parties that come later. If a table has both kinds, each has an index by party and `due_at`.
-   */
+  /** For work that ends soon, one slot is reserved. If a table has both kinds, each has an index by party and `due_at`. */
   isShort: string;
-  /** Work whose worker was lost, and whose end must still be recorded: it comes first, and needs a slot only for a moment. */
+  /** The work of a lost worker comes first, because recording its end needs a slot only for a moment. */
   isLeftOver: string;
-  /** The share of the slots for the long work of one party; half unless given. */
+  /** The share for the long work of one party. The default is half. */
   part?: number;
-  /** Limits the claimed rows of all parties together: at most `max` with the same value in the column `of`. */
+  /** At most `max` claimed rows have the same value in the column `of`. */
   crowd?: { of: string; max: number };
 };
 
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** How many of the parties without a slot are ranked: those that have waited longest. */
+/** Parties that have waited longest. */
 const NEWCOMERS_MAX = 64;
 
 /**
- * Claims rows in turn: first those of the parties that hold the fewest slots, among them the party that was served longest ago, then the
- * longest due. The total number of slots is the number held everywhere plus the number free here. Claims are serialized, so that two
- * workers do not give the same party its last slot twice.
- *
- * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would
- * take time for each party, and read a hundred thousand rows of as many accounts.
+ * Claims are serialized, so that two workers do not give one party its last slot twice. Skips rows of known parties, because
+ * listing all parties would take time for each.
  */
 async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");
-    // Without this timeout, a worker that loses its connection here would block all claims until TCP gives up.
+    // A worker that loses its connection here would block all claims until TCP gives up.
     await client.query("set local idle_in_transaction_session_timeout = '5s'");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
     const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });

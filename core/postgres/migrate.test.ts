@@ -36,7 +36,6 @@ describe("migrate", () => {
     const [first] = await recorded();
     expect(first).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
-      // Computed with sha256sum.
       checksum: "648570612736861da2fea173fb58ef5496083a9936da22125ee35e006934b020",
       migration_name: "1_first",
       logs: null,
@@ -73,7 +72,6 @@ describe("migrate", () => {
     await expect
       .poll(() => query(`select from pg_stat_activity where wait_event = 'relation' and query like '%add b%'`))
       .toHaveLength(1);
-    // This statement waits behind the migration until the migration gives up for a while.
     expect(await query("select id from a")).toEqual([{ id: 1 }]);
     await reader.query("commit");
     await reader.end();

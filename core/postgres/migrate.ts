@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { SettingsError } from "../env.ts";
 
-/** Thrown if the database and this version's migrations do not match; its message is for the operator's terminal. */
+/** The message is for the operator's terminal. */
 export class MigrationError extends Error {
   override name = "MigrationError";
 }
@@ -13,10 +13,7 @@ export class MigrationError extends Error {
 // The same lock as `prisma migrate deploy`, so that the two exclude each other.
 const PRISMA_LOCK = 72707369;
 
-/**
- * A statement that waits for a lock blocks all later statements on that table. So it soon gives up, which lets the running service
- * continue, and the migration starts again.
- */
+/** A statement that waits for a lock blocks all later statements on that table. */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_ATTEMPTS = 30;
 
@@ -35,12 +32,9 @@ const TABLE = `create table "_prisma_migrations" (
 type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
- * Brings a database to this version's schema and returns the names of the applied migrations. Several processes may call it at once: one
- * migrates, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done. A
- * migration that builds an index `concurrently` cannot be in a transaction: it consists of that statement alone, and begins again after an
- * interruption.
- *
- * @throws {MigrationError} if an applied migration was changed since, has failed, or is unknown to this version.
+ * Several processes may call this at once. A migration with `create index concurrently` cannot be in a transaction, and begins
+ * again after an interruption.
+ * @returns the names of the applied migrations
  */
 export async function migrate(databaseUrl: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "keyhook migrate" });
@@ -48,7 +42,7 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   try {
     if (await isPooled(client)) throw new SettingsError(THROUGH_POOLER);
     await waitForOthers(client);
-    // Checked first, because the role may not be allowed to create tables, and does not need to if the table exists.
+    // The role may not be allowed to create tables.
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
     );
@@ -65,20 +59,20 @@ const THROUGH_POOLER =
   "Migrations cannot run through a pooler, because they hold a session-level lock. Set DATABASE_DIRECT_URL, and DATABASE_OWNER_URL if " +
   "you use it, to the database server itself (docs/operations.md).";
 
-/** Whether a connection leads to a pooler: poolers give their clients other process IDs than the server's. */
+/** Poolers give their clients other process IDs than the server's. */
 export async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
 }
 
-/** Creates this version's schema in an empty database, within the caller's transaction. */
+/** Call this function within a transaction, in an empty database. */
 export async function applyMigrations(client: pg.Client, migrations: Migration[] = readMigrations()): Promise<void> {
   await client.query(TABLE);
   for (const migration of migrations)
     await run(client, { ...migration, sql: migration.sql.replace(INDEX_CONCURRENTLY, "$<before>$<after>") });
 }
 
-/** No session may wait for the lock within a statement: `create index concurrently` would wait for that session, a deadlock. */
+/** `create index concurrently` would wait for a session that waits for the lock: a deadlock. */
 async function waitForOthers(client: pg.Client): Promise<void> {
   const isMine = async () => {
     const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [PRISMA_LOCK]);
@@ -143,7 +137,7 @@ const isLockTimeout = (error: unknown): boolean =>
 async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
   try {
     await client.query(sql);
-    // `clock_timestamp` differs even for migrations in one transaction; they are read in the order of these times.
+    // `clock_timestamp` gives a different time to each migration of one transaction, for their order.
     await client.query(
       `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        values ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
@@ -156,7 +150,6 @@ async function run(client: pg.Client, { name, checksum, sql }: Migration): Promi
   }
 }
 
-/** The names of the migrations that a database still lacks, for `/readyz` and for commands that use a running service's database. */
 export async function pendingMigrations(
   database: string | pg.Pool,
   migrations: Migration[] = readMigrations(),
@@ -178,13 +171,12 @@ export async function pendingMigrations(
 export type Migration = {
   name: string;
   sql: string;
-  /** The checksum as Prisma computes it: SHA-256 of the file, in hex. */
+  /** As Prisma computes it: SHA-256 of the file, in hex. */
   checksum: string;
 };
 
 const FOLDER = join(import.meta.dirname, "../../prisma/migrations");
 
-/** The migrations of this version of the service, in the order of their names. */
 export function readMigrations(folder = FOLDER): Migration[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The content of a running server's `postmaster.pid`. */
+/** The content of `postmaster.pid`. */
 type Postmaster = { pid: number; port: number; isReady: boolean };
 
-/** The server now running on a cluster, whoever started it; undefined if there is none. */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   let lines: string[];
   try {
@@ -21,7 +20,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 const GRACE_SECONDS = 6;
 const CUT_SHORT_SECONDS = 2;
 
-/** Stops a server and waits for its process: SIGINT lets it write its state; SIGQUIT and SIGKILL leave that to recovery. */
+/** SIGINT lets the server write its state. SIGQUIT and SIGKILL leave that to recovery. */
 export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS): Promise<void> {
   const steps = [
     ["SIGINT", graceSeconds],
@@ -51,7 +50,7 @@ function isAlive(pid: number): boolean {
   return !/^State:\s+Z/m.test(readProc(pid, "status") ?? "");
 }
 
-/** After a reboot another process may have the file's PID, so this checks, where possible, that it is PostgreSQL. */
+/** After a reboot another process may have the file's PID. */
 function isPostgres(pid: number): boolean {
   if (!isAlive(pid)) return false;
   const command = readProc(pid, "cmdline");

@@ -4,25 +4,18 @@ import { grantToService } from "./grant-to-service.ts";
 import { migrate } from "./migrate.ts";
 
 type DatabaseUrls = {
-  /** For the service's connections. Not a pooler: migrations hold a lock of their session. */
+  /** Not a pooler: migrations hold a lock of their session. */
   url: string;
-  /** For creating and upgrading tables; absent if one role does both. */
+  /** Absent if one role does both. */
   ownerUrl?: string | undefined;
-  /** The pooler in front of the database, if there is one. */
   poolerUrl?: string | undefined;
 };
 
-/** The URLs of the settings. */
 export function databaseUrls(): DatabaseUrls {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_OWNER_URL } = env();
   return { url: directDatabaseUrl(), ownerUrl: DATABASE_OWNER_URL, poolerUrl: DATABASE_DIRECT_URL && DATABASE_URL };
 }
 
-/**
- * Brings a database to this version's schema, and grants the service's role its rights.
- * @returns the names of the applied migrations
- * @throws {MigrationError}; {SettingsError} if the URLs lead to different databases
- */
 export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls): Promise<string[]> {
   if (poolerUrl) await requireSame(poolerUrl, url);
   if (!ownerUrl || ownerUrl === url) return migrate(url);
@@ -34,7 +27,7 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
   return applied;
 }
 
-/** If the databases differed, migrations and notifications would use one of them, and requests the other. */
+/** With different databases, migrations would use one and requests the other. */
 async function requireSame(poolerUrl: string, url: string): Promise<void> {
   const [pooled, direct] = [await identifyServer(poolerUrl), await identifyServer(url)];
   // A pooler may connect to another address of the server.

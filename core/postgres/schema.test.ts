@@ -3,10 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pool } from "../db.ts";
 
-/**
- * The migrations are written by hand, since Prisma's own generator needs a program that is not always available. These tests compare them
- * with schema.prisma, from which the client is generated (docs/decisions/003).
- */
+/** Migrations are written by hand (docs/decisions/003), so these tests compare them with schema.prisma. */
 type Column = { type: string; isNullable: boolean; hasDefault: boolean };
 type Table = {
   columns: Record<string, Column>;
@@ -33,7 +30,7 @@ const sqlTypes: Record<string, string> = {
 
 const source = readFileSync(join(import.meta.dirname, "../../prisma/schema.prisma"), "utf8");
 
-/** Parses as much of Prisma's language as the schema uses. Unknown syntax results in a column without a type, and a failure. */
+/** Unknown syntax results in a column without a type, and a failure. */
 function readSchema(): Record<string, Table> {
   const models = [...source.matchAll(/^model (\w+) \{\n([\s\S]*?)^\}/gm)].map(([, name = "", body = ""]) => ({
     name,

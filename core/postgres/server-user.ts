@@ -5,28 +5,19 @@ import { SettingsError } from "../env.ts";
 
 type Identity = { uid: number; gid: number };
 
-/** The user as whom the server runs, and a function that starts its programs as that user. */
 export type ServerUser = {
-  /** Undefined means the current user. */
   owner: Identity | undefined;
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };
 
-/** The server's environment contains none of our settings and secrets. */
+/** None of our settings and secrets. */
 const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
- * PostgreSQL refuses to run as root. If this process is root, the server runs as the cluster's current owner, or else as `postgres` or
- * `nobody`.
- *
- * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is unreachable for that user. There `setpriv` gives the
- * server a single capability, CAP_DAC_OVERRIDE: neither programs nor data need to be copied, and no directory of the operator's is opened
- * to others.
- *
- * @param programs the files that this user must be able to read.
- * @param dataDir the directory that this user must be able to traverse.
- * @param cluster the cluster's directory, if it exists.
+ * PostgreSQL refuses to run as root. CAP_DAC_OVERRIDE makes a checkout below root's own directory accessible.
+ * @param programs files that the user must be able to read
+ * @param dataDir the user must be able to traverse this directory
  */
 export function findServerUser(programs: string[], dataDir: string, cluster?: string): ServerUser {
   const owner = cluster === undefined ? undefined : statSync(cluster);
@@ -64,7 +55,7 @@ function privileges({ uid, gid }: Identity): string[] {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     "--clear-groups",
-    // initdb looks for its programs with access(2), which ignores the capabilities of a user who is not root, unless this bit is set:
+    // Without this bit, access(2) ignores the capabilities of a user who is not root.
     "--securebits=+no_setuid_fixup",
     "--inh-caps=-all,+dac_override",
     "--ambient-caps=+dac_override",
@@ -83,7 +74,6 @@ function findUser(name: string): Identity | undefined {
 const READ = 4;
 const ENTER = 1;
 
-// These check reading and entering by the permission bits, for a user without extra groups.
 function canRead(identity: Identity, path: string): boolean {
   return may(identity, statSync(path), READ) && canEnter(identity, dirname(path));
 }

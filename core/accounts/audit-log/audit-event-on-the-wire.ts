@@ -4,10 +4,7 @@ import { describeAuditEvent } from "../../audit/describe-audit-event.ts";
 import { avatarUrl } from "../avatar.ts";
 import type { AuditRow } from "./read-audit-entries.ts";
 
-/**
- * An entry as API clients get it (docs/specification/organizations-and-tokens.md#audit-log). Fields that do not apply are null;
- * `subject` and `organization` are our additions.
- */
+/** See docs/specification/organizations-and-tokens.md#audit-log. `subject` and `organization` are our additions. */
 export type WireAuditEvent = z.infer<typeof auditEventSchema>;
 
 export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {
@@ -38,12 +35,11 @@ export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {
   };
 }
 
-/** The actor, in words. */
 export function authorOf({ actorId, actorName }: Pick<AuditRow, "actorId" | "actorName">): string {
   return actorId ? (actorName ?? "A deleted user") : "The system";
 }
 
-/** The action, in words: the rest of the sentence. */
+/** Without the actor: the rest of the sentence. */
 export function messageOf({ type, data, actorId, subjectId, subjectName, clientId, clientName }: AuditRow): string {
   return describeAuditEvent(type, {
     data,

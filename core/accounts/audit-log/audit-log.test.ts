@@ -22,7 +22,6 @@ beforeAll(async () => {
   org = await organizationOf(admin, [[member, "write"]]);
 });
 
-/** Entries of a new user: `count` of type `noise.<n>`, one second apart, newest first. */
 async function fill(count: number, data: object = {}): Promise<TestPerson> {
   const person = await signedInPerson();
   await db().$executeRaw`INSERT INTO audit_event (id, type, actor_id, created_at, data)
@@ -61,13 +60,11 @@ describe("S137 a search of the audit log", () => {
     expect(back).toMatchObject({ entries: [], searchedTo: expect.any(Date), newerThan: expect.any(String) });
     const further = await search(["noise.4999"], { after: back.newerThan });
     expect(further.entries.map(({ type }) => type)).toEqual(["noise.4999"]);
-    // An export continues through all windows.
     const scope = { kind: "person", userId: person.id } as const;
     const pieces = await exportAuditLog(async () => person.actor, scope, { q: "noise.11999", format: "json" }, from);
     let text = "";
     for await (const piece of pieces) text += piece;
     expect(JSON.parse(text).map(({ type }: { type: string }) => type)).toEqual(["noise.11999"]);
-    // A full page continues as usual.
     expect((await search(["noise."])).entries).toHaveLength(AUDIT_PAGE_SIZE);
     expect(await search(["noise."])).not.toHaveProperty("searchedTo");
   });
@@ -144,7 +141,6 @@ describe("the audit log", () => {
       await db().auditEvent.count({ where: { type: "user.sign_in", actorId: member.id } }),
     );
     expect(entries.every(({ actorId, subjectId }) => [actorId, subjectId].includes(member.id))).toBe(true);
-    // A search does not reveal the address either.
     for (const filter of [
       { ...all, ip: from.ip ?? "" },
       { ...all, words: [from.userAgent ?? ""] },

@@ -2,33 +2,23 @@ import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { invalidRequest } from "#core/errors.ts";
 
-/** The conditions of a search in the log; empty if there are none. */
 export type AuditFilter = {
-  /** A handle, an id, or `system`. */
   author?: string;
   ip?: string;
-  /** Types, such as `oauth_app.create`, or all types of a scope, such as `oauth_app.*`. */
+  /** Types, or all types of a scope, such as `oauth_app.*`. */
   types: string[];
-  /** From this time on. */
   since?: Date;
-  /** Before this time. */
   until?: Date;
-  /** Words that must all occur in the entry. */
   words: string[];
 };
 
 const MAX_CHARACTERS = 500;
 const MAX_TERMS = 20;
 const MAX_WORDS = 5;
-// `name:value`, `name:"a value"`, `"some words"` or a word.
 const TERM = /(?:(author|ip|type|since|until):)?(?:"([^"]*)"|(\S+))/g;
 const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
 
-/**
- * Parses a search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"`
- * (docs/specification/organizations-and-tokens.md#audit-log).
- * @throws ServiceError `invalid_request` on `q`
- */
+/** See docs/specification/organizations-and-tokens.md#audit-log. */
 export function parseAuditQuery(text: string): AuditFilter {
   if (text.length > MAX_CHARACTERS) throw invalid(`A search can have at most ${MAX_CHARACTERS} characters.`);
   const filter: AuditFilter = { types: [], words: [] };
@@ -54,7 +44,7 @@ function parseType(value: string): string {
   return value.includes(".") ? value : `${value}.*`;
 }
 
-/** A day (UTC) or a time. A range that ends with a day includes the whole day. */
+/** Days are in UTC. A range that ends with a day includes the whole day. */
 function parseTime(value: string, name: "since" | "until"): Date {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);
@@ -67,15 +57,8 @@ function parseTime(value: string, name: "since" | "until"): Date {
 
 const invalid = (sentence: string) => invalidRequest(sentence, "q");
 
-/** A part of the log. */
-export type AuditScope =
-  /** The entries that an organization's administrators can read. */
-  | { kind: "organization"; orgId: string }
-  /** The entries whose actor or subject is the person. */
-  | { kind: "person"; userId: string }
-  | { kind: "installation" };
+export type AuditScope = { kind: "organization"; orgId: string } | { kind: "person"; userId: string } | { kind: "installation" };
 
-/** @throws ServiceError `forbidden`, `not_found` */
 export async function requireAuditScope(actor: Actor, scope: AuditScope): Promise<void> {
   if (scope.kind === "organization") {
     const { orgId } = scope;

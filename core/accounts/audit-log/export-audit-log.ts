@@ -10,25 +10,18 @@ import { auditEventOnTheWire, type WireAuditEvent } from "./audit-event-on-the-w
 import { type AuditScope, parseAuditQuery, requireAuditScope } from "./audit-query.ts";
 import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 
-/** docs/specification/organizations-and-tokens.md#audit-log */
+/** See docs/specification/organizations-and-tokens.md#audit-log. */
 const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
-/** Entries read and sent at a time: this limits the memory of exports of any length. */
 const BATCH = 1_000;
 
-/** A slot is occupied for one batch at a time, and not while a slow reader receives it. */
 const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 });
 
-/** Plans that allow exporting the log (docs/specification/organizations-and-tokens.md#audit-log). Reading it requires no plan. */
+/** See docs/specification/organizations-and-tokens.md#audit-log. */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
- * A part of the log as a file, the newest entry first, at most 100,000 entries. The export itself is logged (S116); entries recorded
- * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
- * @param actorNow looks up the caller again each time
- * @param q as in `parseAuditQuery`
- * @returns the text, piece by piece; it throws once the permission is gone, so that nobody takes a partial file for the complete one
- * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`, `rate_limited`: all before the
- * first piece
+ * The export itself is logged (S116). A slow reader may take hours, so each batch checks the permission again (S114). The
+ * generator throws once the permission is gone, so that nobody takes a partial file for the complete one.
  */
 export async function exportAuditLog(
   actorNow: () => Promise<Actor>,
@@ -87,7 +80,6 @@ async function requirePlan(orgId: string): Promise<void> {
   }
 }
 
-/** Whether an organization's plan allows exporting its log, for the page that offers it. */
 export function mayPlanExport(plan: string | null): boolean {
   return plan !== null && plansWithExport.includes(plan);
 }
@@ -95,7 +87,6 @@ export function mayPlanExport(plan: string | null): boolean {
 export const auditExportFormats = ["json", "jsonl", "csv"] as const;
 export type AuditExportFormat = (typeof auditExportFormats)[number];
 
-/** The media type of each export format. */
 export const mediaTypeOf: Record<AuditExportFormat, string> = {
   json: "application/json; charset=utf-8",
   jsonl: "application/jsonl; charset=utf-8",
@@ -104,7 +95,6 @@ export const mediaTypeOf: Record<AuditExportFormat, string> = {
 
 type BatchPosition = { isFirst: boolean; isLast: boolean };
 
-/** One batch of entries as part of a file: together, the parts are one JSON array, JSON lines, or one table. */
 function formatBatch(format: AuditExportFormat, events: WireAuditEvent[], { isFirst, isLast }: BatchPosition): string {
   if (format === "csv") return toCsv(events, isFirst);
   const texts = events.map((event) => JSON.stringify(event));
@@ -133,7 +123,7 @@ const columns: Record<string, (event: WireAuditEvent) => string | null> = {
   data: ({ data }) => JSON.stringify(data),
 };
 
-/** RFC 4180. Names of apps and browsers come from strangers: a value that a spreadsheet would run as a formula is turned into text. */
+/** RFC 4180. Strangers name apps and browsers, and a spreadsheet would run some values as formulas. */
 function toCsv(events: WireAuditEvent[], isFirst: boolean): string {
   const rows = events.map((event) => Object.values(columns).map((read) => read(event)));
   const records = isFirst ? [Object.keys(columns), ...rows] : rows;

@@ -10,21 +10,16 @@ export const AUDIT_PAGE_SIZE = 50;
 
 export type AuditPage = {
   entries: AuditRow[];
-  /** Ids to continue from: `olderThan` is the next `before`, `newerThan` the next `after`; absent if there are none. */
   olderThan?: string;
   newerThan?: string;
-  /** How far a search got if it did not look at all entries. Continue it with `olderThan` or `newerThan`. */
+  /** How far a search got if it did not look at all entries. */
   searchedTo?: Date;
 };
 
-/** Limits searches, so that they do not take the connections that pages need. */
+/** Searches must not take the connections that pages need. */
 const searches = fairQueue({ name: "audit_searches", slots: 2 });
 
-/**
- * One page of a part of the log, newest first.
- * @param from ids of entries, as given by an earlier page; an invalid one starts at the top
- * @throws ServiceError `forbidden`, `not_found`; `unavailable` for a search that got no slot in time, or took too long
- */
+/** @param from ids of entries. An invalid id starts at the top. */
 export async function listAuditEntries(
   actor: Actor,
   scope: AuditScope,
@@ -49,7 +44,7 @@ export async function listAuditEntries(
   };
 }
 
-/** One entry of a part of the log. @throws ServiceError `not_found`, even for an entry of another part (S136); `forbidden` */
+/** An entry of another part of the log is `not_found` (S136). */
 export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string): Promise<AuditRow> {
   await requireAuditScope(actor, scope);
   const at = await positionOf(id);
@@ -71,10 +66,9 @@ async function positionOf(id: string | undefined): Promise<AuditPosition | undef
   return (await db().auditEvent.findUnique({ where: { id }, select: { createdAt: true, id: true } })) ?? undefined;
 }
 
-/** The position of an entry in the chain of the whole log; undefined for about a second, until the entry has one. */
 type AuditPlace = { seq: string; hash: string };
 
-/** @param id of an entry found with `findAuditEntry`, which checks that the reader may see it */
+/** @param id of an entry that `findAuditEntry` has allowed */
 export async function findAuditPlace(id: string): Promise<AuditPlace | undefined> {
   const { rows } = await pool().query<AuditPlace>("SELECT seq, encode(hash, 'hex') AS hash FROM audit_seal WHERE event_id = $1", [
     id,

@@ -6,7 +6,6 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import type { AuditFilter, AuditScope } from "./audit-query.ts";
 
-/** An entry with names for its references. */
 export type AuditRow = {
   id: string;
   type: string;
@@ -14,7 +13,7 @@ export type AuditRow = {
   ip: string | null;
   userAgent: string | null;
   token: AuditToken | null;
-  /** Whether the token has since been deleted or revoked; null if that is not known. */
+  /** Null if that is not known. */
   isTokenGone: boolean | null;
   createdAt: Date;
   actorId: string | null;
@@ -27,40 +26,30 @@ export type AuditRow = {
   orgName: string | null;
 };
 
-/** A position in the order of the log. */
 export type AuditPosition = { createdAt: Date; id: string };
 
 type AuditRead = {
   filter: AuditFilter;
   limit: number;
-  /** Only entries older, or only entries newer, than this position. */
   before?: AuditPosition | undefined;
   after?: AuditPosition | undefined;
 };
 
 type AuditBatch = {
   rows: AuditRow[];
-  /** The position of a search that stopped before it had read all entries. If there are fewer rows than requested, continue from it. */
+  /** Where a search stopped before it had read all entries. */
   end?: AuditPosition;
 };
 
-/**
- * How many entries one search looks at. No index covers a word or an address; without a bound, a search without matches would
- * read a year. A search for words costs more: it must read the text of each entry, up to 4 KiB.
- */
+/** No index covers words or addresses, so an unbounded search without matches would read a year. */
 const SEARCH_WINDOW = 50_000;
 const WORD_SEARCH_WINDOW = 5_000;
 const SEARCH_MS = 2_000;
 
-/** Whether a filter requires a search: it restricts more than the time. */
 export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
-/**
- * Entries of a part of the log, newest first; with `after`, the closest newer ones. Each part has an index in this order, so that
- * every page costs the same, however long the log is.
- * @throws ServiceError `unavailable` if a search took too long
- */
+/** Newest first. With `after`, the closest newer entries. */
 export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
   const matching = await conditionsOf(scope, read.filter);
   if (!isSearch(read.filter)) return { rows: await readRows(db(), scope, read, []) };
@@ -78,11 +67,9 @@ export async function readAuditEntries(scope: AuditScope, read: AuditRead): Prom
   }
 }
 
-/** The last entry that a search looks at, if there are more beyond it. */
 async function endOfSearch(tx: Db, scope: AuditScope, read: AuditRead): Promise<AuditPosition | undefined> {
   const window = read.filter.words.length > 0 ? WORD_SEARCH_WINDOW : SEARCH_WINDOW;
   const columns = Prisma.sql`e.created_at, e.id`;
-  // An index also covers an organization's entries of one type.
   const [type, ...others] = read.filter.types;
   const indexed =
     scope.kind === "organization" && type && !type.endsWith("*") && others.length === 0 ? [typeCondition([type])] : [];
@@ -120,7 +107,6 @@ function orderOf(read: AuditRead): Prisma.Sql {
 const upTo = ({ createdAt, id }: AuditPosition, read: AuditRead): Prisma.Sql =>
   Prisma.sql`(e.created_at, e.id) ${isForward(read) ? Prisma.sql`<=` : Prisma.sql`>=`} (${createdAt}, ${id})`;
 
-/** Each branch uses its own index; there are few branches. */
 function branches(scope: AuditScope, columns: Prisma.Sql, read: AuditRead, matching: Prisma.Sql[], limit: number): Prisma.Sql {
   const { filter, before, after } = read;
   const conditions = Prisma.join(
@@ -157,7 +143,6 @@ async function conditionsOf(scope: AuditScope, { author, ip, types, words }: Aud
   ];
 }
 
-/** One expression for all words: each entry is converted to lower-case text once, not once for each word. */
 function wordsCondition(words: string[], isShown: Prisma.Sql): Prisma.Sql {
   const patterns = words.map((word) => Prisma.sql`lower(${`%${word.replace(/[\\%_]/g, "\\$&")}%`})`);
   const text = Prisma.sql`concat_ws(E'\n', e.data::text, e.type, e.client_id, CASE WHEN ${isShown} THEN e.user_agent END)`;
@@ -182,7 +167,6 @@ function typeCondition(types: string[]): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(parts, " OR ")})`;
 }
 
-/** In a person's own log, hides the address, browser and token of other actors. */
 function hideOtherActors(row: AuditRow, userId: string): AuditRow {
   return row.actorId === userId ? row : { ...row, ip: null, userAgent: null, token: null, isTokenGone: null };
 }

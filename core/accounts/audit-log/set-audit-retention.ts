@@ -6,11 +6,7 @@ import { type AuditRetention, LEAST_KEEP_DAYS, MOST_KEEP_DAYS, RETENTION_KEY } f
 import { db } from "../../db.ts";
 import { invalidRequest } from "../../errors.ts";
 
-/**
- * Sets how long the contents of the log are kept: 90 to 3,660 days, or forever. Housekeeping removes older ones within the
- * hour; positions in the chain stay.
- * @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required` (S113)
- */
+/** Requires recent authentication (S113). Positions in the chain stay. */
 export async function setAuditRetention(actor: Actor, { keepDays }: AuditRetention, from: RequestOrigin): Promise<void> {
   const isPossible =
     Number.isInteger(keepDays) && (keepDays as number) >= LEAST_KEEP_DAYS && (keepDays as number) <= MOST_KEEP_DAYS;

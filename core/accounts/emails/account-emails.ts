@@ -1,7 +1,6 @@
 import { env } from "#core/env.ts";
 import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 
-/** To a new address: the link that creates the account. */
 export function signUpEmail({ username, token }: { username: string; token: string }): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`Confirm your e-mail address for ${BRAND_NAME}`, username, [
@@ -11,7 +10,7 @@ export function signUpEmail({ username, token }: { username: string; token: stri
   ]);
 }
 
-/** To the owner of an address with which somebody tries to sign up again; the page does not reveal this (S115). */
+/** The page does not reveal that the address has an account (S115). */
 export function accountExistsEmail({ username }: { username: string }): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`You already have a ${BRAND_NAME} account`, username, [
@@ -22,7 +21,6 @@ export function accountExistsEmail({ username }: { username: string }): EmailCon
   ]);
 }
 
-/** To the new address: the link that confirms it. */
 export function confirmAddressEmail({ username, token }: { username: string; token: string }): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`Confirm your new e-mail address for ${BRAND_NAME}`, username, [
@@ -32,7 +30,7 @@ export function confirmAddressEmail({ username, token }: { username: string; tok
   ]);
 }
 
-/** To an address that has an account and that another account wants; the page does not reveal this (S115). */
+/** The page does not reveal that the address has an account (S115). */
 export function addressInUseEmail({ username }: { username: string }): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`Your address cannot be used for another ${BRAND_NAME} account`, username, [
@@ -43,7 +41,6 @@ export function addressInUseEmail({ username }: { username: string }): EmailCont
 
 type Change = { username: string; newEmail: string };
 
-/** To the current address when a change is requested, while it can still be stopped. */
 export function emailChangeRequestedEmail({ username, newEmail }: Change): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
     `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when somebody who is signed in to your account opens the link sent there and confirms it.`,
@@ -51,7 +48,6 @@ export function emailChangeRequestedEmail({ username, newEmail }: Change): Email
   ]);
 }
 
-/** To the former address, after the change. */
 export function emailChangedEmail({ username, newEmail }: Change): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} e-mail address was changed`, username, [
     `The address of your account "${username}" is now ${newEmail}. This is the last e-mail that we send to this address.`,
@@ -59,7 +55,6 @@ export function emailChangedEmail({ username, newEmail }: Change): EmailContent 
   ]);
 }
 
-/** With the link for replacing a forgotten password. */
 export function resetPasswordEmail({ username, token }: { username: string; token: string }): EmailContent {
   return composeEmail(`Choose a new ${env().BRAND_NAME} password`, username, [
     "Open this link to choose a new password. It works once, within one hour:",
@@ -68,7 +63,6 @@ export function resetPasswordEmail({ username, token }: { username: string; toke
   ]);
 }
 
-/** Sent after every change of a password, so that the owner notices a change by somebody else. */
 export function passwordChangedEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} password was changed`, username, [
     "Your password was just changed, and your other sessions were ended.",
@@ -76,7 +70,6 @@ export function passwordChangedEmail({ username }: { username: string }): EmailC
   ]);
 }
 
-/** Sent after an account without a password got one: it is a new way to sign in. */
 export function passwordSetEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} account now has a password`, username, [
     "A password was just set for your account, which had none, and your other sessions were ended.",

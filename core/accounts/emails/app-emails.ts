@@ -4,7 +4,6 @@ import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 type App = { id: string; name: string; clientId: string };
 type Organization = { name: string; fullName: string };
 
-/** To operators: an organization requests a privilege that only they can grant. */
 export function privilegeRequestEmail({ name, clientId }: App, organization: Organization): EmailContent {
   return composeEmail(`${organization.name} requests token exchange`, "there", [
     `The organization ${organization.fullName} (${organization.name}) requests permission for its app ${name} to get tokens for its members by token exchange. With this privilege, anyone who has the app's secret can act for any member within the organization.`,
@@ -13,7 +12,6 @@ export function privilegeRequestEmail({ name, clientId }: App, organization: Org
   ]);
 }
 
-/** To the organization's administrators: their request was granted. */
 export function privilegeGrantedEmail({ id, name }: App, organization: Organization): EmailContent {
   return composeEmail(`${name} can now get tokens for members of ${organization.name}`, "there", [
     `The operator has allowed the app ${name} to get tokens for members of ${organization.fullName} by token exchange. The app's page shows the token duration and the scopes, and has a command to try it:`,
@@ -24,7 +22,6 @@ export function privilegeGrantedEmail({ id, name }: App, organization: Organizat
 
 type Burst = { appId: string; name: string; issued: number; refused: number; minutes: number };
 
-/** To an organization's administrators: one of their apps exchanges more tokens than usual. */
 export function exchangeBurstEmail(burst: Burst, organization: { name: string; fullName: string }): EmailContent {
   const { appId, name, issued, refused, minutes } = burst;
   const base = `/organizations/${encodeURIComponent(organization.name)}`;

@@ -16,7 +16,6 @@ export function invitationEmail({ organization, invitedBy, role, token }: Invite
 
 type HandedOver = { recipientName: string; by: string; organization: string };
 
-/** To the new administrator. */
 export function handedOverEmail({ recipientName, by, organization }: HandedOver): EmailContent {
   return composeEmail(`You are now an administrator of ${organization} on ${env().BRAND_NAME}`, recipientName, [
     `${by} has transferred the organization ${organization} to you and made you an administrator.`,
@@ -26,7 +25,7 @@ export function handedOverEmail({ recipientName, by, organization }: HandedOver)
 
 type App = { id: string; name: string };
 
-/** To an organization's administrators: a former administrator knows the secrets or keys of apps that act for its members. */
+/** A former administrator knows the secrets of apps that act for the members. */
 export function heldSecretEmail(
   apps: readonly App[],
   holder: string,
@@ -54,11 +53,9 @@ export function heldSecretEmail(
 type Deleted = {
   recipientName: string;
   organization: string;
-  /** Undefined if the operator's command did it. */
   by: string | undefined;
 };
 
-/** To its former administrators, so that they do not find out only when something stops working. */
 export function organizationDeletedEmail({ recipientName, organization, by }: Deleted): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`The organization ${organization} was deleted`, recipientName, [

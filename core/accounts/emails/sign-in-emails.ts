@@ -1,7 +1,6 @@
 import { env } from "#core/env.ts";
 import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 
-/** Sent after each change of how a user signs in, so that they notice if somebody else made it. */
 export function secondStepChangedEmail({ username, change }: { username: string; change: string }): EmailContent {
   return composeEmail(`How you sign in to ${env().BRAND_NAME} has changed`, username, [
     change,
@@ -9,7 +8,6 @@ export function secondStepChangedEmail({ username, change }: { username: string;
   ]);
 }
 
-/** Sent when the attempts at the second step run out. */
 export function secondStepFailedEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Somebody could not finish signing in to ${env().BRAND_NAME} as you`, username, [
     "Somebody passed the first step of signing in as you, with your password or a linked account, and then entered a wrong code several times. They got no further.",
@@ -26,7 +24,6 @@ export function recoveryCodeUsedEmail({ username, left }: { username: string; le
   ]);
 }
 
-/** Sent after an operator has removed the second step. */
 export function secondStepResetEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Your second step for signing in to ${env().BRAND_NAME} was removed`, username, [
     "An operator of this service has removed your passkeys, your authenticator app and your recovery codes. You now sign in without a second step.",
@@ -37,14 +34,12 @@ export function secondStepResetEmail({ username }: { username: string }): EmailC
 
 type About = {
   username: string;
-  /** The provider, and the account's name there. */
   provider: string;
   displayName: string;
-  /** Whether users sign in with it; an organization's issuer only proves membership. */
+  /** An organization's issuer only proves membership. */
   isSignInMethod: boolean;
 };
 
-/** Sent after every link, so that the owner notices if somebody else added a way to sign in. */
 export function identityLinkedEmail({ username, provider, displayName, isSignInMethod }: About): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`${provider} is linked to your ${BRAND_NAME} account`, username, [

@@ -1,10 +1,8 @@
 import { type Db, db, pool } from "#core/db.ts";
 
-/** The public profile of a user or an organization, visible to everybody at `/<handle>`. */
 export type Owner = {
   kind: "user" | "organization";
   id: string;
-  /** The handle, as its owner spells it. */
   handle: string;
   fullName: string;
   website: string | null;
@@ -12,7 +10,6 @@ export type Owner = {
   createdAt: Date;
 };
 
-/** Finds the owner of a handle, in any spelling; undefined if there is none, or it is a disabled user. */
 export async function findOwner(handle: string, tx: Db = db()): Promise<Owner | undefined> {
   if (handle.length > 100 || handle.includes("\0")) return undefined;
   const row = await tx.handle.findUnique({ where: { handle: handle.toLowerCase() } });
@@ -37,8 +34,7 @@ function toOwner(kind: Owner["kind"], handle: string, row: Omit<Owner, "kind" | 
 }
 
 /**
- * Locks an owner while something is created under their name: a deletion of the owner waits, and then also deletes the new
- * object. A foreign key cannot do that, since an owner is a user or an organization.
+ * An owner is a user or an organization, so a foreign key cannot lock an owner.
  * @returns false if the owner was deleted or disabled meanwhile
  */
 export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string | null }): Promise<boolean> {
@@ -50,13 +46,9 @@ export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string
 }
 
 const RESULTS_MAX = 20;
-// No handle is longer than this.
 const HANDLE_MAX_CHARACTERS = 100;
 
-/**
- * Users and organizations whose handle begins with a text, in the order of their handles: public data only. Disabled users are
- * left out. The range condition uses the index under any collation; `starts_with` is the exact condition.
- */
+/** The range condition uses the index under any collation. `starts_with` is the exact condition. */
 export async function searchHandles(
   prefix: string,
   { kind, limit = RESULTS_MAX }: { kind?: Owner["kind"]; limit?: number } = {},

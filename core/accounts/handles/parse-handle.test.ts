@@ -6,7 +6,6 @@ import { parseHandle } from "./parse-handle.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The first segments of the URLs that a folder's files serve: Next's pages, static files. */
 function segmentsOf(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith("_") || entry.name.startsWith("[")) return [];
@@ -15,7 +14,6 @@ function segmentsOf(folder: string): string[] {
   });
 }
 
-/** The first segments of paths written in source code. */
 function pathsIn(folder: string): string[] {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((name) =>
     /(?<!\.test)\.ts$/.test(name),
@@ -35,7 +33,6 @@ describe("S139 reserved names", () => {
     },
   );
 
-  // For the API's own URLs see api/reserved-names.test.ts.
   test("are compared with a scan that finds the URLs of the pages and of the server", () => {
     expect(segmentsOf("app")).toEqual(expect.arrayContaining(["login", "settings"]));
     expect(pathsIn("server")).toEqual(expect.arrayContaining(["healthz", "readyz"]));

@@ -12,14 +12,9 @@ const SHAPE = /^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$/;
 // Endings that mean something to git, feeds and content negotiation.
 const MISLEADING_ENDING = /\.(git|atom|rss|json|html|xml|txt|js|css|map|ico|png|svg|wiki)$/;
 
-/** A handle as its owner spells it, and its lower-case form, which is unique. */
 export type HandleName = { spelled: string; canonical: string };
 
-/**
- * Parses the username of a user or the name of an organization (S139): 2–39 characters, which are letters and digits with
- * single `.`, `_` or `-` between them; not reserved, and not in the form of our ids, since some URLs accept either (S101).
- * @throws ServiceError `invalid_request`
- */
+/** S139. Excludes the form of our ids, since some URLs accept either (S101). */
 export function parseHandle(value: unknown, field: string): HandleName {
   const spelled = plainText(field, value, 1_000).trim();
   const canonical = spelled.toLowerCase();
@@ -43,10 +38,7 @@ function isReserved(canonical: string): boolean {
   );
 }
 
-/**
- * Names that no user or organization can have (S139), in lower case. First all our URLs, current and planned, since profiles are
- * at `/<handle>`; then words with which somebody could impersonate the service; then names that break programs.
- */
+/** Names are in lower case (S139). */
 const routes = `
   _next accept account accounts activate activity admin administrator api apps assets auth authorize avatars
   badges billing blog bucket buckets callback changelog chat cimd collections community confirm connect consent contact
@@ -72,11 +64,7 @@ const troublesome = `
 
 const reservedHandles: ReadonlySet<string> = new Set(`${routes} ${impersonation} ${troublesome}`.trim().split(/\s+/));
 
-/**
- * Claims a handle for a new user or organization, in the transaction that creates it. If two transactions claim the same
- * handle, the second waits for the first, and fails once that is committed.
- * @throws ServiceError `conflict`
- */
+/** Call this function in the transaction that creates the owner. */
 export async function claimHandle(
   tx: Db,
   { canonical, spelled }: HandleName,

@@ -81,7 +81,6 @@ test("S135 a user who stops being an administrator while the issuer responds cha
   await expect(updateIdentityProvider(admin.actor, slug, { name: "Mine" }, from)).rejects.toMatchObject({ code: "forbidden" });
   expect((await db().identityProvider.findUniqueOrThrow({ where: { id } })).name).toBe(name);
 
-  // A provider that was deleted in the meantime stays deleted.
   whileAsked(() => removeIdentityProvider(owner.actor, slug, from));
   await expect(updateIdentityProvider(owner.actor, slug, { name: "Ours" }, from)).rejects.toMatchObject({ code: "not_found" });
 });

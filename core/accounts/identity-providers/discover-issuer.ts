@@ -2,25 +2,20 @@ import * as oauth from "oauth4webapi";
 import { invalidRequest, type ServiceError } from "../../errors.ts";
 import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
 
-/** Signature algorithms with a public key. `none` is unsigned, and with HS256 the client secret would be the key (S41). */
+/** With HS256, the client secret would be the key (S41). */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 
-/** An issuer's metadata changes rarely; its keys are fetched again whenever one is missing. */
 const FRESH_MILLISECONDS = 10 * 60 * 1000;
 const CACHE_MAX_ISSUERS = 200;
 
 type CachedIssuer = { metadata: oauth.AuthorizationServer; keys: oauth.JWKSCacheInput; until: number };
 const cache = new Map<string, CachedIssuer>();
 
-/** An issuer's metadata from discovery, and the cache of its keys. */
 type DiscoveredIssuer = Pick<CachedIssuer, "metadata" | "keys">;
 
 /**
- * Reads an issuer's `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 §4) and checks that it has everything that
- * a sign-in needs.
- * @param isFresh ignores the cache, as required when a provider is saved
- * @throws ServiceError `invalid_request` with the field `issuer` and the reason
- * @throws ProviderUnreachable
+ * OpenID Connect Discovery 1.0 §4.
+ * @param isFresh ignores the cache
  */
 export async function discoverIssuer(
   { issuer, orgId }: { issuer: string; orgId: string | null },
@@ -54,7 +49,7 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) requireAddress(published, name);
   if (published.userinfo_endpoint !== undefined) requireAddress(published, "userinfo_endpoint");
   const offered = published.id_token_signing_alg_values_supported;
-  // If the list is missing, RS256 applies, which every issuer must support (OpenID Connect Discovery 1.0 §3).
+  // If the list is missing, RS256 applies (OpenID Connect Discovery 1.0 §3).
   const accepted = (Array.isArray(offered) ? offered : ["RS256"]).filter((algorithm) => ALGORITHMS.includes(algorithm));
   if (accepted.length === 0) throw refuse("it signs ID tokens with none of the supported algorithms");
   const challenges = published.code_challenge_methods_supported;
@@ -64,7 +59,7 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
 
 type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "userinfo_endpoint";
 
-/** A browser is sent to the authorization endpoint, so it must be a web address, never `javascript:` or a file. */
+/** A browser is sent there, so `javascript:` must be refused. */
 function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
   const value = published[name];
   if (typeof value !== "string") throw refuse(`its discovery document has no ${name}`);

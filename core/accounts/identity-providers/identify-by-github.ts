@@ -6,10 +6,8 @@ import { codeVerifierOf, type Flow } from "./sign-in-flow.ts";
 import { shownText, UnacceptableResponse, type UpstreamIdentity } from "./upstream-identity.ts";
 
 /**
- * Turns GitHub's authorization response into an identity. GitHub is plain OAuth 2 without an ID token, so the code ties the
- * response to the request: only our client with its secret and this browser's verifier can redeem it. The user is identified by
- * the number of their account, since a login can be given up and taken by somebody else.
- * @throws errors of oauth4webapi, UnacceptableResponse, ProviderUnreachable
+ * Only the code and the verifier tie the response to the request. Users are identified by number, because somebody else can take
+ * a former login.
  */
 export async function identifyByGithub(
   provider: IdentityProvider,
@@ -68,7 +66,6 @@ function primaryVerified(addresses: unknown): string | null {
   return typeof found?.email === "string" ? found.email : null;
 }
 
-/** GitHub's endpoints; on a GitHub Enterprise Server the API is below `/api/v3`. */
 export function githubEndpoints(issuer: string) {
   const base = issuer.replace(/\/$/, "");
   const api = base === "https://github.com" ? "https://api.github.com" : `${base}/api/v3`;

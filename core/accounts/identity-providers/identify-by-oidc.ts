@@ -8,11 +8,7 @@ import { isStorableSubject, shownText, UnacceptableResponse, type UpstreamIdenti
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/**
- * Turns an OpenID provider's authorization response into an identity. Checks `iss` (RFC 9207) and `state`, the code with its
- * PKCE verifier, then the ID token by OpenID Connect Core §3.1.3.7, including its signature.
- * @throws errors of oauth4webapi, UnacceptableResponse, ProviderUnreachable
- */
+/** Checks `iss` (RFC 9207), `state`, the PKCE verifier and the ID token (OpenID Connect Core §3.1.3.7). */
 export async function identifyByOidc(
   provider: IdentityProvider,
   parameters: URLSearchParams,
@@ -38,7 +34,7 @@ export async function identifyByOidc(
     expectedNonce: nonceOf(flow),
     requireIdToken: true,
   });
-  // TLS alone is not enough: the server that terminates it at the provider is not always the one that signs.
+  // The provider may terminate TLS on another server than the one that signs.
   await oauth.validateApplicationLevelSignature(metadata, response, {
     ...options,
     [oauth.customFetch]: withoutCostlyKeys(fetchFrom(provider)),
@@ -56,7 +52,7 @@ export async function identifyByOidc(
   }
 }
 
-/** Fetches key sets without the keys that take too long to verify with: any organization's administrator may name an issuer (S137). */
+/** Any organization's administrator may name an issuer with keys that take too long to verify with (S137). */
 function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetchKeys {
   return async (...asked) => {
     const response = await fetchKeys(...asked);
@@ -72,7 +68,7 @@ function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetc
 
 function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
   const { sub, email, email_verified, preferred_username, name, auth_time } = claims;
-  // Strictly true: a missing value, or the string "true" that some providers send, cannot be relied on.
+  // Some providers send the string "true", which cannot be relied on.
   const verified = email_verified === true && typeof email === "string" ? email : null;
   return {
     subject: sub as string,

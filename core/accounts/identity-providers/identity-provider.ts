@@ -3,15 +3,12 @@ import { type Db, db } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { notFound } from "#core/errors.ts";
 
-/** A service at which users prove their identity. The client secret stays sealed until a request needs it. */
 export type IdentityProvider = {
   id: string;
-  /** Part of its redirect URI. */
   slug: string;
   /**
-   * The organization whose administrators added it; null for one that the operator trusts. An organization's provider only
-   * proves membership to that organization. Nobody signs in with it: its administrators could otherwise sign in as any of their
-   * members (decision 042).
+   * Null for one that the operator trusts. Nobody signs in with an organization's provider, whose administrators could sign in as
+   * any member (decision 042).
    */
   orgId: string | null;
   kind: ProviderKind;
@@ -31,12 +28,12 @@ export function clientSecretOf({ sealedClientSecret }: IdentityProvider): string
   return sealedClientSecret ? unseal(SECRET_PURPOSE, sealedClientSecret) : undefined;
 }
 
-/** The redirect URI of a provider. Each has its own, so that a response cannot pass for another's (RFC 9700 §4.4.2.2). */
+/** Each provider has its own redirect URI, so that a response cannot pass for another's (RFC 9700 §4.4.2.2). */
 export function redirectUriOf(slug: string): string {
   return `${env().ORIGIN}/login/with/${slug}/callback`;
 }
 
-/** The slug of an organization's provider. It is known before the provider exists, since the issuer needs the redirect URI first. */
+/** The slug is known before the provider exists, because the issuer needs the redirect URI first. */
 export function organizationSlug(orgId: string): string {
   return `org-${orgId}`;
 }
@@ -45,19 +42,14 @@ export function isOrganizationSlug(slug: string): boolean {
   return slug.startsWith("org-");
 }
 
-/** `oidc`: any issuer with discovery; `google`: the same with known values; `github`: plain OAuth 2 and an API. */
 export const providerKinds = ["oidc", "google", "github"] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
 type KindDefaults = {
   name: string;
-  /** Undefined if it must be given. */
   issuer?: string;
   scopes: readonly string[];
-  /**
-   * Whether it can reauthenticate a user on request and reports the time (`max_age`, `auth_time`; OpenID Connect Core
-   * §3.1.2.1). Google and GitHub cannot: they only let users choose an account again.
-   */
+  /** Supports `max_age` and `auth_time` (OpenID Connect Core §3.1.2.1), which Google and GitHub do not. */
   canReauthenticate: boolean;
 };
 
@@ -72,17 +64,14 @@ export const kindDefaults: Record<ProviderKind, KindDefaults> = {
   github: { name: "GitHub", issuer: "https://github.com", scopes: ["read:user", "user:email"], canReauthenticate: false },
 };
 
-/** Lower-case letters, digits and single hyphens, since a slug is part of a URL; an organization's is `org-` and its id. */
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const SLUG_MAX_CHARACTERS = 40;
 
-/** Finds a provider by the slug in its URLs, even if disabled. */
 export async function findIdentityProvider(slug: string, tx: Db = db()): Promise<IdentityProvider | undefined> {
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) return undefined;
   return ((await tx.identityProvider.findUnique({ where: { slug } })) ?? undefined) as IdentityProvider | undefined;
 }
 
-/** @throws ServiceError `not_found` */
 export async function requireIdentityProvider(slug: string, tx: Db = db()): Promise<IdentityProvider> {
   const provider = await findIdentityProvider(slug, tx);
   if (!provider) throw notFound("Identity provider");

@@ -47,7 +47,6 @@ describe("an identity that is not linked yet", () => {
     expect(await findPendingIdentity(token, undefined)).toMatchObject({ choice: "sign-in-first", hasAccount: true });
     await expect(signUpWithIdentity(token, { username: freshName("x") }, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listLinkedIdentities(victim.id)).toEqual([]);
-    // Once the account's owner has signed in, they are asked, and may link the identity.
     expect(await findPendingIdentity(token, victim.actor)).toMatchObject({ choice: "link" });
     await expect(linkIdentity(staleActor(victim.actor), token, from)).rejects.toMatchObject({
       code: "reauthentication_required",
@@ -84,9 +83,7 @@ describe("linking, unlinking and reauthenticating", () => {
       step: "failed",
       reason: "of-another",
     });
-    // The owner has not signed in, as their organizations may require.
     expect(await listLinkedIdentities(owner.id)).toMatchObject([{ lastUsedAt: new Date(0) }]);
-    // Two at the same time: one succeeds.
     as(freshName("race"));
     const tokens = [
       await pendingToken(one, { person: thief, intent: "link" }),
@@ -213,7 +210,6 @@ describe("linking, unlinking and reauthenticating", () => {
       return { session, token: entered.outcome.token };
     };
     const now = Math.floor(Date.now() / 1000);
-    // A browser that is signed in at the provider comes back without a prompt.
     for (const told of [undefined, now - 3600, 1e20]) {
       const { session } = await provedFor(told);
       expect([told, isRecentlyAuthenticated(session)]).toEqual([told, false]);
@@ -225,7 +221,6 @@ describe("linking, unlinking and reauthenticating", () => {
     const again = await provedFor(undefined, old.token);
     expect([again.session.id, isRecentlyAuthenticated(again.session)]).toEqual([old.session.id, false]);
     expect(isRecentlyAuthenticated((await provedFor(now)).session)).toBe(true);
-    // A password that was entered a moment ago still counts.
     const { session } = await provedFor(now - 3600, person.token);
     expect(session).toMatchObject({ id: person.actor.sessionId, methods: ["pwd"] });
     expect(isRecentlyAuthenticated(session)).toBe(true);

@@ -11,16 +11,12 @@ import { linkIsGone, useOneTimeToken } from "../one-time-token.ts";
 import { lockLiveUser } from "../users/find-user.ts";
 import type { ProviderKind } from "./identity-provider.ts";
 
-/** Nobody needs more linked identities than this. */
 const IDENTITIES_MAX = 30;
 
 /**
- * Links a pending identity to the signed-in user, who has confirmed it and authenticated recently (S113): it is a new way to sign in to
- * their account, so they get an email.
+ * See S113.
  * @param token from `pendingIdentityCookie`
  * @returns the path to continue to, and the provider's name
- * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an issuer of an organization of which the user is not a member),
- * `conflict`
  */
 export async function linkIdentity(actor: Person, token: string, from: RequestOrigin): Promise<{ next: string; name: string }> {
   const { userId } = actor;
@@ -64,7 +60,6 @@ export async function requireLiveProvider(tx: Db, id: string) {
 
 type Linkable = { providerId: string; subject: string; displayName: string };
 
-/** @throws ServiceError `conflict` if it is already linked to a user */
 export async function insertIdentity(tx: Db, userId: string, { providerId, subject, displayName }: Linkable): Promise<void> {
   const { count } = await tx.linkedIdentity.createMany({
     data: [{ id: newId(), userId, providerId, subject, displayName }],
@@ -73,11 +68,7 @@ export async function insertIdentity(tx: Db, userId: string, { providerId, subje
   if (count === 0) throw conflict(`${displayName} is already linked to an account here.`);
 }
 
-/**
- * Unlinks an identity, unless it is the last way to sign in.
- * @throws ServiceError `reauthentication_required` (S113), `not_found` (also another user's), `conflict` for the last sign-in
- * method
- */
+/** See S113. */
 export async function unlinkIdentity(actor: Person, identityId: string, from: RequestOrigin): Promise<{ name: string }> {
   const { userId } = actor;
   await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });
@@ -126,7 +117,6 @@ export type LinkedIdentity = {
 // More than IDENTITIES_MAX, so the list is complete.
 const LIST_MAX_ROWS = 100;
 
-/** The identities of a user, in the order in which they were linked. */
 export async function listLinkedIdentities(userId: string): Promise<LinkedIdentity[]> {
   const rows = await db().linkedIdentity.findMany({
     where: { userId },
@@ -150,11 +140,10 @@ export async function listLinkedIdentities(userId: string): Promise<LinkedIdenti
   }));
 }
 
-/** The ways in which a user can sign in. */
 type SignInMethods = {
   hasPassword: boolean;
   passkeys: number;
-  /** Identities at the operator's enabled providers. Nobody signs in with an organization's issuer. */
+  /** Nobody signs in with an organization's issuer. */
   identities: number;
 };
 
@@ -168,22 +157,14 @@ export async function signInMethods(userId: string, tx: Db = db()): Promise<Sign
   return row ?? { hasPassword: false, passkeys: 0, identities: 0 };
 }
 
-/**
- * Called after a sign-in method was removed: throws if that was the last one, so that the transaction is undone. The caller has
- * locked the user.
- * @throws ServiceError `conflict`
- */
+/** Call this function after the removal, with the user locked. If it throws, the transaction undoes the removal. */
 export async function requireSignInMethod(userId: string, tx: Db): Promise<void> {
   const { hasPassword, passkeys, identities } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0 || identities > 0) return;
   throw conflict("This is your only way to sign in. Set a password, add a passkey or link another account first.");
 }
 
-/**
- * Reauthentication with a provider (S113) is only for users with neither password nor passkey. It proves less: a person at an
- * unlocked machine may find its owner already signed in at the provider.
- * @throws ServiceError `forbidden`
- */
+/** A person at an unlocked machine may find its owner already signed in at the provider (S113). */
 export async function requireProvidersOnly(userId: string, tx: Db = db()): Promise<void> {
   const { hasPassword, passkeys } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0) {

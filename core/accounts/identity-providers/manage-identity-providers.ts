@@ -17,16 +17,12 @@ import {
 } from "./identity-provider.ts";
 import * as parse from "./parse-identity-provider.ts";
 
-/** More buttons would not help anybody to sign in. */
 const PROVIDERS_MAX = 20;
 
 export type NewIdentityProvider = {
-  /** The organization that owns it, which may only use an `oidc` issuer; null for the operator's. */
   orgId: string | null;
   kind: string;
-  /** Part of the redirect URI; an organization's is derived from its id. */
   slug?: string;
-  /** The button's text; the name of the kind unless given. */
   name?: string;
   issuer?: string;
   clientId: string;
@@ -36,11 +32,6 @@ export type NewIdentityProvider = {
   isSignUpAllowed?: boolean;
 };
 
-/**
- * Adds an identity provider: the operator's for signing in, or an organization's own issuer. Its discovery document is read first; GitHub
- * has none.
- * @throws ServiceError `forbidden`, `reauthentication_required`, `invalid_request` or `conflict` with the field
- */
 export async function addIdentityProvider(
   actor: Actor,
   input: NewIdentityProvider,
@@ -87,17 +78,16 @@ function taken(orgId: string | null): ServiceError {
     : conflict("The organization already has an issuer. Remove it first.", "issuer");
 }
 
-/** Absent values stay unchanged. Slug, kind and issuer never change, because a linked `sub` belongs to one issuer. */
+/** A linked `sub` belongs to one issuer, so slug, kind and issuer never change. */
 type IdentityProviderChanges = {
   name?: string;
   clientId?: string;
-  /** An empty text keeps the current one: it is never shown, so it cannot be sent back. */
+  /** An empty text keeps the current secret, which is never shown. */
   clientSecret?: string;
   scopes?: readonly string[];
   isSignUpAllowed?: boolean;
 };
 
-/** @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`, `invalid_request` with the field */
 export async function updateIdentityProvider(
   actor: Actor,
   slug: string,
@@ -130,16 +120,10 @@ export async function updateIdentityProvider(
   });
 }
 
-/**
- * Stops all use of a provider until it is enabled again; linked identities stay linked. A provider that is already disabled stays
- * unchanged.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
 export async function disableIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<void> {
   await setDisabled(actor, slug, new Date(), from);
 }
 
-/** @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
 export async function enableIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<void> {
   await setDisabled(actor, slug, null, from);
 }
@@ -162,15 +146,11 @@ async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, 
   });
 }
 
-/**
- * Deletes a provider with its linked identities. Users without another sign-in method can set a password through an email.
- * @returns how many identities were linked to it
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`; `conflict` while the organization requires it
- */
+/** @returns how many identities were unlinked */
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
   return db().$transaction(async (tx) => {
     const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
-    // Until the transaction ends, nobody can link an identity to it, and the organization cannot start to require it.
+    // Until the transaction ends, nobody can link an identity, and the organization cannot start to require the provider.
     await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR UPDATE`;
     if (orgId !== null && (await tx.organization.count({ where: { id: orgId, requiredProviderId: id } })) > 0) {
       throw conflict("The organization requires this issuer. Disable the requirement first.");
@@ -183,12 +163,7 @@ export async function removeIdentityProvider(actor: Actor, slug: string, from: R
   });
 }
 
-/**
- * Requests an issuer's discovery document before the provider is saved, so that a mistake is found now and not by the first
- * user who signs in.
- * @returns the issuer exactly as it names itself: its tokens contain this value
- * @throws ServiceError `invalid_request` on `issuer`: unreachable, a forbidden address, another issuer, an unusable document
- */
+/** @returns the issuer as its tokens name it */
 async function checkProvider(kind: ProviderKind, issuer: string, orgId: string | null): Promise<string> {
   if (kind === "github") return issuer;
   try {
@@ -200,21 +175,12 @@ async function checkProvider(kind: ProviderKind, issuer: string, orgId: string |
   }
 }
 
-/**
- * Requires the right to configure identity providers. For the service, operators have it; for an organization, its administrators
- * and operators. It is checked before an issuer's document is requested, and again when the row is written: an issuer may
- * take seconds to answer, and the right may be gone by then (S135).
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
+/** The right may be gone after a slow request, so it is checked again when the row is written (S135). */
 async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db = db()): Promise<void> {
   if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Identity provider", tx });
   else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization", tx });
 }
 
-/**
- * A provider that the actor may change.
- * @throws ServiceError as `requireProviderRight`
- */
 async function requireProviderManager(actor: Actor, slug: string, tx: Db = db()): Promise<IdentityProvider> {
   const provider = await requireIdentityProvider(slug, tx);
   await requireProviderRight(actor, provider.orgId, tx);
@@ -223,11 +189,9 @@ async function requireProviderManager(actor: Actor, slug: string, tx: Db = db())
 
 export type ListedIdentityProvider = Omit<IdentityProvider, "sealedClientSecret"> & {
   hasSecret: boolean;
-  /** Number of linked identities. */
   linked: number;
 };
 
-/** The operator's providers, in the order of their buttons. @throws ServiceError `forbidden` */
 export async function listIdentityProviders(actor: Actor): Promise<ListedIdentityProvider[]> {
   await requirePermission(actor, "installation.operate", null, { what: "Service" });
   const rows = await db().identityProvider.findMany({
@@ -244,10 +208,8 @@ export async function listIdentityProviders(actor: Actor): Promise<ListedIdentit
   }));
 }
 
-/** The content of a button. */
 export type OfferedProvider = { slug: string; name: string; kind: ProviderKind };
 
-/** The operator's enabled providers, with which anybody may sign in. */
 export async function listOfferedProviders(): Promise<OfferedProvider[]> {
   const rows = await db().identityProvider.findMany({
     where: { orgId: null, disabledAt: null },

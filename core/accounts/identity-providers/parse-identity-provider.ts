@@ -26,7 +26,6 @@ export function parseKind(value: unknown): ProviderKind {
   return kind;
 }
 
-/** @throws ServiceError `invalid_request` on `slug` */
 export function parseSlug(value: unknown): string {
   const slug = plainText("slug", value, 1_000).trim();
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) {
@@ -43,10 +42,7 @@ export function parseProviderName(value: unknown, kind: ProviderKind): string {
   return displayText("name", text, { maxCharacters: PROVIDER_NAME_MAX_CHARACTERS });
 }
 
-/**
- * An issuer identifier: https, no query, no fragment (OpenID Connect Discovery 1.0 §3).
- * @throws ServiceError `invalid_request` on `issuer`
- */
+/** OpenID Connect Discovery 1.0 §3. */
 export function parseIssuer(value: unknown, kind: ProviderKind): string {
   const text = plainText("issuer", value ?? "", ISSUER_MAX_CHARACTERS * 2).trim() || kindDefaults[kind].issuer || "";
   const refuse = (sentence: string) => invalidRequest(sentence, "issuer");
@@ -66,7 +62,6 @@ export function parseClientId(value: unknown): string {
   return credential("clientId", value, "Enter the client ID that the provider gave you.");
 }
 
-/** Undefined when none was given. */
 export function parseClientSecret(value: unknown): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   return credential("clientSecret", value, "Enter the client secret that the provider gave you.");
@@ -78,7 +73,7 @@ function credential(field: string, value: unknown, sentence: string): string {
   return text;
 }
 
-/** OpenID providers always get `openid`; if no scopes are given, the defaults of the kind apply. */
+/** OpenID providers always get `openid`. */
 export function parseProviderScopes(value: readonly string[] | undefined, kind: ProviderKind): string[] {
   if (!value || value.length === 0) return [...kindDefaults[kind].scopes];
   const scopes = [...new Set(kind === "github" ? value : ["openid", ...value])];

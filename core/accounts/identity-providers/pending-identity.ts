@@ -13,19 +13,18 @@ import { insertUser, parseFullName } from "../users/create-user.ts";
 import type { ProviderKind } from "./identity-provider.ts";
 import { insertIdentity, requireLiveProvider } from "./linked-identities.ts";
 
-/** An identity that is not linked to a user yet, and how the visitor can continue. */
 export type PendingIdentity = {
   provider: { slug: string; name: string; kind: ProviderKind; orgId: string | null };
   displayName: string;
   next: string;
 } & (
   | { choice: "link" }
-  /** The visitor must sign in first: an account with the same address is never linked because of the address alone. */
+  /** An account with the same address is never linked because of the address alone. */
   | { choice: "sign-in-first"; hasAccount: boolean; email: string | null }
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
 
-/** The data of the page for a pending identity; undefined if it was used, has expired, its provider is gone, or the user is not a member. */
+/** Undefined also if the user is not a member. */
 export async function findPendingIdentity(token: string, actor: Person | undefined): Promise<PendingIdentity | undefined> {
   const pending = await findOneTimeToken(token, "pending-identity");
   if (!pending || (pending.userId && pending.userId !== actor?.userId)) return undefined;
@@ -46,7 +45,7 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }
 
-/** The user's name at the provider, if it is a valid username here; otherwise empty. It may be taken. */
+/** Empty if the name is not a valid username here. The result may be taken. */
 function suggestedUsername(username: string | null): string {
   try {
     return parseHandle((username ?? "").replaceAll(/[^A-Za-z0-9._-]/g, ""), "username").spelled;
@@ -59,12 +58,8 @@ function suggestedUsername(username: string | null): string {
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 
 /**
- * Creates an account for a pending identity whose provider allows sign-up: it has the email address that the provider
- * verified, and no password.
  * @param token from `pendingIdentityCookie`
  * @param replaces the session token that the browser sent
- * @throws ServiceError `invalid_request` or `conflict` on `username`; `conflict` if the address has an account by now; `gone`,
- * `forbidden`, `rate_limited`
  */
 export async function signUpWithIdentity(
   token: string,

@@ -25,7 +25,6 @@ describe("a linked identity", () => {
     expect(outcome).toMatchObject({ step: "enter", next: "/interaction/uid", outcome: { step: "done", userId: person.id } });
     expect(await listLinkedIdentities(person.id)).toMatchObject([{ displayName: "renamed@upstream.test" }]);
     expect(await auditTrail({ subjectId: person.id })).toEqual(expect.arrayContaining(["linked_identity.link", "user.sign_in"]));
-    // An address alone identifies nobody: this is another person's account there.
     as("mallory", { email: person.email });
     expect((await signInVia(one)).step).toBe("pending");
   });

@@ -20,23 +20,17 @@ import type { UpstreamIdentity } from "./upstream-identity.ts";
 export type Callback = {
   slug: string;
   parameters: URLSearchParams;
-  /** The secret in the browser's cookie. */
   browser: string | undefined;
-  /** The signed-in user. */
   actor: Person | undefined;
-  /** The session token that the browser sent. */
   sessionToken: string | undefined;
 };
 
-/** Why a sign-in at a provider failed; the page has a sentence for each. */
 export type CallbackFailure =
-  /** Not begun in this browser, already answered, or expired: a forged response can only lead to this. */
+  /** A forged response can only lead to this failure. */
   | "expired"
-  /** The user, or an administrator of the provider, refused. */
+  /** The user or the provider's administrator refused. */
   | "cancelled"
-  /** The provider failed. */
   | "failed"
-  /** The response is not a valid proof. */
   | "unacceptable"
   | "unreachable"
   /** The identity is linked to another account here. */
@@ -51,10 +45,7 @@ type CallbackOutcome =
   | AdmittedIdentity
   | { step: "failed"; reason: CallbackFailure; slug: string; next: string; isSignIn: boolean };
 
-/**
- * Accepts a provider's response (RFC 6749 §4.1.2): once, in the browser that started the sign-in, within ten minutes, at the
- * provider's own URL.
- */
+/** RFC 6749 §4.1.2. */
 export async function receiveCallback(callback: Callback, from: RequestOrigin): Promise<CallbackOutcome> {
   const { slug, parameters, browser, actor } = callback;
   const states = parameters.getAll("state");
@@ -75,18 +66,17 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     const identify = provider.kind === "github" ? identifyByGithub : identifyByOidc;
     identity = await identify(provider, parameters, { state, browser });
   } catch (error) {
-    // The error itself is not logged, because it may contain the code or the tokens.
+    // The error may contain the code or the tokens, so it is not logged.
     const { code, message } = error as Error & { code?: string };
     log().info({ provider: slug, code, reason: message }, "a sign-in with an identity provider failed");
     return fail(failureOf(error));
   }
-  // Linking and reauthentication began while a user was signed in, who must still be signed in.
   if (intent !== "sign-in" && (!actor || actor.userId !== request.userId)) return fail("not-you");
   const admitted = await admitIdentity({ ...callback, provider, identity, request }, from);
   return typeof admitted === "string" ? fail(admitted) : admitted;
 }
 
-/** Uses up the request to which a response belongs, unless another browser sent it: knowing a `state` is not enough to end a sign-in. */
+/** Knowing a `state` must not be enough to end another browser's sign-in. */
 async function redeemSignInRequest(
   state: string,
   browser: string,
@@ -115,13 +105,12 @@ function failureOf(error: unknown): CallbackFailure {
   return error.error === "access_denied" ? "cancelled" : "failed";
 }
 
-/** The result for an identity that a provider has proved. */
 type AdmittedIdentity =
-  /** The identity is linked: the user is signed in, or continues with the second step. */
+  /** The user is signed in, or continues with the second step. */
   | { step: "enter"; outcome: SignInOutcome; next: string }
-  /** Linked to the signed-in user; its use was recorded. */
+  /** The identity is the signed-in user's. */
   | { step: "proved"; next: string }
-  /** Not linked yet: the token for `pendingIdentityCookie`, and the page on which the user decides. */
+  /** For `pendingIdentityCookie`. */
   | { step: "pending"; token: string };
 
 type Proved = {
@@ -135,7 +124,7 @@ type Proved = {
 /** Clocks differ: a response may be dated this much before our request. */
 const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
 
-/** Finds the account by provider and subject, never by email address, which may belong to somebody else by now. */
+/** Finds the user by subject, never by an email address, which may belong to somebody else by now. */
 async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
   const { provider, identity, request } = proved;
   const { intent, next, startedAt } = request.data;
@@ -163,16 +152,15 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
     });
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    // Something changed meanwhile: the account was disabled, its session ended, or it now has a password or a passkey.
+    // The account or its session ended meanwhile, or the user now has a password or a passkey.
     if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }
 }
 
 /**
- * Finds the identity's user, and records when the identity was used: an organization that requires sign-in with its own issuer checks
- * that time.
- * @param ownerId the only user whose identity it may be; another user's is neither found nor changed
+ * Organizations that require their own issuer check the recorded time.
+ * @param ownerId the only user whose identity may be found
  */
 async function recordUse(
   tx: Db,
@@ -192,7 +180,7 @@ async function pending(tx: Db, { provider, identity, request }: Proved): Promise
   const { subject, displayName, email, username, fullName } = identity;
   const token = await issueOneTimeToken(tx, {
     purpose: "pending-identity",
-    // Set if a signed-in user began it: only they may link it, although the next user of the browser has the cookie too.
+    // The next user of the browser has the cookie too, and must not link the identity.
     ...(request.userId && { userId: request.userId }),
     subject: newId(),
     data: {
@@ -215,8 +203,7 @@ function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenti
 }
 
 /**
- * The authentication time of a sign-in with a provider, for sensitive changes and the `max_age` of apps (S113). A browser that is
- * signed in at the provider comes back without a prompt, even on an unlocked machine: if that counted as recent, it would bypass
+ * A browser that is signed in at the provider comes back without a prompt. A recent time (S113) would bypass
  * `requireProvidersOnly` and `isProvedSince`.
  */
 async function authenticationTime(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {

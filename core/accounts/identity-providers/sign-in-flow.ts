@@ -3,9 +3,8 @@ import { oneTimeTokenSeconds } from "../one-time-token.ts";
 import { type SiteSessionCookie, siteSessionCookie } from "../sessions/site-session-cookie.ts";
 
 /**
- * The secrets of a sign-in at a provider: `state` is in URLs and logs, `browser` only in a cookie. The nonce and the PKCE
- * verifier are derived from both, so neither is stored: a stolen response is useless in another browser, and so is read access
- * to the database.
+ * `state` is in URLs and logs, `browser` only in a cookie. Nonce and PKCE verifier are derived from both, so neither the database
+ * nor a stolen response is enough.
  */
 export type Flow = { state: string; browser: string };
 
@@ -26,17 +25,16 @@ function derive(purpose: string, { state, browser }: Flow): string {
   return createHmac("sha256", browser).update(`${purpose}\n${state}`).digest("base64url");
 }
 
-/** The secret of a browser with a pending sign-in: only it can use the provider's response (login CSRF, RFC 6749 §10.12). */
+/** Only the browser with this secret can use the provider's response (login CSRF, RFC 6749 §10.12). */
 export function flowCookie(): SiteSessionCookie {
   return cookie("elsewhere", oneTimeTokenSeconds["sign-in-elsewhere"]);
 }
 
-/** Contains the token of an identity that is not linked to any user yet. */
 export function pendingIdentityCookie(): SiteSessionCookie {
   return cookie("pending-identity", oneTimeTokenSeconds["pending-identity"]);
 }
 
-/** Set up like the session's cookie (S111). `Lax`: the provider's redirect back to us is a navigation from another site. */
+/** As the session's cookie (S111). `Lax`, because the provider's redirect is a navigation from another site. */
 function cookie(name: string, maxAge: number): SiteSessionCookie {
   const session = siteSessionCookie();
   return { name: session.name.replace("session", name), options: { ...session.options, maxAge } };

@@ -23,34 +23,28 @@ import { codeChallengeOf, type Flow, nonceOf } from "./sign-in-flow.ts";
 
 const START_LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 
-// The format of `newToken`; a cookie with anything else is not ours.
+// The format of `newToken`.
 const BROWSER_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 export type SignInElsewhere = {
   slug: string;
   intent: ProviderSignInIntent;
-  /** The path on this service to continue to. */
   next: string;
-  /** The browser's secret from an earlier sign-in, if it has one: several may be pending. */
+  /** Several sign-ins may be pending in one browser. */
   browser?: string | undefined;
 };
 
-/**
- * Begins a sign-in at a provider: returns the URL for the browser, and the secret that the browser keeps. Nothing is decided yet:
- * a user lured here first sees the provider's prompt, and then ours.
- * @throws ServiceError `not_found` (also for an organization's issuer to non-members), `unauthorized` (not signed in, where that
- * is required), `reauthentication_required`, `rate_limited`, `unavailable`
- */
+/** An organization's issuer is `not_found` for non-members. */
 export async function startProviderSignIn(
   input: SignInElsewhere,
   actor: Person | undefined,
   from: RequestOrigin,
 ): Promise<{ url: string; browser: string }> {
-  // Only members learn whether an organization has an issuer: anonymous callers are always asked to sign in (S136).
+  // Only members may learn whether an organization has an issuer (S136).
   if (!actor && isOrganizationSlug(input.slug)) throw new ServiceError("unauthorized", "Sign in here first.");
   const provider = await findIdentityProvider(input.slug);
   if (!provider || provider.disabledAt) throw notFound("Identity provider");
-  // Nobody signs in with an organization's issuer; see `IdentityProvider.orgId`.
+  // See `IdentityProvider.orgId`.
   const intent = provider.orgId === null ? input.intent : "link";
   if (intent !== "sign-in") await requireEntitled(provider, intent, actor);
   await consumeAddressThrottle("sign-in-elsewhere", from.ip, START_LIMIT);
@@ -102,7 +96,7 @@ function authorizationUrl(endpoint: string, provider: IdentityProvider, intent: 
   };
   if (provider.kind !== "github") parameters.nonce = nonceOf(flow);
   if (intent === "reauthenticate") {
-    // OpenID Connect Core §3.1.2.1; the response's `auth_time` is checked.
+    // OpenID Connect Core §3.1.2.1.
     if (kindDefaults[provider.kind].canReauthenticate) Object.assign(parameters, { prompt: "login", max_age: "0" });
     else parameters.prompt = "select_account";
   }

@@ -6,14 +6,9 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 
-/** Writes an entry into the organization's log. */
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
-/**
- * Runs one change of an organization or its members in a transaction that locks its row. The permission is checked under the lock: a user
- * who is losing the right at the same moment must not, for example, add an invitation after theirs were revoked.
- * @throws ServiceError `not_found`, and as `requirePermission`
- */
+/** Checked under the lock: a removed administrator must not add an invitation after theirs were revoked. */
 export function changeOrganization<Result>(
   actor: Actor,
   { orgId, action, from }: { orgId: string; action: Extract<Action, `organization.${string}`>; from: RequestOrigin },
@@ -27,9 +22,8 @@ export function changeOrganization<Result>(
 }
 
 /**
- * Serializes changes to the members of one organization: if two administrators remove each other at the same time, one must remain. It is
- * the weakest lock that excludes itself: inserting a membership, whose foreign key reads the row, does not wait for it.
- * @throws ServiceError `not_found`
+ * If two administrators remove each other at the same time, one must remain. A stronger lock would make inserting a membership
+ * wait.
  */
 export async function lockOrganization(tx: Db, orgId: string): Promise<void> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR NO KEY UPDATE`;

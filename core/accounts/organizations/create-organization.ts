@@ -13,23 +13,17 @@ import { insertMembership } from "./membership.ts";
 
 export const ORGANIZATION_NAME_MAX_CHARACTERS = 100;
 
-// Names are scarce: this prevents claiming them by the hundred.
+// Names are scarce.
 const CREATE_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 type NewOrganizationInput = {
-  /** The handle: the name in URLs. */
   name: string;
-  /** The display name; the handle if it is empty. */
   fullName?: string;
   website?: string;
-  /** The first administrator if the operator's command creates it; otherwise the actor. */
+  /** The first administrator if the operator's command creates the organization. */
   ownerId?: string;
 };
 
-/**
- * Creates an organization, with the actor as its administrator.
- * @throws ServiceError `invalid_request`, `conflict`, `rate_limited`
- */
 export async function createOrganization(
   actor: Actor,
   input: NewOrganizationInput,

@@ -8,13 +8,11 @@ import { changeOrganization } from "./change-organization.ts";
 export const visibilities = ["public", "private"] as const;
 type Visibility = (typeof visibilities)[number];
 
-/** The default visibility of an organization's new repositories. @throws ServiceError `forbidden`, `not_found` */
 export async function readDefaultVisibility(actor: Actor, orgId: string): Promise<Visibility> {
   await requirePermission(actor, "organization.manage_defaults", { orgId }, { what: "Organization" });
   return (await isPrivateByDefault(orgId)) ? "private" : "public";
 }
 
-/** @throws ServiceError `forbidden`, `not_found`, `invalid_request` */
 export async function setDefaultVisibility(actor: Actor, orgId: string, wanted: string, from: RequestOrigin): Promise<void> {
   const change = { orgId, action: "organization.manage_defaults", from } as const;
   await changeOrganization(actor, change, async (tx, record) => {
@@ -30,13 +28,12 @@ export async function setDefaultVisibility(actor: Actor, orgId: string, wanted: 
   });
 }
 
-/** It checks no permissions. */
 export async function isPrivateByDefault(orgId: string): Promise<boolean> {
   const organization = await db().organization.findUnique({ where: { id: orgId }, select: { defaultVisibility: true } });
   return organization?.defaultVisibility === "private";
 }
 
-/** The organizations of the list whose new repositories are private by default. It checks no permissions. */
+/** Checks no permissions. */
 export async function findPrivateByDefault(names: readonly string[]): Promise<string[]> {
   const rows = await db().organization.findMany({
     where: { name: { in: [...names] }, defaultVisibility: "private" },

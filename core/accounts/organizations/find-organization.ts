@@ -10,7 +10,6 @@ import type { OrganizationPlan } from "./plans.ts";
 
 export type Organization = {
   id: string;
-  /** The handle, as spelled. */
   name: string;
   fullName: string;
   email: string | null;
@@ -37,7 +36,6 @@ export async function findOrganization(id: string): Promise<Organization | undef
   return (row ?? undefined) as Organization | undefined;
 }
 
-/** By handle, in any spelling. */
 export async function findOrganizationByName(name: string): Promise<Organization | undefined> {
   if (typeof name !== "string" || name.includes("\0")) return undefined;
   const row = await db().handle.findUnique({ where: { handle: name.toLowerCase() }, select: { orgId: true } });
@@ -46,7 +44,6 @@ export async function findOrganizationByName(name: string): Promise<Organization
 
 export type OrganizationOfUser = Organization & { role: OrganizationRole };
 
-/** The organizations of a user with the user's roles, by name. The list is complete, since the number for each user is limited. */
 export async function listOrganizations(userId: string, tx: Db = db()): Promise<OrganizationOfUser[]> {
   const memberships = await tx.membership.findMany({
     where: { userId },
@@ -59,7 +56,7 @@ export async function listOrganizations(userId: string, tx: Db = db()): Promise<
 
 const MAX = 20;
 
-/** The organizations that would have no administrator without this user, by name, at most 20. */
+/** At most 20 organizations that would have no administrator without this user. */
 export async function listSoleAdministrations(userId: string): Promise<{ name: string; fullName: string }[]> {
   return db().$queryRaw`
     SELECT o.name, o.full_name AS "fullName" FROM membership m JOIN organization o ON o.id = m.org_id
@@ -70,9 +67,7 @@ export async function listSoleAdministrations(userId: string): Promise<{ name: s
 }
 
 type OrganizationSearch = PageRequest & {
-  /** Part of a name. */
   text?: string;
-  /** `none` for organizations without a plan. */
   plan?: OrganizationPlan | "none";
 };
 
@@ -86,15 +81,10 @@ export type ListedOrganization = {
   memberCount: number;
   /** Apps that may get tokens for its members by token exchange. */
   exchangeAppCount: number;
-  /** Contact addresses: the organization's own, and its first administrator's. */
   email: string | null;
   admin: { username: string; email: string } | null;
 };
 
-/**
- * Every organization of the installation, newest first, for its operators.
- * @throws ServiceError `forbidden`
- */
 export async function listAllOrganizations(
   actor: Actor,
   { text = "", plan, ...request }: OrganizationSearch = {},
@@ -103,7 +93,7 @@ export async function listAllOrganizations(
   const { page, pageSize, skip, take } = pageBounds(request);
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // Escaped: in LIKE both % and _ are wildcards.
+  // In LIKE, % and _ are wildcards.
   if (words) conditions.push(Prisma.sql`lower(o.name || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`);
   if (plan) conditions.push(plan === "none" ? Prisma.sql`o.plan IS NULL` : Prisma.sql`o.plan = ${plan}`);
   const where = Prisma.join(conditions, " AND ");

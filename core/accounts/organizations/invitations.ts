@@ -18,12 +18,11 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { insertMembership, parseRole } from "./membership.ts";
 
-/** How long an invitation can be accepted: 7 days, in seconds. */
 const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
-/** Each invitation sends an email to an address that the sender chose. This is the limit for one user, over all organizations. */
+/** Over all organizations. Each invitation sends an email to an address that the sender chose. */
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
-/** How many of these may go to one address, so that nobody can fill a mailbox with invitations to new organizations. */
+/** Nobody may fill a mailbox with invitations to new organizations. */
 const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
 
 async function countInvitation(actor: Actor, orgId: string, emailCanonical: string): Promise<void> {
@@ -32,16 +31,9 @@ async function countInvitation(actor: Actor, orgId: string, emailCanonical: stri
   await consumeThrottle(throttleKey("invite", sender), INVITE_LIMIT);
 }
 
-/**
- * The link of an invitation, if no emails are sent: the administrator passes it on. Administrators may give anybody this role
- * anyway.
- */
+/** For installations without mail. The administrator passes the link on. */
 type UnsentLink = { link?: string };
 
-/**
- * Invites a person by email, with or without an account here. A second invitation to one address replaces the first.
- * @throws ServiceError `forbidden`, `invalid_request`, `conflict` (a member has this address), `rate_limited`
- */
 export async function createInvitation(
   actor: Actor,
   orgId: string,
@@ -85,10 +77,6 @@ async function refuseMember(tx: Db, orgId: string, emailCanonical: string): Prom
   if (member) throw conflict("A user with this e-mail address is already a member.", "email");
 }
 
-/**
- * Sends an open or expired invitation again, with a new link and the full time.
- * @throws ServiceError `forbidden`, `not_found`, `rate_limited`
- */
 export async function resendInvitation(
   actor: Actor,
   orgId: string,
@@ -118,7 +106,6 @@ export async function resendInvitation(
   return { email, ...unsentLink(token) };
 }
 
-/** Queues the email of an invitation. */
 async function mailInvitation(tx: Db, invitationId: string, token: string): Promise<void> {
   const { email, role, invitedById, org } = await tx.invitation.findUniqueOrThrow({
     where: { id: invitationId },
@@ -132,13 +119,7 @@ async function mailInvitation(tx: Db, invitationId: string, token: string): Prom
   });
 }
 
-/**
- * Accepts an invitation as the signed-in user. The link is the proof, so the account may have an address other than the invited one.
- * The page shows which account joins, and the audit log has the account and the invited address.
- * One conditional update lets only the first of parallel uses succeed.
- * @throws ServiceError `gone`; `forbidden` if the user was disabled meanwhile, or `conflict` if they are already a member, which leave the
- * invitation open
- */
+/** The link is the proof, so the account may have another address than the invited one. */
 export async function acceptInvitation(
   actor: Person,
   token: string,
@@ -146,11 +127,11 @@ export async function acceptInvitation(
 ): Promise<{ orgId: string; name: string }> {
   return db().$transaction(async (tx) => {
     const now = new Date();
-    // Waits for a change of the user, and stops one until the end: nobody joins while they are disabled.
+    // Nobody joins while they are disabled.
     const enabled = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM "user" WHERE id = ${actor.userId} AND disabled_at IS NULL FOR SHARE`;
     if (enabled.length === 0) throw accountIsDisabled();
-    // Locks the organization before the invitation, in the same order as a deletion, to avoid a deadlock.
+    // Locks the organization before the invitation, as a deletion does, to avoid a deadlock.
     await tx.$queryRaw`SELECT 1 FROM organization
       WHERE id = (SELECT org_id FROM invitation WHERE token_hash = ${hashToken(token)}) FOR KEY SHARE`;
     const [accepted] = await tx.invitation.updateManyAndReturn({
@@ -175,12 +156,9 @@ export async function acceptInvitation(
 }
 
 export type Invitation = {
-  /** Only `open` ones can be accepted. */
   state: "open" | "expired" | "accepted" | "revoked";
   orgId: string;
-  /** Handle and full name of the organization. */
   organization: { name: string; fullName: string; avatarId: string | null };
-  /** The email address to which the link was sent. */
   email: string;
   role: OrganizationRole;
   /** Undefined if the operator's command invited, or the account is gone. */
@@ -188,10 +166,7 @@ export type Invitation = {
   expiresAt: Date;
 };
 
-/**
- * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced by a newer
- * one. Only somebody who was given the link can learn the invitation's state.
- */
+/** Undefined for a replaced link. */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
     where: { tokenHash: hashToken(token) },
@@ -222,7 +197,6 @@ export type OpenInvitation = {
   isExpired: boolean;
 };
 
-/** The invitations that are neither accepted nor revoked, newest first. Expired ones are included, since they can be sent again. */
 export async function listInvitations(actor: Actor, orgId: string, request: PageRequest = {}): Promise<Page<OpenInvitation>> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const where = { orgId, acceptedAt: null, revokedAt: null };
@@ -246,7 +220,6 @@ export async function listInvitations(actor: Actor, orgId: string, request: Page
   return { items, page, pageSize, total };
 }
 
-/** Revokes an open invitation; its link stops working. @throws ServiceError `forbidden`, `not_found` */
 export async function revokeInvitation(actor: Actor, orgId: string, invitationId: string, from: RequestOrigin): Promise<void> {
   if (!isId(invitationId)) throw notFound("Invitation");
   await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
@@ -260,10 +233,7 @@ export async function revokeInvitation(actor: Actor, orgId: string, invitationId
   });
 }
 
-/**
- * Revokes the invitations that a user sent, or sent again: an administrator about to be removed must not be able to return through
- * one. The first sender chose the address. Whoever sends it again may get its link, and the audit log shows who did.
- */
+/** A removed administrator must not return through an invitation. The sender of a repeated invitation may have its link. */
 export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
   const since = new Date(Date.now() - INVITATION_SECONDS * 1000);
   await tx.$executeRaw`

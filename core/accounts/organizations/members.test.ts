@@ -167,7 +167,6 @@ describe("members", () => {
     ];
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });
     expect(await adminsOf(id)).toBe(1);
-    // A disabled administrator does not count.
     await changeRole(admin.actor, id, writer.id, "admin", from);
     await disableUser(operatorCommand, writer.id, from);
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });

@@ -24,18 +24,13 @@ export type Member = {
 };
 
 type MemberSearch = PageRequest & {
-  /** Part of a username or a full name. */
   text?: string;
   role?: OrganizationRole;
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/**
- * The members of an organization, in the order in which they joined, without their email addresses, which are private. The page is selected
- * from the memberships before any user is looked up, using an index in this order (decision 043).
- * @throws ServiceError `forbidden` for callers who are neither members nor operators
- */
+/** An index gives the page before any user is looked up (decision 043). */
 export async function listMembers(
   actor: Actor,
   orgId: string,
@@ -65,16 +60,12 @@ export async function listMembers(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** Matches the text anywhere in a name, ignoring case. Escaped: in LIKE both % and _ are wildcards. */
+/** In LIKE, % and _ are wildcards. */
 function likePattern(text: string): string | undefined {
   const words = text.replaceAll("\0", "").trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().toLowerCase();
   return words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/**
- * One member of an organization, by username in any spelling; undefined for non-members.
- * @throws ServiceError `forbidden` for callers who are neither members nor operators
- */
 export async function findMember(actor: Actor, orgId: string, username: string): Promise<Member | undefined> {
   await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });
   const user = await findUserByUsername(username);
@@ -92,11 +83,7 @@ export async function findMember(actor: Actor, orgId: string, username: string):
   };
 }
 
-/**
- * Makes an existing user a member without asking them, which only the operator may do; administrators invite
- * (invitations.ts).
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `conflict`
- */
+/** Adds without the user's agreement, so only the operator may. */
 export async function addMember(
   actor: Actor,
   orgId: string,
@@ -113,10 +100,7 @@ export async function addMember(
   });
 }
 
-/**
- * Changes a member's role (S116: a privilege change is in the audit log). The last administrator stays one.
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `conflict`
- */
+/** A privilege change is in the audit log (S116). */
 export async function changeRole(actor: Actor, orgId: string, userId: string, value: string, from: RequestOrigin): Promise<void> {
   const role = parseRole(value);
   if (!isId(userId)) throw notFound("Member");
@@ -140,11 +124,7 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
   });
 }
 
-/**
- * Removes a member from an organization; members can remove themselves. The last administrator cannot be removed. Access to this
- * organization that the user granted to apps ends too, and does not return if they rejoin (S49).
- * @throws ServiceError `forbidden`, `not_found`, `conflict`
- */
+/** Access that the user granted to apps does not return if the user rejoins (S49). */
 export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {
   const isLeaving = actorId(actor) === userId;
   const action = isLeaving ? "organization.leave" : "organization.manage";
@@ -165,19 +145,13 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
   });
 }
 
-/**
- * For the audit log: how many trusted publishers a former writer added. They stay, since pipelines use them (decision 045); the
- * administrators decide whether they still trust those jobs.
- */
+/** A former writer's publishers stay, since pipelines use them (decision 045). */
 async function publishersLeft(tx: Db, userId: string, orgId: string): Promise<{ publishers?: number }> {
   const publishers = await tx.trustedPublisher.count({ where: { createdById: userId, repo: { ownerId: orgId } } });
   return publishers > 0 ? { publishers } : {};
 }
 
-/**
- * Requires another administrator who is not disabled. Call it after `lockOrganization`, before an administrator loses the role.
- * @throws ServiceError `conflict`
- */
+/** Call it after `lockOrganization`, before an administrator loses the role. */
 async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {
   const other = await tx.membership.findFirst({
     where: { orgId, role: "admin", userId: { not: userId }, user: { disabledAt: null } },

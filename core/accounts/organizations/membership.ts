@@ -3,27 +3,21 @@ import type { Db } from "#core/db.ts";
 import { conflict, invalidRequest, notFound } from "#core/errors.ts";
 import { lockOwner } from "../handles/find-owner.ts";
 
-/** How many organizations a user can be in: a full list of a user's organizations is thus bounded (S138). */
+/** Bounds the full list of a user's organizations (S138). */
 export const MEMBERSHIPS_MAX_PER_USER = 500;
 
-/**
- * Inserts a membership; if two requests insert the same one, only one succeeds.
- * @throws ServiceError `not_found` if the organization is gone; `conflict` if the user is already a member or in too many
- * organizations
- */
 export async function insertMembership(tx: Db, orgId: string, userId: string, role: OrganizationRole): Promise<void> {
-  // Locked, so that memberships of one user that are inserted at the same time count each other.
+  // Memberships of one user that are inserted at the same time must count each other.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`memberships ${userId}`}, 0))`;
   if ((await tx.membership.count({ where: { userId } })) >= MEMBERSHIPS_MAX_PER_USER) {
     throw conflict(`A user can be a member of at most ${MEMBERSHIPS_MAX_PER_USER} organizations.`);
   }
-  // Locked, to wait for a concurrent deletion and report it, instead of a failed foreign key.
+  // Waits for a concurrent deletion, which would otherwise cause a foreign key error.
   if (!(await lockOwner(tx, { kind: "organization", id: orgId }))) throw notFound("Organization");
   const { count } = await tx.membership.createMany({ data: [{ orgId, userId, role }], skipDuplicates: true });
   if (count === 0) throw conflict("This user is already a member.");
 }
 
-/** @throws ServiceError `invalid_request` */
 export function parseRole(value: unknown, field = "role"): OrganizationRole {
   const role = organizationRoles.find((known) => known === value);
   if (!role) throw invalidRequest(`Choose one of ${organizationRoles.join(", ")}.`, field);

@@ -134,7 +134,6 @@ describe("setPlan", () => {
     await expect(setPlan(person.actor, id, "enterprise", from)).rejects.toMatchObject({ code: "forbidden" });
     await expect(setPlan(operatorCommand, id, "gold", from)).rejects.toMatchObject({ code: "invalid_request", field: "plan" });
     await expect(setPlan(operatorCommand, newId(), "team", from)).rejects.toMatchObject({ code: "not_found" });
-    // Setting the same value again changes nothing and records no entry.
     await setPlan(operator.actor, id, null, from);
     expect(await auditTrail({ orgId: id })).toEqual(["organization.create", "organization.set_plan", "organization.set_plan"]);
     await expect(setPlan(staleActor(operator.actor), id, "team", from)).rejects.toMatchObject({
@@ -180,7 +179,6 @@ describe("readOverview", () => {
     const members = { memberCount: 2, members: { admin: 1, write: 1, contributor: 0, read: 0 } };
     expect(await readOverview(person.actor, id)).toEqual({ ...members, waiting });
     expect(await readOverview(bea.actor, id)).toEqual({ ...members, waiting: null });
-    // The rules apply to administrators too.
     await db().organization.update({ where: { id }, data: { requiresSecondStep: true } });
     expect(await readOverview(person.actor, id)).toEqual({ ...members, waiting: null });
     expect(await readOverview(operatorCommand, id)).toMatchObject({ waiting: { restrictedMembers: 2 } });

@@ -6,17 +6,12 @@ import { db } from "../../db.ts";
 export type OrganizationOverview = {
   members: Record<OrganizationRole, number>;
   memberCount: number;
-  /** Items that need an administrator's attention; null for callers who may not manage the organization. */
+  /** Null for callers who may not manage the organization. */
   waiting: { openInvitations: number; expiredInvitations: number; appRequests: number; restrictedMembers: number } | null;
 };
 
-/** Counting stops here. */
 const RESTRICTED_MAX = 1000;
 
-/**
- * A summary of an organization.
- * @throws ServiceError `forbidden` for callers who are neither members nor operators
- */
 export async function readOverview(actor: Actor, orgId: string): Promise<OrganizationOverview> {
   await requirePermission(actor, "organization.read_membership", { orgId }, { what: "Organization" });
   const [rows, waiting] = await Promise.all([

@@ -9,18 +9,11 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
 import { organizationDeletedEmail } from "../emails/organization-emails.ts";
 
-/** If there are more administrators, those who joined first are notified. */
 const RECIPIENTS_MAX = 20;
 
 /**
- * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, and tokens exchanged for it, and
- * removes it from consents and Grants. Two things stay: the audit log, and the handle, which nobody can use again, as with accounts
- * (decision 043).
- *
- * Doors call the hub's `deleteOrganization`, which passes `deleteRest`.
- * @param deleteRest deletes everything else that the organization owns, in the same transaction and while nobody can add more;
- * returns how much it deleted, for the audit log
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
+ * The audit log and the handle stay (decision 043, S113). Doors call the hub's `deleteOrganization`.
+ * @param deleteRest deletes what else the organization owns, in this transaction, and returns how much
  */
 export async function removeOrganization(
   actor: Actor,
@@ -32,8 +25,7 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Joining, or creating something under its name, takes a weaker lock on this row. This statement waits for transactions
-      // that hold such a lock; later ones find no organization.
+      // Joining, or creating something under the organization's name, takes a weaker lock on this row.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
@@ -54,21 +46,20 @@ export async function removeOrganization(
   );
 }
 
-/** Deleting many repositories takes a while; nothing changes for others until the transaction commits. */
+/** Deleting many repositories takes a while. */
 const DELETION_MS = 5 * 60 * 1000;
 
-/** Deletes an organization's apps, unbinds other owners' apps from it, and removes it from all consents and Grants. */
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({
     where: { boundOrgId: orgId },
-    // As when an app is unbound: its privilege and its token duration were granted for this organization only.
+    // The privilege and the token duration were granted for this organization only.
     data: { boundOrgId: null, privileges: [], privilegeRequestedAt: null, accessTokenSeconds: null },
     select: { clientId: true },
   });
   for (const { clientId } of bound) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.$executeRaw`UPDATE oauth_grant SET revoked_at = now() WHERE bound_org_id = ${orgId} AND revoked_at IS NULL`;
-  // Locks consents before their Grants, in the same order as everywhere, so that no deadlock arises.
+  // Locks consents before their Grants, as everywhere, to avoid deadlocks.
   await tx.$executeRaw`
     UPDATE oauth_consent c SET org_ids = array_remove(c.org_ids, ${orgId}), declined_org_ids = array_remove(c.declined_org_ids, ${orgId})
     FROM membership m WHERE m.org_id = ${orgId} AND c.user_id = m.user_id

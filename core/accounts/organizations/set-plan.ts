@@ -6,10 +6,6 @@ import { invalidRequest } from "#core/errors.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { organizationPlans } from "./plans.ts";
 
-/**
- * Sets the plan of an organization, as an operator; null removes it.
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request`
- */
 export async function setPlan(actor: Actor, orgId: string, value: string | null, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.set_plan", { orgId }, { what: "Organization" });
   const plan = value === null ? null : organizationPlans.find((known) => known === value);
@@ -22,7 +18,6 @@ export async function setPlan(actor: Actor, orgId: string, value: string | null,
   });
 }
 
-/** The number of apps whose token exchange stops if the organization loses the plan. */
 export async function countExchangeApps(orgId: string): Promise<number> {
   return db().oAuthApp.count({ where: { boundOrgId: orgId, privileges: { has: "token-exchange" } } });
 }

@@ -11,17 +11,11 @@ import { parseRole } from "./membership.ts";
 import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
 
 type Transfer = {
-  /** The new administrator: a member, by username. */
   username: string;
-  /** The former administrator's new state: a lower role, or `leave`. */
   afterwards: string;
 };
 
-/**
- * Transfers an organization: another member becomes its administrator, and the caller steps down or leaves, in one
- * transaction, so that the organization never lacks an administrator.
- * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `not_found`, `invalid_request`
- */
+/** In one transaction, so that the organization never lacks an administrator (S113). */
 export async function transferOrganization(
   actor: Actor,
   orgId: string,
@@ -58,7 +52,6 @@ export async function transferOrganization(
   });
 }
 
-/** @returns undefined for leaving */
 function parseNext(afterwards: string): OrganizationRole | undefined {
   if (afterwards === "leave") return undefined;
   const role = parseRole(afterwards, "afterwards");

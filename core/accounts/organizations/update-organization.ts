@@ -10,16 +10,15 @@ import { displayText } from "../plain-text.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { ORGANIZATION_NAME_MAX_CHARACTERS } from "./create-organization.ts";
 
-/** Absent values stay unchanged; an empty website or email address and a null logo are removed. */
+/** An empty website or email address and a null logo are removed. */
 type OrganizationChanges = {
   fullName?: string;
   website?: string;
-  /** The organization's contact address; shown to others, never used to sign in. */
+  /** Shown to others, never used to sign in. */
   email?: string;
   logo?: Uint8Array | null;
 };
 
-/** @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `payload_too_large` */
 export async function updateOrganization(
   actor: Actor,
   orgId: string,

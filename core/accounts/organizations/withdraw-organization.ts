@@ -3,22 +3,18 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { heldSecretEmail } from "../emails/organization-emails.ts";
 import { isWithinThrottle, throttleKey } from "../throttle.ts";
 
-/** Removes an organization from a user's grants, so that rejoining does not restore it. Each use of a token checks the membership anyway. */
+/** Rejoining must not restore the access. */
 export async function withdrawOrganization(tx: Db, userId: string, orgId: string): Promise<void> {
   await tx.$executeRaw`UPDATE oauth_consent SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
   await tx.$executeRaw`UPDATE oauth_grant SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
 }
 
-/** If there are many administrators, those who joined first get the email. It names only as many apps as a person would read. */
 const RECIPIENTS_MAX = 20;
 const APPS_MAX = 20;
-/** The limit for one former administrator: changing a role again and again must not fill mailboxes or the shared mail queue (S56). */
+/** Repeated role changes must not fill mailboxes or the shared mail queue (S56). */
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
-/**
- * Tells an organization's administrators which apps bound to it have secrets or keys that a former administrator may hold: they own the
- * app, were shown its secret, or set its keys (decision 044). Call it once the role or the membership is gone.
- */
+/** Call this function once the role or the membership is gone (decision 044). */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
   if (apps.length === 0) return;
@@ -38,8 +34,8 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
 }
 
 /**
- * Only the audit log knows who was shown a secret and who set the keys (docs/decisions/027). A secret and its entry have nearly the
- * same time, because one transaction wrote both. A user who transferred the app to the organization may have set its keys before.
+ * Only the audit log knows who was shown a secret and who set the keys (docs/decisions/027). A user may have set an app's keys
+ * before transferring the app.
  */
 function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
   return tx.$queryRaw`

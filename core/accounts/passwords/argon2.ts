@@ -1,2 +1,2 @@
-/** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. If raised, passwords are hashed again at the next sign-in. */
+/** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. */
 export const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

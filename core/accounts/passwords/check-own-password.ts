@@ -5,11 +5,7 @@ import { countPasswordAttempt } from "../count-password-attempt.ts";
 import { presentedPassword } from "./check-password.ts";
 import { verifyPassword } from "./password-hash.ts";
 
-/**
- * Asks a signed-in user for their password again. A stolen session must not allow guessing it, so attempts are counted as at
- * sign-in (S115).
- * @throws ServiceError `unauthorized` with the field, `rate_limited`
- */
+/** A stolen session must not allow guessing, so attempts are counted as at sign-in (S115). */
 export async function checkOwnPassword(userId: string, value: unknown, from: RequestOrigin, field = "password"): Promise<void> {
   const password = presentedPassword(value, field);
   const attempt = await countPasswordAttempt({ signedInUserId: userId }, from);

@@ -118,7 +118,6 @@ test.each([
       return ++finished;
     });
   const attack = Array.from({ length: 40 }, () => attempt("mallory", "192.0.2.1"));
-  // In the order of their arrival, it would be the last of 41.
   expect(await attempt("ada", ip)).toBeLessThan(20);
   await Promise.all(attack);
 });

@@ -9,10 +9,8 @@ const PASSWORD_MAX_CHARACTERS = 256;
 const NAME_MIN_CHARACTERS = 4;
 
 /**
- * Checks a new password: 8 to 256 characters of any kind, no composition rules (NIST SP 800-63B), but not one of those guessed first:
- * common ones, keyboard rows, repeated characters, and the name or address of the user or the name of the service.
+ * NIST SP 800-63B.
  * @param names username, full name and email address of its owner
- * @throws ServiceError `invalid_request`
  */
 export function checkPassword(value: unknown, names: readonly string[], field = "password"): string {
   const password = plainText(field, value, 10_000);
@@ -29,7 +27,6 @@ export function checkPassword(value: unknown, names: readonly string[], field = 
   return password;
 }
 
-/** Parses a password that is only to be compared: any possible password is accepted. */
 export function presentedPassword(value: unknown, field = "password"): string {
   const password = plainText(field, value, PASSWORD_MAX_CHARACTERS * 4);
   if (password === "") throw invalidRequest("Enter the password.", field);
@@ -42,7 +39,7 @@ function isEasilyGuessed(password: string): boolean {
   return isFewCharacters || isDateOrNumber || isRun(password) || commonPasswords.has(bare(password));
 }
 
-/** Whether all characters follow each other at the same distance: 12345678, hgfedcba, aaaaaaaa. */
+/** 12345678, hgfedcba, aaaaaaaa. */
 function isRun(password: string): boolean {
   const steps = new Set(
     Array.from({ length: password.length - 1 }, (_, i) => password.charCodeAt(i + 1) - password.charCodeAt(i)),
@@ -53,7 +50,7 @@ function isRun(password: string): boolean {
 function isMadeFromNames(password: string, names: readonly string[]): boolean {
   const core = bare(password);
   const parts = names.flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)]);
-  // Compared unchanged as well: in a name that is mostly digits, hardly any letters are left to compare.
+  // Compared unchanged as well: `bare` leaves little of a name that is mostly digits.
   if (parts.some((name) => name.toLowerCase() === password.toLowerCase())) return true;
   return parts.map(bare).some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
 }
@@ -70,7 +67,6 @@ const LOOK_ALIKES: Record<string, string> = {
   "!": "i",
 };
 
-/** Lower case, without the digits and signs around it, and with look-alikes read as letters. */
 function bare(text: string): string {
   return text
     .normalize("NFKC")
@@ -80,11 +76,7 @@ function bare(text: string): string {
     .replace(/[^\p{L}]/gu, "");
 }
 
-/**
- * Words behind the passwords that are tried first. A password is refused if only one of these is left after removing the usual
- * decorations (capitals, digits and signs around it, 0 for o, 3 for e …). The list is deliberately short: throttling (S115)
- * protects against guessing; this list only stops the first dozen tries.
- */
+/** Throttling (S115) protects against guessing. This list only stops the first dozen tries. */
 const commonPasswords: ReadonlySet<string> = new Set(
   `
   password passwort motdepasse contrasena senha wachtwoord parola passw pass passpass passphrase mypassword thepassword

@@ -11,24 +11,18 @@ import type { PasswordTask } from "./password-thread.ts";
 
 const THREADS = 2;
 
-/**
- * No limit counts correct passwords, so a few accounts could keep the processor busy. One caller (account or address) has one
- * slot at a time. Nearly all callers here are not signed in yet, so they count as addresses.
- */
+/** No limit counts correct passwords, so a few accounts could keep the processor busy. */
 const hashing = fairQueue({ name: "passwords", slots: THREADS, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
-// Shared by the whole process: each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { all: Set<Worker>; idle: Worker[] } };
 keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
-/**
- * Runs in a thread of lower priority, since 30 ms of hashing would delay every page (S137). It is not one of libuv's threads, which also
- * read files and look up names.
- */
+/** Hashing takes 30 ms, which would delay every page (S137). libuv's threads also read files. */
 async function inThread<T>(task: PasswordTask): Promise<T> {
   try {
-    // The thread may have ended while it was idle. The other one may have ended for the same reason, so the second try may fail too.
+    // The thread may have ended while it was idle.
     return await runOnThread<T>(task).catch(() => runOnThread<T>(task));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
@@ -55,7 +49,6 @@ async function runOnThread<T>(task: PasswordTask): Promise<T> {
   }
 }
 
-/** The first password starts one thread for each slot, so that later ones do not wait for a start. */
 function takeThread(): Worker {
   while (threads.all.size < THREADS) threads.idle.unshift(startThread());
   const thread = threads.idle.pop() ?? startThread();
@@ -66,7 +59,7 @@ function takeThread(): Worker {
 function startThread(): Worker {
   const thread = new Worker(sourcePath("core/accounts/passwords/password-thread.ts"), { execArgv: [] });
   threads.all.add(thread);
-  // Without a listener an error would end this process. A thread that ended while idle must not be used again.
+  // Without a listener, an error would end this process.
   thread
     .on("error", () => undefined)
     .once("exit", () => {
@@ -77,7 +70,6 @@ function startThread(): Worker {
   return thread;
 }
 
-/** @throws ServiceError `unavailable` if many others wait */
 export async function hashPassword(password: string): Promise<string> {
   return hashing.run(() => inThread<string>({ password: normalized(password) }));
 }
@@ -85,18 +77,15 @@ export async function hashPassword(password: string): Promise<string> {
 let decoy: Promise<string> | undefined;
 
 /**
- * Whether a password matches the hash. Without a hash (no such account, or one without a password) the same work is done with a
- * decoy, so that the time does not reveal it (S115).
- * @param within the account, as typed. Attempts from one address take turns by account, so that nobody waits behind a stranger's
- * attempts from the same network. It must not depend on whether the account exists.
- * @throws ServiceError `unavailable` if many others wait
+ * A decoy makes the time the same without a hash (S115).
+ * @param within the account as typed, whether or not it exists: attempts from one address take turns by account
  */
 export async function verifyPassword(
   passwordHash: string | null | undefined,
   password: string,
   within: string,
 ): Promise<boolean> {
-  // Created once, and without a slot: a full queue must not refuse it.
+  // Without a slot: a full queue must not refuse the decoy.
   decoy ??= inThread<string>({ password: newToken() });
   const decoyHash = await decoy.catch((error: unknown) => {
     decoy = undefined;
@@ -111,13 +100,12 @@ export async function verifyPassword(
   return isRight && Boolean(passwordHash);
 }
 
-/** Whether a stored hash was created with other parameters than the current ones. */
 export function isOutdatedHash(passwordHash: string): boolean {
   const { memoryCost, timeCost, parallelism } = parseOptions(passwordHash);
   return memoryCost !== ARGON2.memoryCost || timeCost !== ARGON2.timeCost || parallelism !== ARGON2.parallelism;
 }
 
-/** The same password typed on two keyboards must match (NIST SP 800-63B §5.1.1.2 recommends NFKC or NFKD). */
+/** The same password typed on two keyboards must match (NIST SP 800-63B §5.1.1.2). */
 function normalized(password: string): string {
   return password.normalize("NFKC");
 }

@@ -3,10 +3,9 @@ import { hashSync, verifySync } from "@node-rs/argon2";
 import { lowerPriority } from "../../lower-priority.ts";
 import { ARGON2 } from "./argon2.ts";
 
-/** A password to hash, or one to compare with a hash. */
 export type PasswordTask = { password: string; hash?: string };
 
-/** The thread that `password-hash.ts` uses, with lower priority. On systems other than Linux this would affect the whole process. */
+/** On systems other than Linux this would affect the whole process. */
 if (process.platform === "linux") lowerPriority(10);
 
 parentPort?.on("message", ({ password, hash }: PasswordTask) => {

@@ -5,34 +5,26 @@ import { log } from "#core/log.ts";
 import { loggableAddress } from "#core/outbound/parse-target.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 
-/**
- * Caches issuers' key sets in this process. Only issuers that somebody here trusts are contacted, each at a limited rate, however
- * many tokens arrive: anybody can send a token that names an issuer (S98).
- */
+/** Anybody can send a token that names an issuer, so only trusted issuers are contacted, at a limited rate (S98). */
 const FRESH_MIN_SECONDS = 60;
-/** A key that its issuer has removed is rejected here after at most this long. */
+/** A key that its issuer has removed is rejected after at most this long. */
 const FRESH_MAX_SECONDS = 60 * 60;
 const FRESH_DEFAULT_SECONDS = 10 * 60;
-/** After a failure, or a search for a missing key, an issuer is not contacted for this long. */
+/** Also after a search for a missing key. */
 const RETRY_AFTER_MS = 5_000;
 const ISSUERS_MAX = 500;
 
 type Entry = {
   keySet?: JSONWebKeySet;
   freshUntil: number;
-  /** The time of the last request to the issuer, successful or not. */
   requestedAt: number;
   failure?: IssuerUnusable;
-  /** The request in progress, whose response all callers wait for. */
   request?: Promise<JSONWebKeySet>;
 };
 
 const issuers = new Map<string, Entry>();
 
-/**
- * The keys of an issuer. @param isKeyUnknown a token names a key that is not cached: the issuer may have changed its keys.
- * @throws IssuerUnusable
- */
+/** @param isKeyUnknown a token names a key that is not cached */
 export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
   const entry = entryOf(issuer);
   if (entry.request) return entry.request;
@@ -69,7 +61,6 @@ const freshKeys = ({ keySet, freshUntil }: Entry): JSONWebKeySet | undefined => 
 
 function entryOf(issuer: string): Entry {
   const known = issuers.get(issuer);
-  // The most recently used one is evicted last.
   issuers.delete(issuer);
   const entry = known ?? { freshUntil: 0, requestedAt: 0 };
   issuers.set(issuer, entry);
@@ -81,11 +72,7 @@ type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | undefined
 
 const KEYS_MAX = 100;
 
-/**
- * The signing keys of an issuer, from its discovery document (OpenID Connect Discovery §4). The document must name exactly the
- * requested issuer (§4.3); otherwise it belongs to another issuer. Keys with which verification takes too long are left out:
- * anybody can be an issuer, and every token would take that long (S137). @throws IssuerUnusable
- */
+/** OpenID Connect Discovery §4 and §4.3. Anybody can be an issuer with keys that take too long to verify with (S137). */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { value: document } = await fetchJson(address, "the issuer's discovery document");
@@ -102,26 +89,22 @@ export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   return { keySet: { keys: keys.filter((key) => !isCostlyKey(key)) }, maxAgeSeconds };
 }
 
-/** Ten times the largest key sets of public issuers. */
 const MAX_BODY_BYTES = 128 * 1024;
 /** A job waits for two of these, one after the other. */
 const DEADLINE_MS = 2_500;
 
 type FetchedJson = {
   value: Record<string, unknown>;
-  /** The lifetime in the response's Cache-Control; undefined if it has none. */
+  /** Undefined without Cache-Control. */
   maxAgeSeconds: number | undefined;
 };
 
-/** Why an issuer's document cannot be used: a clause for the person who chose the issuer. */
+/** The message is a clause for the person who chose the issuer. */
 export class IssuerUnusable extends Error {
   override name = "IssuerUnusable";
 }
 
-/**
- * Fetches a JSON object by https through core/outbound, which refuses addresses that are not public (S98, S117). It follows no redirects.
- * @throws IssuerUnusable
- */
+/** Through core/outbound, which refuses private addresses (S98, S117). */
 async function fetchJson(url: string, what: string): Promise<FetchedJson> {
   const result = await sendRequest({
     url,
@@ -144,7 +127,7 @@ async function fetchJson(url: string, what: string): Promise<FetchedJson> {
   return { value, maxAgeSeconds: maxAge === undefined ? undefined : Number(maxAge) };
 }
 
-/** On a local installation, or where the operator allows outbound requests to private addresses, an issuer may use any port. */
+/** Local installations, and those that allow private addresses, allow any port. */
 function isAnyPortAllowed(): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(env().ORIGIN).hostname) || env().OUTBOUND_ALLOW_CIDRS.length > 0;
 }

@@ -1,7 +1,6 @@
 import { invalidRequest } from "#core/errors.ts";
 import type { Claims, Preset } from "./preset.ts";
 
-/** Any other issuer: the user enters the claims. */
 export const oidc: Preset = {
   label: "Another issuer",
   fields: [
@@ -36,7 +35,7 @@ export const oidc: Preset = {
   run: ["sub"],
 };
 
-/** Claims that the protocol itself checks: as a condition they would either always or never match. */
+/** The protocol checks these claims. As conditions, they would always or never match. */
 const PROTOCOL_CLAIMS = new Set(["iss", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce"]);
 const CLAIMS_MAX = 20;
 const CLAIM_MAX_CHARACTERS = 500;
@@ -49,14 +48,14 @@ function readClaimLines(text: string): Claims {
     const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
     if (!/^\S+$/.test(name) || value === "") throw refuse("Enter each claim as name = value, one per line.");
     if (PROTOCOL_CLAIMS.has(name)) throw refuse(`${name} is always checked. Use claims that identify the job.`);
-    // As an object's property it would silently disappear, and the condition with it.
+    // An object would lose this property, and the condition with it.
     if (name === "__proto__") throw refuse(`${name} cannot be a claim's name here.`);
     if (claims.has(name)) throw refuse(`${name} occurs twice.`);
     if (name.length > 100 || value.length > CLAIM_MAX_CHARACTERS) throw refuse("This claim is too long.");
     claims.set(name, value);
   }
   if (claims.size > CLAIMS_MAX) throw refuse(`Use at most ${CLAIMS_MAX} claims.`);
-  // S98: a subject is composed of parts that may be renamed, by rules that the issuer's own users can often change.
+  // S98: a subject is composed of parts that may be renamed, often by the issuer's own users.
   if (![...claims.keys()].some((name) => name !== "sub")) throw refuse("Use at least one claim besides sub.");
   return Object.fromEntries(claims);
 }

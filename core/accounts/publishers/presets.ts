@@ -197,7 +197,7 @@ const circleci: Preset = {
       },
     };
   },
-  // The issuer contains the organization's id, and the claim contains the project's id. Neither can be renamed.
+  // The issuer contains the organization's id.
   immutable: ["oidc.circleci.com/project-id"],
   run: ["oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "oidc.circleci.com/pipeline-id"],
 };

@@ -2,20 +2,17 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { Claims } from "./preset.ts";
 import { isPresetName, type PresetName, presets } from "./presets.ts";
 
-/** A publisher that a repository or a user trusts: the jobs of this issuer whose tokens have these claims. */
 export type TrustedPublisher = {
   id: string;
   preset: PresetName;
-  /** `iss`, exactly. */
   issuer: string;
   claims: Claims;
-  /** IDs of the CI repository that were recorded on first use (S100). */
+  /** Recorded on first use (S100). */
   pinned: Claims;
-  /** The user who set it up; null if the operator's command did. */
+  /** Null if the operator's command set it up. */
   createdById: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** The issuer's last refused token, and why; null after a token was accepted. */
   lastRefusal: { at: Date; reason: string } | null;
 };
 
@@ -49,16 +46,15 @@ export function toPublisher(row: Row): TrustedPublisher {
   };
 }
 
-/** The value that names a publisher's pipeline, usually its repository. */
 export function pipelineOf({ preset, claims }: Pick<TrustedPublisher, "preset" | "claims">): string {
   const { label, run } = presets[preset];
-  // JSONB sorts the claims by the length of their names, so the first one is often the branch, which other pipelines have too.
+  // JSONB sorts claims by the length of their names, so the first one is often the branch.
   const names = [...run.slice(0, 1), ...Object.keys(claims)].filter((name) => !["ref", "environment", "sub"].includes(name));
   const name = names.find((one) => Object.hasOwn(claims, one));
   return (name && claims[name]) ?? label;
 }
 
-/** The author of a job's commits, since there is no user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+/** A job has no user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export function publisherName(preset: PresetName): string {
   return `${preset === "oidc" ? "CI" : presets[preset].label} [OIDC]`;
 }

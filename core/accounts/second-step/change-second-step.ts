@@ -11,28 +11,22 @@ import { lockLiveUser } from "../users/find-user.ts";
 import { hasSecondStep, organizationsRequiringSecondStep, requireLossConfirmed } from "./find-second-step.ts";
 
 type SecondStepChange = {
-  /** The email to the account's owner, as sentences; null if the change does not affect security, such as a new name. */
+  /** The email to the owner, as sentences. Null if the change does not affect security. */
   message: string | null;
-  /** The ids of the organizations to which the user loses access, as listed on the page. */
   closes?: readonly string[];
   from: RequestOrigin;
 };
 
-/** Writes an entry into the user's log. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void>;
 
-/** Nearly every change sends an email, and nobody needs more changes than this. */
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
-/** How often a user may turn the second step on or off in an hour: each time writes into the log of every organization that requires it. */
+/** Each time writes into the log of every organization that requires a second step. */
 export const TOGGLES_PER_HOUR = 10;
 
 /**
- * The common part of every change of how a user signs in: recent authentication (S113), one change at a time for each user, an
- * audit entry if the second step is turned on or off (S116), an email to the owner, and a warning before removing what an
- * organization requires.
- * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` if the user would lose access to an organization that is not
- * in `closes`
+ * See S113, S116.
+ * @throws ServiceError `conflict` if the user would lose access to an organization that is not in `closes`
  */
 export async function changeSecondStep<T>(
   actor: Person,
@@ -67,18 +61,16 @@ async function recordToggle(
   const requiring = await organizationsRequiringSecondStep(userId, tx);
   if (!isOn) {
     requireLossConfirmed(requiring, closes);
-    // Recovery codes replace the second step, and no second step is left.
     await tx.recoveryCode.deleteMany({ where: { userId } });
   }
   await limitToggles(tx, userId);
   const type = isOn ? "second_step.on" : "second_step.off";
   const event = { type, actorId: userId, subjectId: userId, from } as const;
   await recordAuditEvent(tx, event);
-  // These organizations require a second step, so their administrators get an entry too.
   for (const { id } of requiring) await recordAuditEvent(tx, { ...event, orgId: id });
 }
 
-/** Beyond the limit a change is refused, not left out of the log: organizations must see each change (S144). */
+/** Organizations must see each change, so a change beyond the limit is refused (S144). */
 async function limitToggles(tx: Db, userId: string): Promise<void> {
   const toggles = await tx.auditEvent.count({
     where: {

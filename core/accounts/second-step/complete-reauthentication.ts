@@ -10,20 +10,12 @@ import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 import { hasSecondStep } from "./find-second-step.ts";
 import { openSecondStep } from "./pending-second-step.ts";
 
-/**
- * Asks for the password again before a sensitive change (S113), and then for the second step if there is one.
- * @throws ServiceError `unauthorized` (wrong password, field `password`), `rate_limited`
- */
 export async function reauthenticate(actor: Person, password: unknown, from: RequestOrigin): Promise<SignInOutcome> {
   await checkOwnPassword(actor.userId, password, from);
   return db().$transaction((tx) => completeReauthentication(tx, actor, { methods: ["pwd"] }, from));
 }
 
-/**
- * Reauthenticates a user without a password, who signs in with a provider, by asking for the second step directly. A stolen
- * session does not include the second step (docs/decisions/041).
- * @throws ServiceError `conflict` if the user has a password, or no second step
- */
+/** A stolen session does not include the second step (docs/decisions/041). */
 export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
   return db().$transaction(async (tx) => {
     const { passwordHash } = await tx.user.findUniqueOrThrow({ where: { id: actor.userId }, select: { passwordHash: true } });
@@ -34,11 +26,7 @@ export async function reauthenticateWithoutPassword(actor: Person, from: Request
   });
 }
 
-/**
- * Continues after a signed-in user has repeated the first step (S113): the password, or a provider to which their account is
- * linked. If a second step is set up it is required as at sign-in; otherwise the session counts as recent again. Doors pass the
- * result to `continueSignIn`, like that of `completeSignIn`.
- */
+/** Doors pass the result to `continueSignIn` (S113). */
 export async function completeReauthentication(
   tx: Db,
   actor: Person,
@@ -52,9 +40,8 @@ export async function completeReauthentication(
 }
 
 /**
- * Continues the session under a new token, which the door sets as the cookie; the old token becomes invalid (ASVS 7.2.4, S34).
- * @param session the token that the browser sent, if it must belong to the session that is continued
- * @throws ServiceError `unauthorized` if the session has ended
+ * ASVS 7.2.4, S34.
+ * @param session the token that the browser sent, if it must belong to the continued session
  */
 export async function renewAuthentication(
   tx: Db,

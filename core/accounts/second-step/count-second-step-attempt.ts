@@ -2,14 +2,13 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
 /**
- * A random code of six digits is right once in 333,333 attempts, since three are accepted at a time. With thirty attempts a
- * day, a person who already has the password has one chance in thirty in a year of guessing, and the account's owner is told on
- * the first day. Therefore the owner's correct codes do not reset the day's counter.
+ * Three codes are accepted at a time, so a random code is right once in 333,333 attempts. Correct codes do not reset the day's
+ * counter.
  */
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
 export const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
 
-/** Counted separately, so that exhausting the counter above does not block the owner's recovery codes. */
+/** A separate counter, so that exhausted codes do not block the owner's recovery codes. */
 const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
 
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
@@ -18,16 +17,11 @@ const CHALLENGE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 15 * 60 };
 type SecondStepKind = "code" | "recovery-code" | "passkey";
 
 type SecondStepAttempt = {
-  /** Whether this is the window's last attempt, after which the account's owner is notified. */
   isLast: boolean;
   succeeded: () => Promise<void>;
 };
 
-/**
- * Counts one attempt at the second step, per account and per address (S115). A passkey cannot be guessed and is counted by
- * address only.
- * @throws ServiceError `rate_limited`
- */
+/** S115. A passkey cannot be guessed, so it counts by address only. */
 export async function countSecondStepAttempt(
   userId: string,
   kind: SecondStepKind,
@@ -62,7 +56,7 @@ function countersOf(userId: string): Record<SecondStepKind, Counter[]> {
   };
 }
 
-/** Counts challenges: each is a row, and anybody may ask for one. @throws ServiceError `rate_limited` */
+/** Each challenge is a row, and anybody may ask for one. */
 export async function countChallenge(from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("passkey-challenge", from.ip, CHALLENGE_LIMIT);
 }

@@ -5,7 +5,6 @@ import { conflict } from "#core/errors.ts";
 export type ListedPasskey = {
   id: string;
   name: string;
-  /** Whether its provider keeps a copy, so that it survives the loss of a device. */
   isBackedUp: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -14,12 +13,10 @@ export type ListedPasskey = {
 type SecondStep = {
   hasPassword: boolean;
   passkeys: ListedPasskey[];
-  /** When the authenticator app was set up; null without one. */
   authenticatorSince: Date | null;
   recoveryCodesLeft: number;
 };
 
-/** How a user signs in, for their settings. All of it is bounded: a user has at most twenty passkeys and ten codes. */
 export async function findSecondStep(userId: string): Promise<SecondStep> {
   const user = await db().user.findUniqueOrThrow({
     where: { id: userId },
@@ -41,20 +38,17 @@ export async function findSecondStep(userId: string): Promise<SecondStep> {
   };
 }
 
-/** One organization's requirements for how its members sign in. */
 export type SignInRequirement = {
   orgId: string;
   name: string;
   fullName: string;
   requiresSecondStep: boolean;
   requiresProvider: boolean;
-  /** The requirements that the user does not meet yet: until then the organization is closed to them. */
   unmet: SecurityRestriction[];
 };
 
 const REQUIREMENTS_MAX_ROWS = 100;
 
-/** The organizations of a user that have sign-in requirements, closed ones first. */
 export async function listSignInRequirements(userId: string): Promise<SignInRequirement[]> {
   const { rows } = await pool().query<SignInRequirement>({
     name: "list-sign-in-requirements",
@@ -68,10 +62,7 @@ export async function listSignInRequirements(userId: string): Promise<SignInRequ
   return rows;
 }
 
-/**
- * Whether a user signs in in two steps: they have a passkey, or an authenticator app whose first code was confirmed. Recovery
- * codes replace a step but are not one. The view `member_standing` has the same condition.
- */
+/** A recovery code is not a second step. The view `member_standing` has the same condition. */
 export async function hasSecondStep(userId: string, tx: Db = db()): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ has: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM passkey WHERE user_id = ${userId})
@@ -81,7 +72,6 @@ export async function hasSecondStep(userId: string, tx: Db = db()): Promise<bool
 
 export type RequiringOrganization = { id: string; name: string; fullName: string };
 
-/** The organizations of a user that require a second step: without one they are closed to the user. */
 export async function organizationsRequiringSecondStep(userId: string, tx: Db = db()): Promise<RequiringOrganization[]> {
   return tx.organization.findMany({
     where: { requiresSecondStep: true, memberships: { some: { userId } } },
@@ -90,11 +80,7 @@ export async function organizationsRequiringSecondStep(userId: string, tx: Db = 
   });
 }
 
-/**
- * Refuses to remove the last second step unless the user has confirmed which organizations the removal closes to them: another
- * organization may have introduced the requirement since they opened the page.
- * @throws ServiceError `conflict`
- */
+/** Another organization may have introduced the requirement since the user opened the page. */
 export function requireLossConfirmed(requiring: readonly RequiringOrganization[], confirmed: readonly string[]): void {
   const unconfirmed = requiring.filter(({ id }) => !confirmed.includes(id)).map(({ name }) => name);
   if (unconfirmed.length === 0) return;

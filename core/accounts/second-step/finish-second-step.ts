@@ -16,26 +16,19 @@ import { recoveryCodeHashes } from "./recovery-codes.ts";
 import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
-/** A user's response to the second step. */
 export type SecondStepProof =
   | { kind: "code"; code: string }
   | { kind: "recovery-code"; code: string }
-  /** @param response the browser's passkey response, unchanged */
   | { kind: "passkey"; response: unknown };
 
 export type FinishSecondStepInput = {
-  /** The token of `completeSignIn`, from the browser's cookie. */
   token: string | undefined;
   proof: SecondStepProof;
-  /** The session token that the browser sent: replaced by a sign-in (S34), renewed by a reauthentication. */
+  /** Replaced by a sign-in (S34), renewed by a reauthentication. */
   session: string | undefined;
 };
 
-/**
- * Completes what `completeSignIn` or `completeReauthentication` began: starts a session, or renews the current one under a new
- * token. A wrong response leaves the step pending for another attempt; a correct one uses it up.
- * @throws ServiceError `gone` (begin again), `unauthorized` with the field, `rate_limited`, `forbidden` (disabled)
- */
+/** A wrong response leaves the step pending for another attempt. */
 export async function finishSecondStep(
   { token, proof, session }: FinishSecondStepInput,
   from: RequestOrigin,
@@ -45,7 +38,7 @@ export async function finishSecondStep(
   const { userId } = pending;
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
-    // Before the transaction: a response uses up its challenge, even if the rest fails.
+    // A response uses up its challenge even if the transaction fails.
     if (proof.kind === "passkey") await verifyPasskeyProof(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
@@ -81,7 +74,7 @@ async function acceptProof(tx: Db, userId: string, proof: SecondStepProof, from:
   return "otp";
 }
 
-/** `mfa` only if two factors were shown here: we cannot vouch for what another provider checked. */
+/** `mfa` only if two factors were shown here. */
 function withSecond(first: readonly AuthenticationMethod[], second: AuthenticationMethod): AuthenticationMethod[] {
   return first.length > 0 ? [...first, second, "mfa"] : [second];
 }
@@ -90,10 +83,10 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** The caller has passed the first step, and may not be the account's owner. So the owner gets an email when the attempts run out. */
+/** The caller has passed the first step, and may not be the account's owner. */
 async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    // Wrong codes are limited for each account. Wrong passkeys are not, so beyond a limit only the service's log has them (S144).
+    // Wrong passkeys are unlimited, so beyond a limit only the service's log has them (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;
@@ -102,11 +95,7 @@ async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: 
   });
 }
 
-/**
- * Accepts a code of the authenticator app, once: one conditional statement stores its time step as the last one used, so that
- * only one of several parallel uses succeeds (RFC 6238 §5.2).
- * @throws ServiceError `unauthorized` on `code`
- */
+/** RFC 6238 §5.2: of several parallel uses, one succeeds. */
 async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<void> {
   const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
   const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);
@@ -117,11 +106,6 @@ async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<voi
   throw wrongCode("code", "This code is incorrect or was already used. Enter the code that your authenticator app shows now.");
 }
 
-/**
- * Accepts a recovery code, once.
- * @returns how many are left
- * @throws ServiceError `unauthorized` on `recoveryCode`
- */
 async function acceptRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
   const codeHash = { in: await recoveryCodeHashes(tx, userId, code) };
   const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt: new Date() } });

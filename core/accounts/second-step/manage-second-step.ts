@@ -12,10 +12,6 @@ import { displayText } from "../plain-text.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { hasSecondStep, organizationsRequiringSecondStep } from "./find-second-step.ts";
 
-/**
- * Renames a passkey.
- * @throws ServiceError `not_found`, `invalid_request` on `name`, `reauthentication_required`
- */
 export async function renamePasskey(actor: Person, id: string, input: { name: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   if (!isId(id)) throw notFound("Passkey");
@@ -27,11 +23,7 @@ export async function renamePasskey(actor: Person, id: string, input: { name: st
   });
 }
 
-/**
- * Deletes one of the user's passkeys: it no longer signs anybody in.
- * @param closes the organizations to which, as the page has told the user, they lose access if it is the last second step
- * @throws ServiceError `not_found`, `conflict` (the last sign-in method; see `changeSecondStep`), `reauthentication_required`
- */
+/** @param closes the organizations to which, as the page has told the user, they lose access */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   if (!isId(id)) throw notFound("Passkey");
@@ -47,11 +39,6 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
   });
 }
 
-/**
- * Removes the user's authenticator app.
- * @param closes the organizations to which, as the page has told the user, they lose access
- * @throws ServiceError `not_found`, `conflict` (see `changeSecondStep`), `reauthentication_required`
- */
 export async function removeTotp(actor: Person, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   const message = "Your authenticator app was removed. Its codes no longer work.";
@@ -62,12 +49,7 @@ export async function removeTotp(actor: Person, closes: readonly string[], from:
   });
 }
 
-/**
- * For a user who is locked out: deletes all passkeys, the authenticator app and the recovery codes, so that one step is enough to sign in
- * again. Sessions, tokens and memberships stay, but organizations that require a second step are closed until there is one again. The
- * operator must be sure of the user's identity (docs/decisions/041).
- * @throws ServiceError `not_found`, `reauthentication_required` (S113)
- */
+/** The operator must be sure of the user's identity (docs/decisions/041, S113). */
 export async function resetSecondStep(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "second_step.reset", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {

@@ -6,33 +6,26 @@ import { issueOneTimeToken, type OneTimeTokenData, oneTimeTokenSeconds } from ".
 import { siteSessionCookie } from "../sessions/site-session-cookie.ts";
 import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 
-/** A user between the two steps: the token for their browser's cookie, and when it expires. */
 export type PendingSecondStep = { step: "second-step"; userId: string; token: string; expiresAt: Date };
 
-/**
- * Records that the first step succeeded. This only permits an attempt at the second one, within ten minutes and once.
- * @param sessionId the session to reauthenticate (S113); null for a sign-in
- */
+/** @param sessionId the session to reauthenticate (S113), null for a sign-in */
 export async function openSecondStep(
   tx: Db,
   userId: string,
   { methods, sessionId }: { methods: readonly AuthenticationMethod[]; sessionId: string | null },
 ): Promise<PendingSecondStep> {
-  // A unique subject: a sign-in on a second device does not end the one on the first, and an attacker who knows the password
-  // cannot keep the owner out by beginning again and again.
+  // An attacker who knows the password must not end the owner's sign-in by beginning again.
   const data = { methods: [...methods], sessionId };
   const token = await issueOneTimeToken(tx, { purpose: "second-step", userId, subject: newId(), data });
   return { step: "second-step", userId, token, expiresAt: new Date(Date.now() + oneTimeTokenSeconds["second-step"] * 1000) };
 }
 
-/** A user between the two steps. */
 export type FoundSecondStep = OneTimeTokenData["second-step"] & {
-  /** The id to which its challenges are bound; not the token. */
+  /** Challenges are bound to this id, not to the token. */
   id: string;
   userId: string;
 };
 
-/** The pending second step of a browser's cookie; undefined if it is unknown, used or expired, without distinction. */
 export async function findPendingSecondStep(token: string | undefined): Promise<FoundSecondStep | undefined> {
   if (!token) return undefined;
   const row = await db().oneTimeToken.findUnique({
@@ -47,7 +40,6 @@ export function signInExpired(): ServiceError {
   return new ServiceError("gone", "This sign-in has expired or was already completed. Sign in again.");
 }
 
-/** The methods with which a user can complete the second step. */
 type SecondStepOffer = {
   username: string;
   hasPassword: boolean;
@@ -56,7 +48,6 @@ type SecondStepOffer = {
   hasRecoveryCodes: boolean;
 };
 
-/** The second steps of a user, for the page that requests one: after the first step, or while they are signed in. */
 export async function findSecondStepOffer(userId: string): Promise<SecondStepOffer> {
   const user = await db().user.findUniqueOrThrow({
     where: { id: userId },
@@ -76,15 +67,14 @@ export async function findSecondStepOffer(userId: string): Promise<SecondStepOff
   };
 }
 
-/** Cookies of users who are not signed in yet: set up like the session's (S111), but valid only for minutes. */
+/** As the session's cookie (S111), but valid only for minutes. */
 type ShortLivedCookie = ReturnType<typeof siteSessionCookie>;
 
-/** Contains the token of a pending second step. */
 export function secondStepCookie(): ShortLivedCookie {
   return shortLived("second-step", oneTimeTokenSeconds["second-step"]);
 }
 
-/** Contains the challenge for signing in with a passkey alone: only the browser that requested it can answer it. */
+/** Only the browser that requested the challenge can answer it. */
 export function passkeyChallengeCookie(): ShortLivedCookie {
   return shortLived("passkey", oneTimeTokenSeconds["passkey-challenge"]);
 }

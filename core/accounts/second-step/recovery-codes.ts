@@ -11,13 +11,9 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { hasSecondStep } from "./find-second-step.ts";
 
-/** Limited, because each new set needs ten slow hashes. */
 const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
 
-/**
- * Creates ten recovery codes; earlier ones stop working. They are stored hashed, so they can be read only now.
- * @throws ServiceError `conflict` without a second step, `rate_limited`, `reauthentication_required`
- */
+/** Only hashes are stored, so the codes can be read only now. */
 export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Promise<string[]> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
@@ -38,11 +34,9 @@ export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Pro
 
 const RECOVERY_CODES = 10;
 
-// Digits and letters that are not confused with each other: 32 characters, 5 bits each.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const CODE_CHARACTERS = 10;
 
-/** `xxxxx-xxxxx`: 50 random bits, for users who have lost the second step. */
 function newRecoveryCode(): string {
   const code = Array.from({ length: CODE_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
   return `${code.slice(0, 5)}-${code.slice(5)}`;
@@ -51,8 +45,8 @@ function newRecoveryCode(): string {
 const SALT_BYTES = 16;
 
 /**
- * The possible hashes of a user's code. 50 bits could be searched, so it is hashed like a password (ASVS 6.5.2). A user's ten
- * codes share one encrypted salt (S130): one hash finds the code among ten, and a copy of the database alone reveals none.
+ * A search can find a value of 50 bits, so a code is hashed like a password (ASVS 6.5.2). A user's codes share one encrypted salt
+ * (S130).
  */
 export async function recoveryCodeHashes(tx: Db, userId: string, code: string): Promise<string[]> {
   const row = await tx.recoveryCode.findFirst({ where: { userId }, select: { sealedSalt: true } });
@@ -62,7 +56,7 @@ export async function recoveryCodeHashes(tx: Db, userId: string, code: string): 
   return Promise.all(salts.map((salt) => hashRecoveryCode(code, salt)));
 }
 
-/** The salt of codes from before salts were stored; a rotation of SECRET_KEY stores it. */
+/** For codes without a stored salt. A rotation of SECRET_KEY stores the salt. */
 export function deriveSalt(key: Buffer, userId: string): Buffer {
   return createHmac("sha256", key).update(userId).digest().subarray(0, SALT_BYTES);
 }
@@ -72,7 +66,7 @@ async function hashRecoveryCode(code: string, salt: Buffer): Promise<string> {
   return hash.toString("base64url");
 }
 
-/** Normalizes a code as typed: ignores case, hyphens and spaces, and reads letters as the digits that they look like. */
+/** Ignores case, hyphens and spaces, and reads letters as the digits that they look like. */
 function normalizedCode(code: string): string {
   return code.slice(0, 100).toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1").replaceAll("u", "v");
 }

@@ -16,7 +16,6 @@ import { changeSecondStep } from "./change-second-step.ts";
 import { countChallenge } from "./count-second-step-attempt.ts";
 import { arePasskeysAvailable, consumeChallenge, issueChallenge, parseRegistration, relyingParty } from "./verify-passkey.ts";
 
-/** More devices than anybody has. */
 const PASSKEYS_MAX = 20;
 
 /** A key for ML-DSA-44, the longest of the algorithms that we request, has about 1,330 bytes. */
@@ -24,12 +23,7 @@ const PUBLIC_KEY_MAX_BYTES = 2_000;
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
-/**
- * The options with which a browser creates a passkey (WebAuthn Level 3 §5.4). A passkey stored on the device with user
- * verification is preferred, since it is enough to sign in; a plain security key works as a second step. No attestation: we
- * trust the user's choice of manufacturer.
- * @throws ServiceError `reauthentication_required`, `conflict` (too many), `rate_limited`
- */
+/** WebAuthn Level 3 §5.4. Requests no attestation: we trust the user's choice of manufacturer. */
 export async function beginPasskeyRegistration(
   actor: Person,
   from: RequestOrigin,
@@ -44,7 +38,7 @@ export async function beginPasskeyRegistration(
   return generateRegistrationOptions({
     rpName: name,
     rpID: id,
-    // Our id instead of the email address: it stays when the address changes, and reveals nothing about the user (§14.6.1).
+    // Our id stays when the address changes, and reveals nothing about the user (§14.6.1).
     userID: Uint8Array.from(Buffer.from(userId)),
     userName: user.username,
     userDisplayName: user.fullName || user.username,
@@ -56,16 +50,14 @@ export async function beginPasskeyRegistration(
   });
 }
 
-/** @throws ServiceError `conflict` */
 function requireRoomForPasskey(passkeys: number): void {
   if (passkeys < PASSKEYS_MAX) return;
   throw conflict(`An account can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
 }
 
 /**
- * Stores a passkey that a browser has created (WebAuthn Level 3 §7.1), under a name guessed from the device.
+ * WebAuthn Level 3 §7.1.
  * @param answer the browser's unchanged response to `beginPasskeyRegistration`
- * @throws ServiceError `invalid_request` if it was not created for this session, `conflict`, `reauthentication_required`
  */
 export async function registerPasskey(
   actor: Person,
@@ -111,7 +103,7 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
     });
     if (!isVerified) throw new Error("the registration was not verified");
     const { credential, credentialBackedUp } = registrationInfo;
-    // The library reads both from the attestation, where they can have any length (S137).
+    // The library reads ID and key from the attestation, where both can have any length (S137).
     if (credential.id !== response.id) throw new Error("the attestation is for another ID");
     if (credential.publicKey.length > PUBLIC_KEY_MAX_BYTES) throw new Error("the public key is too long");
     return { response, credential, isBackedUp: credentialBackedUp };
@@ -120,10 +112,7 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
   }
 }
 
-/**
- * The response without its attestation statement. We request none, but the library verifies any: for "android-key" it fetches the
- * revocation lists that the statement's own certificates name, from any address and without a limit (S117).
- */
+/** For "android-key", the library would fetch revocation lists from addresses that the statement itself names (S117). */
 function withoutStatement(answer: RegistrationResponseJSON): RegistrationResponseJSON {
   const authData = decodeAttestationObject(Buffer.from(answer.response.attestationObject, "base64url")).get("authData");
   const attestation = new Map<string, string | Map<string, never> | Uint8Array>([
@@ -135,7 +124,6 @@ function withoutStatement(answer: RegistrationResponseJSON): RegistrationRespons
   return { ...answer, response: { ...answer.response, attestationObject } };
 }
 
-/** A name for where the key is stored, as far as the browser reports it, to tell several keys apart. Users can change it. */
 function guessName({ authenticatorAttachment, response }: RegistrationResponseJSON, from: RequestOrigin): string {
   const transports = new Set<string>(response.transports);
   if (authenticatorAttachment === "platform" || transports.has("internal")) return describeDevice(from.userAgent);

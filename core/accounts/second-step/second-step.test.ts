@@ -71,7 +71,6 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     expect(await signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).toMatchObject({ step: "done" });
 
     const code = authenticatorOf(secret).code();
-    // Two tabs send the first code at the same time: one sets the app up.
     const both = [confirmTotp(actor, { code }, fromElsewhere()), confirmTotp(actor, { code }, fromElsewhere())];
     expect(await outcomes(both)).toEqual([expect.stringMatching(/conflict|gone/), "ok"]);
     expect(await findTotpEnrolment(actor)).toBeUndefined();
@@ -82,7 +81,6 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     expect(rows).not.toContain(secret);
     expect(await auditTrail({ subjectId: id })).toEqual(expect.arrayContaining(["totp.add", "second_step.on"]));
     expect((await emailsTo(person.email))[0]?.text).toContain("An authenticator app was set up");
-    // That used up the first code.
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
@@ -115,7 +113,6 @@ describe("signing in takes two steps", () => {
     const session = await findSiteSession(done.token);
     expect(session).toMatchObject({ userId: person.id, methods: ["pwd", "otp", "mfa"] });
     expect(await findSiteSession(person.token)).toBeUndefined();
-    // The cookie of the pending step is now worthless, and the code does not work in another sign-in.
     await expect(withCode(token, authenticator.code(1))).rejects.toMatchObject({ code: "gone" });
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized" });
   });
@@ -181,7 +178,6 @@ describe("signing in takes two steps", () => {
       async (token) => finish(token, { kind: "code", code: "000000" }).catch((error: Error) => error.message),
     );
     expect(new Set(await Promise.all(answers)).size).toBe(1);
-    // A wrong password does not reveal whether there is a second step either.
     const wrong = (login: string) =>
       signIn({ login, password: "some other words" }, fromElsewhere()).catch((error: Error) => error.message);
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
@@ -191,7 +187,7 @@ describe("signing in takes two steps", () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
-    // An intruder has seen this secret: it must not be shown to the owner as theirs afterwards.
+    // An intruder has seen this secret: it must not be shown to the owner as theirs.
     await startTotpEnrolment(person.actor);
     await forgotPassword({ email: person.email }, fromElsewhere());
     await resetPassword(
@@ -229,7 +225,6 @@ describe("recovery codes", () => {
     await expect(using(codes[0] ?? "")).rejects.toMatchObject({ code: "unauthorized" });
     expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(9);
     expect((await emailsTo(person.email))[0]?.text).toContain("9 are left");
-    // One user's codes do not work for another.
     const other = await signedInPerson();
     await setUpAuthenticator(other.actor);
     await makeRecoveryCodes(other.actor, from);
@@ -257,7 +252,6 @@ describe("passkeys", () => {
     const token = await firstStep(person);
     const asked = await askForPasskeyAsSecondStep(token, fromElsewhere());
     expect(asked.allowCredentials).toMatchObject([{ id: passkey.id.toString("base64url"), transports: ["internal"] }]);
-    // The password was the other factor: a security key without a PIN is enough.
     Object.assign(passkey, { counter: 2, isVerifying: false });
     const second = await finish(token, { kind: "passkey", response: passkey.answer(asked) });
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
@@ -316,7 +310,6 @@ describe("passkeys", () => {
     ]);
     expect(new Set(refused.map((error) => `${(error as { code?: string }).code} ${(error as Error).message}`)).size).toBe(1);
     expect(refused[0]).toMatchObject({ code: "unauthorized" });
-    // After a failure, a challenge no longer works for a correct response either.
     const use = await askForPasskeyToSignIn(fromElsewhere());
     const answer = passkey.answer(use);
     const broken = { ...answer, response: { ...answer.response, signature: "AAAA" } };
@@ -385,7 +378,6 @@ describe("passkeys", () => {
     const made = new SoftwarePasskey().register(options);
     await expect(registerPasskey(person.actor, made, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request" });
     await expect(registerPasskey(again.actor, made, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request" });
-    // A credential that belongs to one account cannot be another's as well.
     const stolen = passkey.register(await beginPasskeyRegistration(other.actor, fromElsewhere()));
     await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
   });
@@ -452,7 +444,6 @@ describe("S113 recent authentication", () => {
     const elsewhere = await anotherSession(person.id);
     const pending = await reauthenticate(person.actor, PASSWORD, fromElsewhere());
     expect(pending).toMatchObject({ step: "second-step" });
-    // The cookie of the pending step in another browser is not that session.
     const carried = finish(pending.token, { kind: "code", code: authenticator.code() }, elsewhere.token);
     await expect(carried).rejects.toMatchObject({ code: "unauthorized" });
     await db().siteSession.update({ where: { id: person.actor.sessionId }, data: { authenticatedAt: new Date(0) } });
@@ -501,7 +492,6 @@ describe("turning the second step off", () => {
     expect(await listSignInRequirements(person.id)).toMatchObject([{ name: organization.name, unmet: [] }]);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
     await makeRecoveryCodes(person.actor, from);
-    // Both at once: each request would still find the other method present.
     const race = await outcomes([removePasskey(person.actor, id, [], from), removeTotp(person.actor, [], from)]);
     expect(race).toEqual(["conflict", "ok"]);
     expect(await hasSecondStep(person.id)).toBe(true);

@@ -19,17 +19,12 @@ import {
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
-/** For signing in with a passkey alone: no user is named, so the device offers all its passkeys for this site, and verifies its user. */
 export async function askForPasskeyToSignIn(from: RequestOrigin): Promise<PublicKeyCredentialRequestOptionsJSON> {
   await countChallenge(from);
   return ask({ for: "sign-in", userId: null, boundTo: null }, "required");
 }
 
-/**
- * For the second step. The password was correct, so the account's passkeys may be named, and a security key without user
- * verification is enough.
- * @throws ServiceError `gone` if the sign-in has expired
- */
+/** The password was correct, so the account's passkeys may be named. */
 export async function askForPasskeyAsSecondStep(
   token: string | undefined,
   from: RequestOrigin,
@@ -40,7 +35,7 @@ export async function askForPasskeyAsSecondStep(
   return ask({ for: "second-step", userId: pending.userId, boundTo: pending.id }, "preferred");
 }
 
-/** For reauthentication (S113) with a passkey alone, so the device must verify its user. */
+/** S113. The device must verify its user. */
 export async function askForPasskeyToReauthenticate(
   actor: Person,
   from: RequestOrigin,
@@ -61,17 +56,14 @@ async function ask(terms: ChallengeTerms, userVerification: "required" | "prefer
 }
 
 type SignInWithPasskeyInput = {
-  /** The browser's passkey response, unchanged. */
   response: unknown;
-  /** The challenge given to this browser, from its cookie: a response made elsewhere signs nobody in here (login CSRF). */
+  /** Login CSRF: a response made elsewhere signs nobody in here. */
   challenge: string | undefined;
   replaces: string | undefined;
 };
 
 /**
- * Signs in with a passkey alone. The device holds the key and has verified its user, so it counts as both steps (NIST SP 800-63B
- * §3.1.6). Unknown and deleted passkeys and disabled users get the same response after the same work.
- * @throws ServiceError `unauthorized`, `rate_limited`, `forbidden` (disabled)
+ * Counts as both steps (NIST SP 800-63B §3.1.6). Unknown passkeys and disabled users get the same response after the same work.
  */
 export async function signInWithPasskey(
   { response, challenge, replaces }: SignInWithPasskeyInput,
@@ -89,9 +81,8 @@ export async function signInWithPasskey(
 }
 
 /**
- * Reauthenticates with a passkey alone (S113).
+ * See S113.
  * @param session the token that the browser sent
- * @throws ServiceError `unauthorized`, `rate_limited`
  */
 export async function reauthenticateWithPasskey(
   { userId, sessionId }: Person,

@@ -10,11 +10,7 @@ import { changeSecondStep } from "./change-second-step.ts";
 import { countSecondStepAttempt } from "./count-second-step-attempt.ts";
 import { matchingStep, newTotpSecret, TOTP_SEAL, totpUri } from "./totp-code.ts";
 
-/**
- * Creates the secret of a new authenticator app. It has no effect until `confirmTotp` has accepted a first code; a current app
- * works until then, so that switching phones never leaves a user without one.
- * @throws ServiceError `reauthentication_required` (S113)
- */
+/** A current app works until `confirmTotp` has accepted a first code (S113). */
 export async function startTotpEnrolment(actor: Person): Promise<void> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
@@ -24,10 +20,7 @@ export async function startTotpEnrolment(actor: Person): Promise<void> {
 
 type TotpEnrolment = { secret: string; uri: string };
 
-/**
- * The secret whose first code is still missing, to be shown; undefined if there is none or it has expired.
- * @throws ServiceError `reauthentication_required`: anyone who sees it can use it as the second step
- */
+/** Requires recent authentication, because anyone who sees the secret can use it as the second step. */
 export async function findTotpEnrolment(actor: Person): Promise<TotpEnrolment | undefined> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
@@ -37,7 +30,6 @@ export async function findTotpEnrolment(actor: Person): Promise<TotpEnrolment | 
   return { secret: secret.secret, uri: totpUri(secret.secret, username) };
 }
 
-/** The secret and the row that stores it. */
 async function enrolledSecret(userId: string): Promise<{ secret: string; tokenHash: string } | undefined> {
   const row = await db().oneTimeToken.findFirst({
     where: { userId, purpose: "totp-enrolment", usedAt: null, expiresAt: { gt: new Date() } },
@@ -49,11 +41,6 @@ async function enrolledSecret(userId: string): Promise<{ secret: string; tokenHa
   return { secret: unseal(TOTP_SEAL, Buffer.from(sealedSecret, "base64")), tokenHash: row.tokenHash };
 }
 
-/**
- * Accepts the first code of a new authenticator app, which then becomes the account's app and replaces any previous one. The code
- * is used up: it cannot sign in as well.
- * @throws ServiceError `unauthorized` on `code`, `gone` if the enrolment has expired, `reauthentication_required`, `rate_limited`
- */
 export async function confirmTotp(actor: Person, input: { code: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   const code = plainText("code", input.code, 100);

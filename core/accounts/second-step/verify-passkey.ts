@@ -17,10 +17,9 @@ import { issueOneTimeToken, type PasskeyUse, useOneTimeToken } from "../one-time
 type VerifiedPasskey = { userId: string; passkeyId: string };
 
 /**
- * Checks a passkey's response to a challenge (WebAuthn Level 3 §7.2) and records its use.
- * @param terms of the challenge; if `userId` is null, the passkey itself identifies the user
- * @param isVerificationRequired whether the device must have verified its user (PIN, finger, face): then it counts as both steps
- * @throws ServiceError `unauthorized`, the same for every reason
+ * WebAuthn Level 3 §7.2.
+ * @param terms if `userId` is null, the passkey itself identifies the user
+ * @param isVerificationRequired for a passkey that counts as both steps
  */
 export async function verifyPasskey(
   answer: unknown,
@@ -45,7 +44,7 @@ export async function verifyPasskey(
       counter: Number(passkey.counter),
     },
   }).catch((error: unknown) => {
-    // A counter that goes back may indicate a cloned authenticator (§6.1.1), so it is refused like a wrong signature, and logged.
+    // A counter that goes back may indicate a cloned authenticator (§6.1.1).
     log().warn({ err: error, userId: passkey.userId, passkeyId: passkey.id }, "passkey refused");
     throw passkeyRefused(error);
   });
@@ -63,7 +62,7 @@ function requireOwnHandle(userHandle: string | undefined | null, { userId }: Pas
 
 type Use = { newCounter: number; credentialBackedUp: boolean };
 
-/** Conditional on the counter that was read: if an authenticator and its clone respond with the same counter, only one succeeds. */
+/** If an authenticator and its clone respond with the same counter, only one may succeed. */
 async function recordUse({ id, counter }: Passkey, { newCounter, credentialBackedUp }: Use): Promise<void> {
   const { count } = await db().passkey.updateMany({
     where: { id, counter },
@@ -72,12 +71,12 @@ async function recordUse({ id, counter }: Passkey, { newCounter, credentialBacke
   if (count !== 1) throw passkeyRefused();
 }
 
-/** A challenge's purpose, its user if known, and the session or pending sign-in that requested it. */
+/** `boundTo`: the session or pending sign-in that requested the challenge. */
 export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
 
-/** Creates a challenge of 256 random bits (WebAuthn Level 3 §13.4.3). It is stored hashed, and works once, for five minutes. */
+/** 256 random bits (WebAuthn Level 3 §13.4.3). */
 export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
-  // A unique subject: a second tab does not invalidate the first one's challenge.
+  // A unique subject: a second tab must not invalidate the first one's challenge.
   const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
   const challenge = await issueOneTimeToken(db(), userId === null ? options : { ...options, userId });
   return Uint8Array.from(Buffer.from(challenge, "base64url"));
@@ -86,10 +85,8 @@ export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTer
 const clientData = z.object({ challenge: z.string().max(200) });
 
 /**
- * Uses up a response's challenge, whether or not the response turns out to be correct: no challenge works twice, or for another
- * user, session or purpose.
+ * Uses the challenge up even if the response is wrong.
  * @returns the challenge, in base64url
- * @throws ServiceError `unauthorized`
  */
 export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
@@ -103,7 +100,6 @@ export async function consumeChallenge(clientDataJSON: string, terms: ChallengeT
   return challenge;
 }
 
-/** The challenge named by a response. @throws ServiceError `unauthorized` */
 export function readChallenge(clientDataJSON: string): string {
   try {
     return clientData.parse(JSON.parse(Buffer.from(clientDataJSON, "base64url").toString())).challenge;
@@ -112,7 +108,7 @@ export function readChallenge(clientDataJSON: string): string {
   }
 }
 
-// The shape of a browser's response (WebAuthn Level 3 §5.1.8), which the library does not check. We request no extensions.
+// The library does not check the shape (WebAuthn Level 3 §5.1.8).
 const base64url = (maxCharacters: number) =>
   z
     .string()
@@ -148,12 +144,10 @@ const registration = z.object({
   }),
 });
 
-/** @throws ServiceError `unauthorized`, as for any other response that cannot be valid */
 export function parseAuthentication(value: unknown): AuthenticationResponseJSON {
   return { ...parse(authentication, value), clientExtensionResults: {} } as AuthenticationResponseJSON;
 }
 
-/** @throws ServiceError `unauthorized` */
 export function parseRegistration(value: unknown): RegistrationResponseJSON {
   return { ...parse(registration, value), clientExtensionResults: {} } as RegistrationResponseJSON;
 }
@@ -164,12 +158,12 @@ function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data;
 }
 
-/** The error for every passkey that does not sign in: unknown, deleted, somebody else's, replayed or damaged (S115). */
+/** The same error for every passkey that does not sign in (S115). */
 export function passkeyRefused(cause?: unknown): ServiceError {
   return new ServiceError("unauthorized", "This passkey did not work. Try again, or use another method.", { cause });
 }
 
-/** Our identity for authenticators (WebAuthn Level 3 §4): passkeys are bound to the host of ORIGIN, and work nowhere else. */
+/** Passkeys are bound to the host of ORIGIN (WebAuthn Level 3 §4). */
 export function relyingParty(): { id: string; name: string; origin: string } {
   const { ORIGIN, BRAND_NAME } = env();
   return { id: new URL(ORIGIN).hostname, name: BRAND_NAME, origin: ORIGIN };

@@ -8,51 +8,31 @@ import { endSiteSessionByToken } from "./end-site-session.ts";
 import { type AuthenticationMethod, renewSiteSession, type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
 
 type FirstStep = {
-  /** The methods that were checked here: `["pwd"]` for a password, none if an identity provider authenticated the user. */
+  /** None if an identity provider authenticated the user. */
   methods: readonly AuthenticationMethod[];
-  /** The kind of first step, for the audit log. */
   provedBy: "password" | "passkey" | "provider";
-  /** The provider's id, with `provedBy: "provider"`. */
   providerId?: string;
-  /** When the user authenticated; now, unless a provider's authentication is older or proves less (S113). */
+  /** A provider's authentication may be older or prove less (S113). */
   provedAt?: Date;
-  /** The session token that the browser sent; it becomes invalid (S34). */
+  /** This session becomes invalid (S34). */
   replaces?: string | undefined;
 };
 
-/** A user is signed in, with a session; or they completed the first step, and the second is pending. */
 export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSession) | PendingSecondStep;
 
-/**
- * Continues after a correct first step, with a password here or at another provider. A user with a second step gets no session yet
- * but a pending second step: a token that the door keeps in a separate cookie and that `finishSecondStep` accepts. All others get
- * the session. A provider's authentication is a first step like the password: it identifies the user, but does not replace the
- * second step that was set up here.
- *
- * Locks the user's row first, so that a concurrent password reset or disabling is not missed. Doors pass the outcome to
- * `continueSignIn` (app/_server/continue-sign-in.ts), which sets the cookies and redirects.
- *
- *     const outcome = await db().$transaction(async (tx) => {
- *       … // the first step, with its writes
- *       return completeSignIn(tx, userId, { methods: [], provedBy: "provider", providerId, replaces: await sessionToken() }, from);
- *     });
- *     return continueSignIn(outcome, next);
- *
- * @throws ServiceError `forbidden` (disabled)
- */
+/** Doors pass the outcome to `continueSignIn` (app/_server/continue-sign-in.ts). */
 export async function completeSignIn(tx: Db, userId: string, first: FirstStep, from: RequestOrigin): Promise<SignInOutcome> {
   await lockForSignIn(tx, userId);
   if (await hasSecondStep(userId, tx)) return openSecondStep(tx, userId, { methods: first.methods, sessionId: null });
   return startSignedIn(tx, userId, first, from);
 }
 
-/** Locks the user, so that a sign-in and a concurrent password reset or disabling wait for each other. @throws ServiceError `forbidden` */
+/** A sign-in and a concurrent password reset or disabling must wait for each other. */
 export async function lockForSignIn(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
   if (live.length === 0) throw accountIsDisabled();
 }
 
-/** Signs in a user who has completed all required steps. The caller has locked the user. */
 export async function startSignedIn(
   tx: Db,
   userId: string,

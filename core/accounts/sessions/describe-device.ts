@@ -17,7 +17,7 @@ const browsers: [RegExp, string][] = [
   [/^okhttp\/|^Java\/|^Java-http-client\//, "Java program"],
 ];
 
-/** The name of a program that is not a browser: the first product of RFC 9110 §10.1.5, if it looks like a name. */
+/** The first product of a program that is not a browser (RFC 9110 §10.1.5). */
 const PRODUCT = /^(?!Mozilla\/)([A-Za-z][\w.-]{0,39})(\/|$)/;
 
 const systems: [RegExp, string][] = [
@@ -30,7 +30,7 @@ const systems: [RegExp, string][] = [
   [/\b[Ll]inux\b|\bX11\b/, "Linux"],
 ];
 
-/** Describes a User-Agent header in words: a hint for people, never a proof. */
+/** A hint for people, never a proof. */
 export function describeDevice(userAgent: string | null): string {
   const browser = nameIn(browsers, userAgent) ?? userAgent?.match(PRODUCT)?.[1];
   const system = nameIn(systems, userAgent);

@@ -5,7 +5,6 @@ import { type Db, db, pool } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
 
-/** Ends the session of a cookie at its user's request. Tokens that are unknown or whose session is over are ignored. */
 export async function signOut(token: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const live = { tokenHash: hashToken(token), endedAt: null };
@@ -16,7 +15,7 @@ export async function signOut(token: string, from: RequestOrigin): Promise<void>
   });
 }
 
-/** Ends all sessions of a user except the current one, at their request (S113). */
+/** See S113. */
 export async function signOutElsewhere(userId: string, keepSessionId: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const sessions = await endOtherSiteSessions(userId, keepSessionId, tx);
@@ -25,11 +24,7 @@ export async function signOutElsewhere(userId: string, keepSessionId: string, fr
   });
 }
 
-/**
- * Ends one session of a user, from the list of their sessions (S113). Another user's session gets the same response as an
- * unknown one (S136).
- * @throws ServiceError `not_found`
- */
+/** S113. Another user's session is `not_found` too (S136). */
 export async function endSiteSession(userId: string, sessionId: string, from: RequestOrigin = noOrigin): Promise<void> {
   if (!isId(sessionId)) throw notFound("Session");
   await db().$transaction(async (tx) => {
@@ -42,12 +37,15 @@ export async function endSiteSession(userId: string, sessionId: string, from: Re
   });
 }
 
-/** Ends the session of a cookie: on sign-out, or when another user signs in in the same browser (S34). Unknown tokens are ignored. */
+/** On sign-out, or when another user signs in in the same browser (S34). */
 export async function endSiteSessionByToken(token: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** Ends every session of a user except the current one (S113). @returns how many were ended */
+/**
+ * See S113.
+ * @returns how many were ended
+ */
 export async function endOtherSiteSessions(userId: string, keepSessionId: string, tx: Db = db()): Promise<number> {
   const { count } = await tx.siteSession.updateMany({
     where: { userId, endedAt: null, id: { not: keepSessionId } },
@@ -56,12 +54,12 @@ export async function endOtherSiteSessions(userId: string, keepSessionId: string
   return count;
 }
 
-/** Ends every session of a user: after a password reset, and when the user is disabled (S112). */
+/** After a password reset, and when the user is disabled (S112). */
 export async function endAllSiteSessions(userId: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { userId, endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** Marks expired sessions as ended, so that apps are notified of their end too. They already grant nothing. */
+/** Expired sessions grant nothing, but apps must be notified of their end. */
 export async function endExpiredSiteSessions(): Promise<void> {
   await pool().query("UPDATE site_session SET ended_at = expires_at WHERE expires_at <= now() AND ended_at IS NULL");
 }

@@ -12,7 +12,7 @@ export type SiteSession = {
   userId: string;
   /** When the user last authenticated (S113). */
   authenticatedAt: Date;
-  /** How the user then authenticated (RFC 8176). */
+  /** RFC 8176. */
   methods: AuthenticationMethod[];
   expiresAt: Date;
   user: {
@@ -28,10 +28,7 @@ export type SiteSession = {
 
 type Row = Omit<SiteSession, "user"> & SiteSession["user"] & { sessionId: string; isSeenLongAgo: boolean };
 
-/**
- * The session of a cookie's value; undefined if it is unknown, ended or expired, or its user is disabled (S112). One query by
- * hash, since every page needs it; once a minute a second one extends the session.
- */
+/** Undefined if the session is over or its user is disabled (S112). */
 export async function findSiteSession(token: string): Promise<SiteSession | undefined> {
   const { rows } = await pool().query<Row>({
     name: "find-site-session",
@@ -65,7 +62,7 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
   };
 }
 
-/** Records the visit and extends the session, never past the absolute limit. */
+/** Extends the session, never past the absolute limit. */
 async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   const { rows } = await pool().query<{ expiresAt: Date }>({
     name: "note-site-session-seen",
@@ -79,7 +76,7 @@ async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   return rows[0]?.expiresAt ?? expiresAt;
 }
 
-/** The user of a session that is still valid, for something created in it and used outside it, such as a URL. */
+/** For something created in a session and used outside it, such as a URL. */
 export async function findSessionPerson(
   sessionId: string,
   userId: string,

@@ -3,17 +3,15 @@ import { describeDevice } from "./describe-device.ts";
 
 export type ListedSiteSession = {
   id: string;
-  /** For example "Firefox on Linux". */
   device: string;
   ip: string | null;
   createdAt: Date;
   lastSeenAt: Date;
 };
 
-// More than anybody has; the oldest leave the list before they leave the table.
 const LIST_MAX_ROWS = 100;
 
-/** The live sessions of a user, the most recently used first (S113). */
+/** The most recently used first (S113). */
 export async function listSiteSessions(userId: string): Promise<ListedSiteSession[]> {
   const rows = await db().siteSession.findMany({
     where: { userId, endedAt: null, expiresAt: { gt: new Date() } },

@@ -7,9 +7,8 @@ export type SiteSessionCookie = {
 };
 
 /**
- * The cookie with the session token (S111). With https it has the `__Host-` prefix, so that no subdomain and no plain http page
- * can set one. Cookies ignore ports: if ORIGIN has a port, the cookie's name contains it, so that two services on one machine
- * do not sign out each other's users.
+ * S111. `__Host-`: subdomains and plain http pages cannot set the cookie. Cookies ignore ports, so the name contains ORIGIN's
+ * port.
  */
 export function siteSessionCookie(): SiteSessionCookie {
   const { protocol, port } = new URL(env().ORIGIN);

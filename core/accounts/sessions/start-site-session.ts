@@ -4,13 +4,11 @@ import { hashToken, newToken } from "../../crypto/token.ts";
 import { type Db, db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 
-/** The opaque value of the session cookie, and when the session ends if it is not used. */
 export type StartedSiteSession = { token: string; expiresAt: Date };
 
 /**
- * Signs a user in: a new session under a new token of 256 bits (S111), never one that the browser sent, which prevents session
- * fixation (S34). Only the token's hash is stored. This function does not ask for the second step: sign-ins go through
- * `completeSignIn`.
+ * Session fixation (S34): never a token that the browser sent (S111). Sign-ins go through `completeSignIn`, which asks for the
+ * second step.
  */
 export async function startSiteSession(
   userId: string,
@@ -37,9 +35,8 @@ export async function startSiteSession(
 }
 
 /**
- * When the same user signs in again in the same browser, restarts their session under a new token (S34). The session has not
- * ended, so apps get no logout notice.
- * @returns undefined if the token does not belong to a live session of theirs.
+ * See S34.
+ * @returns undefined if the token does not belong to a live session of this user
  */
 export async function renewSiteSession(
   userId: string,
@@ -73,17 +70,13 @@ export async function renewSiteSession(
   return count === 1 ? { token: renewed, expiresAt } : undefined;
 }
 
-/**
- * How a user authenticated, in the terms that apps read as `amr` (RFC 8176 §2; `pop` of OpenID Connect EAP): a password, a code
- * used once (of an authenticator app, or a recovery code), a passkey; `mfa` if two were combined.
- */
+/** RFC 8176 §2. `pop` is of OpenID Connect EAP. */
 export type AuthenticationMethod = "pwd" | "otp" | "pop" | "mfa";
 
-/** An unused site session ends after 14 days (S112). */
+/** See S112. */
 export const SITE_SESSION_INACTIVITY_SECONDS = 14 * 24 * 60 * 60;
 
-/** A site session ends 90 days after sign-in, however much it is used (S112). */
+/** However much the session is used (S112). */
 export const SITE_SESSION_ABSOLUTE_SECONDS = 90 * 24 * 60 * 60;
 
-/** The precision of `lastSeenAt`: at most one write a minute for each session, not one for each page. */
 export const LAST_SEEN_RESOLUTION_SECONDS = 60;

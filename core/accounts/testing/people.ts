@@ -10,7 +10,6 @@ import { findSiteSession } from "../sessions/find-site-session.ts";
 import { startSiteSession } from "../sessions/start-site-session.ts";
 import { insertUser, type NewUserInput, parseNewUser } from "../users/create-user.ts";
 
-/** Users for tests, created by the operations themselves. */
 export const PASSWORD = "a lantern over the quay";
 
 export const from: RequestOrigin = {
@@ -18,20 +17,17 @@ export const from: RequestOrigin = {
   userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0",
 };
 
-/** An IP address that no other test has used, so that no counter is shared. */
 export function fromElsewhere(): RequestOrigin {
   const [a, b, c] = Buffer.from(newId(), "hex").subarray(-3);
   return { ...from, ip: `10.${a}.${b}.${c}` };
 }
 
-/** A name that no other test has. */
 export function freshName(stem: string): string {
   return `${stem}-${newId().slice(-10)}`;
 }
 
 export type TestPerson = { id: string; username: string; email: string; token: string; actor: Person };
 
-/** A user with a password, signed in. */
 export async function signedInPerson(stem = "ada", options: { isOperator?: boolean } = {}): Promise<TestPerson> {
   const name = freshName(stem);
   const email = `${name}@example.test`;
@@ -41,13 +37,12 @@ export async function signedInPerson(stem = "ada", options: { isOperator?: boole
 
 const LONG_PASSWORD = "a long enough passphrase";
 
-/** Hashes of the passwords that hundreds of test files use: hashing is slow by design, and starts threads. */
+/** Hashing is slow by design, and hundreds of test files use these passwords. */
 const hashes = new Map<string, string>([
   [PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$8o6ltAZ66mgY5PPDjgsoxA$C95nICBpQnW10pxPyR/NZwFxh31/lT0x242VOWsuKCE"],
   [LONG_PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$dWG+vmMX/mlsoP8PL/haHQ$zqWtaE6X8v4USUT9pR0CRyO0CPwEOy9JKWQmerYVbD0"],
 ]);
 
-/** Like `createUser`, but each password is hashed only once, since hashing is slow by design. */
 export async function userWithPassword(
   input: NewUserInput & { isOperator?: boolean },
   origin: RequestOrigin,
@@ -61,7 +56,6 @@ export async function userWithPassword(
   return { id, username: handle.spelled };
 }
 
-/** Starts another session of a user. */
 export async function anotherSession(userId: string): Promise<{ token: string; actor: Person }> {
   const { token } = await startSiteSession(userId, from);
   const session = await findSiteSession(token);
@@ -69,7 +63,7 @@ export async function anotherSession(userId: string): Promise<{ token: string; a
   return { token, actor: personActor(session) };
 }
 
-/** Records as many entries for a user as the audit log accepts in an hour (S144). */
+/** As many entries as the audit log accepts in an hour (S144). */
 export async function fillAuditHour(userId: string): Promise<void> {
   await pool().query(
     `INSERT INTO audit_event (id, type, actor_id, created_at)
@@ -78,12 +72,10 @@ export async function fillAuditHour(userId: string): Promise<void> {
   );
 }
 
-/** The same user, last authenticated an hour ago. */
 export function staleActor(actor: Person): Person {
   return { ...actor, authenticatedAt: new Date(Date.now() - 60 * 60 * 1000) };
 }
 
-/** An organization with an administrator and members of given roles. */
 export async function organizationOf(
   admin: TestPerson,
   members: [TestPerson, string][] = [],
@@ -93,7 +85,6 @@ export async function organizationOf(
   return organization;
 }
 
-/** The emails queued for an address, newest first. */
 export async function emailsTo(address: string): Promise<{ subject: string; text: string }[]> {
   return db().mail.findMany({
     where: { recipient: address },
@@ -102,7 +93,6 @@ export async function emailsTo(address: string): Promise<{ subject: string; text
   });
 }
 
-/** The token in the latest email to an address that has a link of this kind. */
 export async function linkedToken(address: string, path: "verify-email" | "reset-password" | "invitations"): Promise<string> {
   for (const { text } of await emailsTo(address)) {
     const token = new RegExp(`/${path}/([A-Za-z0-9_-]+)`).exec(text)?.[1];
@@ -111,7 +101,6 @@ export async function linkedToken(address: string, path: "verify-email" | "reset
   throw new Error(`no email to ${address} has a link to /${path}/`);
 }
 
-/** The results of parallel operations: the code of the error, or "ok". */
 export async function outcomes(operations: Promise<unknown>[]): Promise<string[]> {
   const settled = await Promise.allSettled(operations);
   return settled
@@ -119,7 +108,6 @@ export async function outcomes(operations: Promise<unknown>[]): Promise<string[]
     .sort();
 }
 
-/** The types of the audit events about a user or an organization, in order. */
 export async function auditTrail(of: { subjectId?: string; orgId?: string }): Promise<string[]> {
   const events = await db().auditEvent.findMany({
     where: of,

@@ -3,8 +3,6 @@ import type { TokenHolder } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 
-/** Tokens for tests, as rows and as the actors that doors derive from them. */
-
 export async function someApp(
   data: { isFirstParty?: boolean; boundOrgId?: string; privileges?: string[] } = {},
 ): Promise<string> {
@@ -15,7 +13,6 @@ export async function someApp(
   return clientId;
 }
 
-/** A user's consent to an app, as the permissions modal stores it, and a token of a Grant under it. */
 export async function appToken(
   userId: string,
   { scopes, orgIds = [], clientId }: { scopes: readonly Scope[]; orgIds?: string[]; clientId?: string },
@@ -28,7 +25,6 @@ export async function appToken(
   return { kind: "token", userId, tokenId, scopes, orgIds, clientId: app };
 }
 
-/** A token that an app got by token exchange, for a member of the organization to which the app is bound. */
 export async function exchangedToken(userId: string, clientId: string, orgId: string, scopes: Scope[]): Promise<TokenHolder> {
   const tokenId = newId();
   const grant = { id: tokenId, userId, clientId, boundOrgId: orgId, payload: {}, orgIds: [orgId] };
@@ -36,7 +32,6 @@ export async function exchangedToken(userId: string, clientId: string, orgId: st
   return { kind: "token", userId, tokenId, scopes, orgIds: [orgId], clientId, boundOrgId: orgId };
 }
 
-/** A personal access token. */
 export async function ownToken(userId: string, scopes: readonly Scope[]): Promise<TokenHolder & { clientId: null }> {
   const id = newId();
   await db().personalAccessToken.create({

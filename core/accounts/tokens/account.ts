@@ -1,6 +1,5 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
-/** The account that a token acts for, as claims and decisions need it. */
 export type TokenAccount = {
   id: string;
   username: string;
@@ -10,25 +9,20 @@ export type TokenAccount = {
   website: string | null;
 };
 
-/** An organization in which a token may act. */
 export type TokenOrganization = {
   id: string;
   name: string;
   fullName: string;
   plan: string | null;
   role: OrganizationRole;
-  /** The requirements that the member does not meet: until then, the member cannot access the organization's resources. */
+  /** Until these are met, the member cannot access the organization's resources. */
   restrictions: SecurityRestriction[];
 };
 
-/** SQL: a `TokenAccount` of `"user" u`, as arguments of `json_build_object`. */
 export const ACCOUNT_FIELDS = `'id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
   'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website`;
 
-/**
- * SQL: the `TokenOrganization`s among `member_standing m JOIN organization o`. A member whose token the organization has cut off, by a
- * personal token's or a Grant's id, has one more restriction.
- */
+/** For `member_standing m JOIN organization o`. */
 export const organizationsJson = (
   tokenId: "t.id" | "g.id",
 ): string => `coalesce(json_agg(json_build_object('id', o.id, 'name', o.name,

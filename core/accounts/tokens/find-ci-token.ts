@@ -2,20 +2,19 @@ import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 
-/** A trusted publisher's token for one job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+/** See docs/specification/organizations-and-tokens.md#trusted-publishers. */
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** The account that trusted the publisher. If the operator's command did, the repository's owner, or the user as whom the job reads. */
+  /** If the operator's command trusted it, the repository's owner or the user as whom the job reads. */
   trustedById: string;
   preset: string;
-  /** Identifies the run. */
   description: string;
   createdAt: Date;
   expiresAt: Date;
 } & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: TokenAccount });
 
-// A token ends with its publisher, its repository, and the account that it reads as or that owns the repository.
+// A token ends with its publisher, its repository and the account.
 const find = (by: "token_hash" | "id") => `
   SELECT t.id, t.publisher_id AS "publisherId", coalesce(p.created_by_id, r.owner_id, t.user_id) AS "trustedById",
          p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
@@ -30,10 +29,7 @@ const find = (by: "token_hash" | "id") => `
    WHERE t.${by} = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
      AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
 
-/**
- * A job's token; undefined if it is invalid, its publisher or repository is gone, or the account that owns the repository or that the job
- * reads as is gone or disabled (S99, S112). The end of the account that added the publisher ends the publisher.
- */
+/** Undefined also if the publisher, the repository or the account is gone or disabled (S99, S112). */
 export async function findCiToken(token: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: find("token_hash"), values: [hashToken(token)] });
   return rows[0];
@@ -45,10 +41,9 @@ export async function findCiTokenById(id: string): Promise<CiToken | undefined> 
   return rows[0];
 }
 
-/** The part after TOKEN_PREFIX of a token for a repository, and of one for reading as a user (docs/specification/oauth.md#token-formats). */
+/** The part after TOKEN_PREFIX (docs/specification/oauth.md#token-formats). */
 export const ciTokenKinds = { repo: "jwt", user: "oauth" } as const;
 
 const FOR_REPO = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,9}_${ciTokenKinds.repo}_`);
 
-/** Whether a token has the form of a job's token for a repository: nothing else has this prefix. */
 export const looksLikeRepoToken = (token: string): boolean => FOR_REPO.test(token);

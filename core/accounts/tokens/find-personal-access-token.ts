@@ -10,11 +10,11 @@ type PersonalAccessToken = {
   scopes: Scope[];
   createdAt: Date;
   expiresAt: Date | null;
-  /** The account that it acts for. A personal token acts in all organizations of its user. */
+  /** A personal token acts in all organizations of its user. */
   account: TokenAccount & { organizations: TokenOrganization[] };
 };
 
-// As with sessions: at most one write a minute for each token.
+// At most one write a minute for each token.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
 const FIND = `
@@ -26,7 +26,7 @@ const FIND = `
     FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.disabled_at IS NULL`;
 
-/** A request's token with its user, in one query; undefined if it is unknown, revoked or expired, or its user is disabled (S112). */
+/** Undefined also if the user is disabled (S112). */
 export async function findPersonalAccessToken(token: string): Promise<PersonalAccessToken | undefined> {
   const { rows } = await pool().query<PersonalAccessToken & { isUsedLongAgo: boolean }>({
     name: "find-personal-access-token",

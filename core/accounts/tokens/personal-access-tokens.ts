@@ -14,21 +14,16 @@ import { lockLiveUser } from "../users/find-user.ts";
 const TOKEN_NAME_MAX_CHARACTERS = 60;
 const TOKEN_MAX_DAYS = 366;
 
-// Enough for anybody's machines, and few enough for an unpaged list.
 const TOKENS_MAX_PER_USER = 100;
 
 type NewPersonalAccessToken = {
   name: string;
   scopes: readonly string[];
-  /** Whole days, 1 to 366; null for a token that works until it is revoked. */
+  /** 1 to 366. Null for a token that works until it is revoked. */
   expiresInDays: number | null;
 };
 
-/**
- * Creates a token for a user's own programs (git, command line): TOKEN_PREFIX and 256 random bits. It is shown only once; its
- * hash and last four characters are stored (S55).
- * @throws ServiceError `invalid_request`, `conflict` (too many), `reauthentication_required`, `not_found`
- */
+/** Shown only once (S55). */
 export async function createPersonalAccessToken(
   actor: Actor,
   userId: string,
@@ -87,7 +82,6 @@ export type ListedPersonalAccessToken = {
   isExpired: boolean;
 };
 
-/** The unrevoked tokens of a user, including expired ones, newest first. */
 export async function listPersonalAccessTokens(actor: Actor, userId: string): Promise<ListedPersonalAccessToken[]> {
   await requirePermission(actor, "personal_access_token.list", { userId }, { what: "User" });
   const rows = await db().personalAccessToken.findMany({
@@ -104,7 +98,7 @@ export async function listPersonalAccessTokens(actor: Actor, userId: string): Pr
   }));
 }
 
-/** Revokes a token at once. Another user's token gets the same response as an unknown one (S136). @throws ServiceError `not_found` */
+/** Another user's token is `not_found` too (S136). */
 export async function revokePersonalAccessToken(actor: Actor, tokenId: string, from: RequestOrigin): Promise<void> {
   if (!isId(tokenId)) throw notFound("Token");
   await db().$transaction(async (tx) => {

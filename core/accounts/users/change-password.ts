@@ -24,10 +24,8 @@ import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } f
 import { RESPONSE_MILLISECONDS } from "./sign-up.ts";
 
 /**
- * Changes the user's password, with the current one as proof (S113). The other sessions end (S112), and links for a reset or an
- * address change stop working.
- * @returns how many other sessions were ended
- * @throws ServiceError `unauthorized` on `currentPassword`, `invalid_request` on `newPassword`, `rate_limited`
+ * See S113, S112.
+ * @returns how many other sessions ended
  */
 export async function changePassword(
   actor: Person,
@@ -42,8 +40,7 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(password);
   return db().$transaction(async (tx) => {
-    // The given password must still be the current one: a person who knew the old one must not undo a reset that happened
-    // meanwhile.
+    // A person who knew the old password must not undo a reset that happened meanwhile.
     const { count } = await tx.user.updateMany({
       where: { id: user.id, passwordHash: user.passwordHash, disabledAt: null },
       data: { passwordHash },
@@ -57,11 +54,7 @@ export async function changePassword(
   });
 }
 
-/**
- * Sets the first password of an account that was created with a provider. Replacing one requires the current one (`changePassword`). Both end
- * the same sessions and links.
- * @throws ServiceError `reauthentication_required` (S113), `invalid_request` on `newPassword`, `conflict` if there is one
- */
+/** S113. For an account that was created with a provider. */
 export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
   const { userId, sessionId } = actor;
   await requirePermission(actor, "user.set_password", { userId }, { what: "User" });
@@ -81,11 +74,7 @@ export async function setPassword(actor: Person, input: { newPassword: string },
 const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
 
-/**
- * Mails a link for replacing a forgotten password, if the address has an account; otherwise the response and its time are the same (S115).
- * The email goes to the stored address, never to the typed one.
- * @throws ServiceError `invalid_request`, `rate_limited`
- */
+/** Without an account, the response and its time are the same (S115). The email never goes to the typed address. */
 export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {
   const { canonical } = parseEmailAddress(input.email);
   await consumeAddressThrottle("forgot-password", from.ip, ADDRESS_LIMIT);
@@ -101,19 +90,14 @@ export async function forgotPassword(input: { email: string }, from: RequestOrig
   );
 }
 
-/** Locked, because a concurrent change of the address deletes the links that were sent to the former mailbox. */
+/** A concurrent change of the address deletes the links that were sent to the former mailbox. */
 async function lockByAddress(tx: Db, canonical: string): Promise<{ id: string; username: string; email: string } | undefined> {
   const [user] = await tx.$queryRaw<{ id: string; username: string; email: string }[]>`
     SELECT id, username, email FROM "user" WHERE email_canonical = ${canonical} AND disabled_at IS NULL FOR NO KEY UPDATE`;
   return user;
 }
 
-/**
- * Uses the link of `forgotPassword`. All sessions end (S112), a pending change of email address is cancelled, and sign-in is
- * possible again if too many wrong passwords had blocked it. A second step stays, and is required at the next sign-in: a person
- * who reads the user's mail has one of the two steps.
- * @throws ServiceError `gone`; `invalid_request` on `password`, after which the link still works
- */
+/** S112. A person who reads the user's mail has only one of the two steps, so the second step stays. */
 export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {
   const link = await findOneTimeToken(token, "reset-password");
   const user = link?.userId ? await db().user.findUnique({ where: { id: link.userId, disabledAt: null } }) : null;

@@ -11,11 +11,6 @@ import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { displayText } from "../plain-text.ts";
 
-/**
- * Creates a user as the operator: the email address counts as verified.
- * @returns the user's id
- * @throws ServiceError `invalid_request`, `conflict` (each with its field), `forbidden`
- */
 export async function createUser(
   actor: Actor,
   input: NewUserInput & { isOperator?: boolean },
@@ -33,18 +28,12 @@ export async function createUser(
 type NewUser = {
   handle: HandleName;
   fullName: string;
-  /** Confirmed by its owner, or entered by the operator. */
   email: EmailAddress;
-  /** Null for users who sign in with a provider. */
   passwordHash: string | null;
   isOperator?: boolean;
 };
 
-/**
- * Inserts a user with validated values. Every way to create one, such as sign-up or the setup link, calls it.
- * @param createdBy the user who did it, for the audit log; undefined if it was the new user; null for the operator's command
- * @throws ServiceError `conflict` on `username` or `email`
- */
+/** @param createdBy undefined for the new user, null for the operator's command */
 export async function insertUser(
   tx: Db,
   user: NewUser,
@@ -81,18 +70,16 @@ export async function insertUser(
 
 const FULL_NAME_MAX_CHARACTERS = 100;
 
-/** The input for a new user, from a form or a command line. */
 export type NewUserInput = {
   username: string;
   email: string;
   password: string;
-  /** Shown to others beside the username; the username if it is empty. */
+  /** If empty, the username. */
   fullName?: string;
 };
 
 type NewUserFields = { handle: HandleName; email: EmailAddress; password: string; fullName: string };
 
-/** @throws ServiceError `invalid_request` with every invalid field */
 export async function parseNewUser(input: NewUserInput): Promise<NewUserFields> {
   const { username, email, fullName = "", password } = input;
   const checked = await checkAll({

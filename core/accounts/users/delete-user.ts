@@ -10,13 +10,9 @@ import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
- * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit log, and the
- * handle, which nobody can use again: otherwise, people who trust the handle could end up at a stranger's account.
- *
- * `deleteRest` deletes everything else that they own, in the same transaction and while nobody can add more. Doors call `deleteAccount` of
- * the hub, which passes it.
- * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last administrator of
- * an organization
+ * The handle stays, so that people who trust it do not end up at a stranger's account (S113). Doors call the hub's
+ * `deleteAccount`.
+ * @param deleteRest deletes what else the user owns, in this transaction
  */
 export async function deleteUser(
   actor: Actor,
@@ -51,7 +47,6 @@ export async function requireDeletable(actor: Actor, userId: string): Promise<vo
 type Deletable = {
   username: string;
   avatarId: string | null;
-  /** The organizations, all locked. */
   administers: string[];
 };
 

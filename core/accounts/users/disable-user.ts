@@ -7,11 +7,7 @@ import { conflict, notFound } from "#core/errors.ts";
 import { revokeInvitationsBy } from "../organizations/invitations.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
-/**
- * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in case
- * the user is enabled again; revoked access does not come back. Disabling twice is not an error.
- * @throws ServiceError `not_found`, `conflict` (the last operator)
- */
+/** S112. Disabling twice is not an error. */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
@@ -27,7 +23,6 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
   });
 }
 
-/** Enables a disabled user; they must sign in again, and apps must ask again. @throws ServiceError `not_found` */
 export async function enableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -42,11 +37,7 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
   });
 }
 
-/**
- * Makes a user an operator of the service, or an ordinary user again (S116: a privilege change is in the audit log). The invitations of a
- * former operator are revoked.
- * @throws ServiceError `not_found`, `reauthentication_required` (S113), `conflict` (the last operator)
- */
+/** See S113, S116. */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.set_operator", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -55,7 +46,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
     await requirePermission(actor, "user.set_operator", { userId }, { what: "User", tx });
     const { count } = await tx.user.updateMany({ where: { id: userId }, data: { isOperator } });
     if (count === 0) throw notFound("User");
-    // An operator may have invited themselves to any organization. Invitations that they sent as an administrator look the same.
+    // An operator may have invited themselves to any organization.
     if (!isOperator) await revokeInvitationsBy(tx, userId);
     await recordAuditEvent(tx, {
       type: isOperator ? "user.make_operator" : "user.unmake_operator",
@@ -66,11 +57,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
   });
 }
 
-/**
- * Signs a user out everywhere, as an operator, for example after a laptop was lost. The user's own tokens and those of apps stay;
- * disabling the user ends them too.
- * @throws ServiceError `not_found`, `reauthentication_required`
- */
+/** Tokens stay. Disabling the user ends them too. */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -82,11 +69,8 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * Ends all access of a user and of programs in their name (S112): sessions, personal access tokens, trusted publishers, consents to apps,
- * links in their mailbox, and invitations that they sent. The rows of engine sessions stay until they expire, but grant nothing without a
- * site session. Consents are marked as revoked, which invalidates all their tokens, even one that is being issued at this moment (S43).
- *
- * The caller has locked the user's row, so that nothing is added meanwhile (`lockLiveUser`).
+ * Revoked consents invalidate even a token that is being issued at this moment (S43, S112). The caller has locked the user's row
+ * with `lockLiveUser`.
  */
 export async function revokeEverything(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const revokedAt = new Date();
@@ -99,10 +83,6 @@ export async function revokeEverything(tx: Db, userId: string, by: { actor: Acto
   await revokeInvitationsBy(tx, userId);
 }
 
-/**
- * Removes the trusted publishers whose jobs read as the user or write a repository of theirs, and all that the user added: these jobs may
- * be the user's own. The tokens of the jobs end too. An organization's administrators see in its log which repositories lost publishers.
- */
 async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const { username } = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true } });
   const removed = await tx.$queryRaw<{ orgId: string; count: number; repos: string[] }[]>`
@@ -124,10 +104,7 @@ async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; fr
     });
 }
 
-/**
- * Ensures that the service keeps an operator who can sign in: of two operators who disable each other at once only one succeeds.
- * @throws ServiceError `conflict` if `userId` is the last one
- */
+/** Of two operators who disable each other at once, only one may succeed. */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
   const operators = await lockOperators(tx);
   if (operators.length === 1 && operators[0]?.id === userId) {
@@ -135,7 +112,7 @@ export async function requireOtherOperator(tx: Db, userId: string): Promise<void
   }
 }
 
-/** Locks the operators' rows in one order. Until the transaction ends, none of them loses the role or is disabled. */
+/** Locks in one order. Until the transaction ends, none of the operators loses the role or is disabled. */
 function lockOperators(tx: Db): Promise<{ id: string }[]> {
   return tx.$queryRaw`SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 }

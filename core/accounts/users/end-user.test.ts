@@ -55,7 +55,6 @@ async function personalToken({ id }: TestPerson): Promise<string> {
   return token;
 }
 
-/** An app's access for a user: a consent and a Grant under it. */
 async function grantTo(clientId: string, userId: string): Promise<{ consentId: string; grantId: string }> {
   const consentId = newId();
   const grantId = newId();
@@ -266,7 +265,6 @@ describe("S112 deleteUser", () => {
     expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grantId } })).revokedAt).not.toBeNull();
     expect(await findOwner(person.username)).toBeUndefined();
     expect(await auditTrail({ subjectId: person.id })).toContain("user.delete");
-    // The address becomes free, the name does not: nobody can impersonate the deleted user.
     const again = { username: person.username, email: person.email, password: PASSWORD };
     await expect(createUser(operatorCommand, again, from)).rejects.toMatchObject({ code: "conflict", field: "username" });
     await expect(createUser(operatorCommand, { ...again, username: freshName("ada") }, from)).resolves.toBeDefined();

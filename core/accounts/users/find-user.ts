@@ -2,7 +2,6 @@ import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 
-/** A user as seen by the rest of core and the doors; never with the password's hash. */
 export type UserProfile = {
   id: string;
   username: string;
@@ -29,24 +28,18 @@ const profileColumns = {
   createdAt: true,
 } as const;
 
-/** A user by id, even if disabled. */
 export async function findUser(id: string): Promise<UserProfile | undefined> {
   if (!isId(id)) return undefined;
   return (await db().user.findUnique({ where: { id }, select: profileColumns })) ?? undefined;
 }
 
-/** A user by username, in any spelling, even if disabled. */
 export async function findUserByUsername(username: string): Promise<UserProfile | undefined> {
   if (username.includes("\0")) return undefined;
   const row = await db().handle.findUnique({ where: { handle: username.toLowerCase() }, select: { userId: true } });
   return row?.userId ? findUser(row.userId) : undefined;
 }
 
-/**
- * Call it before giving a user something that disabling them takes away: a concurrent disabling then waits, or has already
- * committed.
- * @throws ServiceError `not_found` for an unknown or disabled user
- */
+/** Call this function before giving a user something that disabling the user takes away. */
 export async function lockLiveUser(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
   if (live.length === 0) throw notFound("User");

@@ -21,7 +21,6 @@ export type ListedUser = {
 };
 
 type UserSearch = PageRequest & {
-  /** The beginning of a username, a full name or an email address, or an id. */
   text?: string;
   state?: UserState;
 };
@@ -34,17 +33,12 @@ const stateWhere: Record<UserState, Prisma.Sql> = {
   unverified: Prisma.sql`u.email_verified_at IS NULL`,
 };
 
-/**
- * All accounts, newest first, for operators. Ids begin with their time, so the order is that of the primary key. A search is by
- * prefix, so that an index serves it however many accounts there are.
- * @throws ServiceError `forbidden`
- */
+/** Ids begin with their time, so the primary key gives the order. An index serves prefixes. */
 export async function listUsers(actor: Actor, { text = "", state, ...request }: UserSearch = {}): Promise<Page<ListedUser>> {
   await requirePermission(actor, "installation.operate", null, { what: "Users" });
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
   const where = Prisma.sql`${textWhere(text)} AND ${state ? stateWhere[state] : Prisma.sql`TRUE`}`;
-  // For a search by name, Postgres would otherwise scan the index of ids from the newest, expecting matches soon. With another
-  // collation the order is the same, but that index cannot provide it.
+  // For a search by name, Postgres would otherwise scan the index of ids.
   const order = text.trim() === "" ? Prisma.sql`u.id` : Prisma.sql`u.id COLLATE "C"`;
   const [[count], items] = await Promise.all([
     db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM "user" u WHERE ${where}`,
@@ -61,7 +55,6 @@ function textWhere(text: string): Prisma.Sql {
   if (plain === "") return Prisma.sql`TRUE`;
   const isWhole: boolean = isId(plain);
   if (isWhole) return Prisma.sql`u.id = ${plain}`;
-  // Escaped: these are wildcards in LIKE.
   const prefix = `${plain.replace(/[\\%_]/g, "\\$&")}%`;
   return Prisma.sql`(lower(u.username) LIKE ${prefix} OR lower(u.full_name) LIKE ${prefix} OR lower(u.email_canonical) LIKE ${prefix})`;
 }

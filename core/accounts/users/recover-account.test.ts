@@ -40,7 +40,6 @@ describe("forgotPassword and resetPassword", () => {
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
     expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
-    // A refused password is recorded asynchronously, before or after the entries that follow.
     await vi.waitFor(async () => expect(await auditTrail({ subjectId: id })).toContain("user.sign_in_failed"));
     expect((await auditTrail({ subjectId: id })).filter((type) => type !== "user.sign_in_failed")).toEqual([
       "user.create",

@@ -97,7 +97,6 @@ describe("signIn", () => {
       }
     }
     const median = (all: number[]) => all.sort((a, b) => a - b)[3] as number;
-    // Without the decoy, an unknown account gets its response ten times sooner.
     expect(median(times.unknown)).toBeGreaterThan(median(times.wrong) / 3);
   });
 
@@ -127,7 +126,6 @@ describe("signIn", () => {
   test("S115 only a hundred guesses from all addresses together are checked, whether or not the account exists", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
-      // As if ninety-five had been made: each costs a hash.
       const count = ACCOUNT_EVERYWHERE_LIMIT.limit - 5;
       await db().throttle.create({ data: { key: loginThrottle(login), count, resetAt: new Date(Date.now() + 60_000) } });
       const guesses = Array.from({ length: 20 }, () => signIn({ login, password: "some other words" }, fromElsewhere()));
@@ -136,7 +134,6 @@ describe("signIn", () => {
   });
 
   describe("S115 a browser that the account's owner has signed in with", () => {
-    /** Creates an account that strangers have blocked everywhere, including from this address. */
     async function underAttack() {
       const person = await signedInPerson();
       const { ip } = fromElsewhere();
@@ -165,7 +162,6 @@ describe("signIn", () => {
       const cookie = await rememberDevice(id, undefined);
       const guess = signIn({ login: email, password: "a guess", knownBy: cookie }, fromElsewhere());
       await expect(guess).rejects.toMatchObject(WRONG);
-      // The username and the address share the limit.
       const key = knownBrowsersThrottle(id);
       expect(await throttleCount(key)).toBe(1);
       await db().throttle.update({ where: { key }, data: { count: KNOWN_BROWSERS_LIMIT.limit - 1 } });
@@ -227,7 +223,6 @@ describe("signIn", () => {
       for (let i = 0; i < 9; i++) await expect(fail(username)).rejects.toMatchObject(WRONG);
       await signIn({ login: username, password: PASSWORD }, attacker);
     }
-    // 45 failures by now, and five successes, which do not count: five more failures are checked, the next is not.
     for (let i = 0; i < 5; i++) await expect(fail(freshName("victim"))).rejects.toMatchObject(WRONG);
     await expect(fail(freshName("victim"))).rejects.toMatchObject({ code: "rate_limited" });
     await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
@@ -265,7 +260,6 @@ describe("signIn", () => {
       await tx.user.update({ where: { id }, data: { passwordHash: "another" } });
       started = asAnotherClient(() => signIn({ login: username, password: PASSWORD }, fromElsewhere()));
       started.catch(() => undefined);
-      // Long enough for the sign-in to verify the old hash, which it sees until the change is committed.
       await new Promise((resolve) => setTimeout(resolve, 500));
     });
     await expect(started).rejects.toMatchObject(WRONG);

@@ -12,29 +12,22 @@ import { plainText } from "../plain-text.ts";
 import { accountIsDisabled, completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 
 type SignInInput = {
-  /** Username or email address. */
   login: string;
   password: string;
-  /** The browser's cookie with the users who have signed in with it before (known-device.ts). */
+  /** The browser's cookie (known-device.ts). */
   knownBy?: string | undefined;
-  /** The session token that the browser sent; it becomes invalid (S34). */
+  /** This session becomes invalid (S34). */
   replaces?: string;
 };
 
-/**
- * Signs in by username or email address. An unknown account, a wrong password and an account without a password get the same
- * response after the same work (S115). Failures are counted per account and per address, or per browser if the account's owner
- * has signed in with it before, so that strangers lock nobody out; a success resets the counters. Only callers with the right
- * password learn whether there is a second step.
- * @throws ServiceError `unauthorized`, `rate_limited` with the seconds to wait, `forbidden` (right password, but disabled)
- */
+/** Every failure gets the same response after the same work (S115). */
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
   const login = canonicalLogin(input.login);
   const password = presentedPassword(input.password);
   const user = await findByLogin(login);
   const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, login))) || !user?.passwordHash) {
-    // Without the typed login: people enter their password into that field by mistake.
+    // Without the login, because people enter their password there by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
     // Not awaited: the response time must not reveal that the account exists (S115).
     if (user) void recordFailure(user.id, from);
@@ -50,7 +43,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
-/** Many addresses together can enter any number of wrong passwords. So the entries are limited (S144). */
+/** Many addresses together can enter any number of wrong passwords (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
   const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
   await recordAboutSomebody(db(), event).catch((error: unknown) =>
@@ -58,7 +51,6 @@ async function recordFailure(subjectId: string, from: RequestOrigin): Promise<vo
   );
 }
 
-/** The login in the form used for finding accounts and counting attempts. */
 function canonicalLogin(value: unknown): string {
   const login = plainText("login", value, 1_000).trim();
   if (login === "") throw invalidRequest("Enter your username or e-mail address.", "login");
@@ -67,7 +59,7 @@ function canonicalLogin(value: unknown): string {
 
 type Candidate = { id: string; passwordHash: string | null; disabledAt: Date | null };
 
-/** One query for every login, so that an unknown one does not get its response sooner. */
+/** One query for every login, so that the time of an unknown login is the same. */
 async function findByLogin(login: string): Promise<Candidate | undefined> {
   const { rows } = await pool().query<Candidate>({
     name: "find-user-by-login",
@@ -78,10 +70,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/**
- * A concurrent change of the password, or disabling, ends all sessions and must not miss the new one: the lock makes one of the
- * two operations wait for the other.
- */
+/** A concurrent change of the password, or disabling, must also end the new session. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

@@ -7,13 +7,9 @@ import { ServiceError } from "../../errors.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { findInvitation } from "../organizations/invitations.ts";
 
-/**
- * Who may create an account: anybody, unless an operator changes that; then only people with an open invitation to an organization.
- * Identity providers have their own setting.
- */
+/** While sign-up is closed, only people with an open invitation may sign up. Identity providers have their own setting. */
 type SignUpPolicy = {
   isOpen: boolean;
-  /** When an operator last changed it; null if none did. */
   changedAt: Date | null;
 };
 
@@ -24,7 +20,6 @@ export async function readSignUpPolicy(tx: Db = db()): Promise<SignUpPolicy> {
   return { isOpen: (row?.value as { isOpen?: unknown } | undefined)?.isOpen !== false, changedAt: row?.updatedAt ?? null };
 }
 
-/** @throws ServiceError `forbidden`, `reauthentication_required` (S113) */
 export async function setSignUpPolicy(
   actor: Actor,
   { isOpen }: Pick<SignUpPolicy, "isOpen">,
@@ -48,10 +43,7 @@ export async function invitationAt(returnTo: string | null | undefined): Promise
   return invitation?.state === "open" ? invitation : undefined;
 }
 
-/**
- * Refuses an account that the policy does not allow. It is checked at sign-up, and again when the account is created.
- * @throws ServiceError `forbidden`
- */
+/** Checked at sign-up, and again when the account is created (S113). */
 export async function requireSignUp(email: { canonical: string }, returnTo: string | null | undefined): Promise<void> {
   if ((await readSignUpPolicy()).isOpen) return;
   const invitation = await invitationAt(returnTo);

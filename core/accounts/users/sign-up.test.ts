@@ -44,7 +44,6 @@ describe("signUp", () => {
     const answers = [await signUp(free, fromElsewhere()), await signUp(taken, fromElsewhere())];
     expect(answers).toEqual([{ email: free.email }, { email: taken.email.replace(/@.*/, (domain) => domain.toLowerCase()) }]);
 
-    // Later attempts reveal nothing either: neither username is taken, neither password works.
     for (const input of [free, taken]) {
       await expect(signIn({ login: input.username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({
         code: "unauthorized",

@@ -12,20 +12,14 @@ import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttl
 import { type NewUserInput, parseNewUser } from "./create-user.ts";
 import { requireSignUp } from "./sign-up-policy.ts";
 
-/** The minimum time of a response, whether or not the address has an account. */
 export const RESPONSE_MILLISECONDS = 300;
 
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Requests an account. Nothing is created yet: the input is stored with the emailed link, and using the link creates the account
- * (`verifyEmail`). So neither the response, nor a later sign-in, nor a taken username reveals that an address already has an
- * account (S115), and nobody can occupy an address that is not theirs. The owner of a known address gets an email saying that
- * they have an account.
+ * Creates nothing yet, so that no response reveals an existing account (S115).
  * @param returnTo the path on this service to continue to
- * @throws ServiceError `invalid_request`, `conflict` (username taken; usernames are public), `forbidden` (sign-up is closed),
- * `rate_limited`
  */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
   const { handle, email, fullName, password } = await parseNewUser(input);
@@ -53,7 +47,7 @@ export async function signUp(input: NewUserInput & { returnTo?: string }, from: 
   return { email: email.address };
 }
 
-/** @returns whether the address has an account, whose owner was notified */
+/** @returns whether the address has an account */
 async function notifyOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> {
   const owner = await tx.user.findUnique({ where: { emailCanonical: canonical }, select: { username: true, email: true } });
   if (!owner) return false;
@@ -64,11 +58,7 @@ async function notifyOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean
 const RESENDS_OF_ADDRESS = { limit: 20, windowSeconds: 60 * 60 };
 const RESENDS_OF_MAILBOX = { limit: 3, windowSeconds: 60 * 60 };
 
-/**
- * Sends the link of the latest sign-up again, as a new one that replaces the old. The response does not reveal whether a sign-up
- * is waiting.
- * @throws ServiceError `invalid_request`, `rate_limited`
- */
+/** The response does not reveal whether a sign-up is waiting. */
 export async function resendSignUpMail(input: { email: string }, from: RequestOrigin): Promise<void> {
   const email = parseEmailAddress(input.email);
   await consumeAddressThrottle("resend-sign-up", from.ip, RESENDS_OF_ADDRESS);

@@ -9,10 +9,8 @@ import { replaceImage } from "../../images/stored-image.ts";
 import { parseWebsite } from "../parse-website.ts";
 import { parseFullName } from "./create-user.ts";
 
-/** Absent values stay unchanged; an empty website and a null avatar are removed. */
 type ProfileChanges = { fullName?: string; website?: string; avatar?: Uint8Array | null };
 
-/** @throws ServiceError `invalid_request`, `payload_too_large`, `not_found` */
 export async function updateProfile(actor: Actor, userId: string, changes: ProfileChanges, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.update", { userId }, { what: "User" });
   const { fullName, website } = changes;
@@ -22,7 +20,7 @@ export async function updateProfile(actor: Actor, userId: string, changes: Profi
     avatar: () => changes.avatar && encodeImage(changes.avatar, "avatar"),
   });
   await db().$transaction(async (tx) => {
-    // Locked, so that two concurrent avatars do not leave one behind without an owner.
+    // Two concurrent avatars must not leave one behind without an owner.
     const [before] = await tx.$queryRaw<{ avatarId: string | null; fullName: string; website: string | null }[]>`
       SELECT avatar_id AS "avatarId", full_name AS "fullName", website FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     if (!before) throw new ServiceError("not_found", "User not found");

@@ -17,13 +17,11 @@ import { insertUser } from "./create-user.ts";
 import { requireSignUp } from "./sign-up-policy.ts";
 
 type VerifyEmailInput = {
-  /** For a sign-up: the password chosen with it. */
+  /** For a sign-up. */
   password?: string;
-  /** Another username, if the requested one was registered by somebody else meanwhile. */
   username?: string | undefined;
-  /** The session token that the browser sent; it becomes invalid (S34). */
+  /** This session becomes invalid (S34). */
   replaces?: string | undefined;
-  /** For a changed address: the signed-in user. */
   actor?: Person | undefined;
 };
 
@@ -32,21 +30,16 @@ type VerifiedEmail =
       purpose: "sign-up";
       userId: string;
       outcome: SignInOutcome;
-      /** The path on this service to continue to. */
       returnTo: string | null;
     }
   | { purpose: "change-email"; userId: string };
 
-/** Wrong passwords for one sign-up: a person who reads the mailbox must not guess the password that somebody else chose. */
+/** A person who reads the mailbox must not guess the password that somebody else chose. */
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Uses a link: that of a sign-up creates the account and signs the user in; that of a change of email address makes the change.
- * The link only proves who reads the mailbox. The user must also prove that they chose the password, or hold the account.
- * Otherwise somebody could sign up with another's address, have its owner press the button, and use that address as theirs here
- * and at every app (S142).
- * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link or while sign-up is closed,
- * `rate_limited`, `conflict` on `username`, after all of which the link still works; `conflict` on `email`
+ * Somebody could sign up with another's address and have its owner press the button (S142). So the user must also prove the
+ * password or hold the account.
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
   const link = await findOneTimeToken(token, "sign-up", "change-email");

@@ -31,7 +31,6 @@ beforeEach(async () => {
   await intruder.query("set session_replication_role = origin");
 });
 
-/** Changes what our own code cannot change. */
 async function tamper(sql: string): Promise<void> {
   await intruder.query(`set session_replication_role = replica; ${sql}; set session_replication_role = origin`);
 }
@@ -41,7 +40,6 @@ describe("S116 the chain", () => {
     await recordSome(5);
     const found = await verifyAuditChain();
     expect(found).toMatchObject({ flaw: undefined, verified: 5n, unsealed: 0, expired: 0 });
-    // Independent of our code: an entry's hash, and the seals' hashes in order.
     const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
     const { rows: seals } = await pool().query("select * from audit_seal order by seq");
     let hash = "0".repeat(64);
@@ -175,7 +173,6 @@ describe("S116 retention", () => {
       `insert into audit_event (id, type, created_at) select lpad(to_hex(n), 24, '0'), 'user.sign_in', now() - make_interval(days => 500 - n * 50)
          from generate_series(1, 6) n returning id`,
     );
-    // Not sealed yet: contents are deleted only after the entry has its place.
     expect(await expireAuditEvents(never)).toBe(0);
     await sealAll();
     expect(await expireAuditEvents(never)).toBe(2);

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** An entry of the log with all its stored fields, which the chain hashes. */
 export type AuditEntry = {
   id: string;
   type: string;
@@ -15,9 +14,7 @@ export type AuditEntry = {
   createdAt: Date;
 };
 
-/** An entry's place in the chain. */
 export type AuditSeal = {
-  /** From 1, without gaps. */
   seq: bigint;
   eventId: string;
   eventCreatedAt: Date;
@@ -25,20 +22,18 @@ export type AuditSeal = {
   previousHash: Buffer;
 };
 
-/** The previous hash in the first seal. */
 export const FIRST_PREVIOUS_HASH = Buffer.alloc(32);
 
-/** The columns of `audit_event`, as `e`, that make up an entry. */
+/** Of `audit_event`, as `e`. */
 export const ENTRY_COLUMNS = `e.id, e.type, e.actor_id AS "actorId", e.org_id AS "orgId", e.client_id AS "clientId",
   e.subject_id AS "subjectId", e.data, e.ip, e.user_agent AS "userAgent", e.token, e.created_at AS "createdAt"`;
 
-/** SHA-256 of an entry as canonical JSON. */
 export function hashEntry(entry: AuditEntry): Buffer {
   const { id, type, actorId, orgId, clientId, subjectId, data, ip, userAgent, token, createdAt } = entry;
   return sha256({ id, type, actorId, orgId, clientId, subjectId, data, ip, userAgent, token, createdAt });
 }
 
-/** SHA-256 of a seal as canonical JSON. It contains the entry's hash, so the chain outlives the contents of old entries. */
+/** Contains the entry's hash, so that the chain outlives the contents of old entries. */
 export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHash }: AuditSeal): Buffer {
   const hashes = { contentHash: contentHash.toString("hex"), previousHash: previousHash.toString("hex") };
   return sha256({ seq: seq.toString(), eventId, eventCreatedAt, ...hashes });
@@ -46,7 +41,7 @@ export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHa
 
 const sha256 = (value: object): Buffer => createHash("sha256").update(canonicalJson(value)).digest();
 
-/** JSON with one spelling for each value (RFC 8785): no whitespace, keys in the order of their UTF-16 code units. */
+/** RFC 8785: no whitespace, keys in the order of their UTF-16 code units. */
 export function canonicalJson(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

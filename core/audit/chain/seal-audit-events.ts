@@ -2,7 +2,6 @@ import type pg from "pg";
 import { withConnection } from "../../db.ts";
 import { type AuditEntry, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, hashEntry, hashSeal } from "./chain-hash.ts";
 
-/** Entries sealed per transaction. */
 const BATCH = 1_000;
 // Any number that is not used for another lock of ours.
 const SEAL_LOCK = 5_407_227;
@@ -10,12 +9,8 @@ const SEAL_LOCK = 5_407_227;
 type Head = { seq: string; hash: Buffer };
 
 /**
- * Gives unsealed entries their place in the chain, in the order of their IDs. Only one process does it at a time. Meanwhile
- * another caller does nothing, or waits for its turn if `isWaiting`.
- *
- * An entry waits in `audit_unsealed`, where its own transaction put it. It becomes visible when that transaction commits, even if
- * this took minutes and later entries were sealed first. So no entry is skipped, and no request waits for the chain.
- * @returns how many, and whether there may be more
+ * An entry's own transaction puts the entry into `audit_unsealed`, so an entry that commits late is not skipped.
+ * @param isWaiting waits for its turn instead of doing nothing
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {
   return withConnection(async (client) => {
@@ -47,7 +42,7 @@ async function sealBatch(client: pg.PoolClient): Promise<number> {
   let previousHash = heads[0]?.hash ?? FIRST_PREVIOUS_HASH;
   const seals = [];
   for (const { isSealed, ...entry } of entries) {
-    // A sealed entry can wait again only if somebody writes to these tables by hand; it must not block the others.
+    // Only a change by hand causes this, and must not block the other entries.
     if (isSealed) continue;
     seq += 1n;
     const seal = { seq, eventId: entry.id, eventCreatedAt: entry.createdAt, contentHash: hashEntry(entry), previousHash };

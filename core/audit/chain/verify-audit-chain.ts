@@ -4,23 +4,20 @@ import { type AuditEntry, type AuditSeal, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, ha
 
 export type AuditHead = { seq: bigint; hash: string };
 
-/** The first flaw found in the log. */
 export type AuditFlaw = {
   kind: "seal_missing" | "seal_altered" | "link_broken" | "entry_missing" | "entry_altered" | "entry_unchained" | "head_differs";
-  /** The entry's place in the chain; absent if it has none. */
   seq?: bigint;
   eventId?: string;
 };
 
 export type AuditVerification = {
   flaw: AuditFlaw | undefined;
-  /** Valid links, counted from the first. */
   verified: bigint;
-  /** How many of their entries were deleted by retention, according to the log itself. */
+  /** Deleted by retention, according to the log itself. */
   expired: number;
-  /** Entries without a seal; they get one within seconds. */
+  /** They get a seal within seconds. */
   unsealed: number;
-  /** The end of the chain. Stored elsewhere, it proves later that nothing before it has changed. */
+  /** A head that is stored elsewhere proves later that no earlier entry has changed. */
   head: AuditHead | undefined;
 };
 
@@ -29,11 +26,7 @@ const BATCH = 2_000;
 type Link = Omit<AuditSeal, "seq"> & { seq: string; hash: Buffer; entry: AuditEntry | undefined };
 type LinkRow = Omit<Link, "entry"> & AuditEntry;
 
-/**
- * Checks the chain from its beginning and stops at the first flaw: an entry or a seal that was altered, deleted or inserted by hand. It
- * reads one snapshot of the log, in batches; entries added meanwhile are not checked.
- * @param kept an earlier head, stored where nobody with access to the database can change it: it must still be in the chain
- */
+/** @param kept an earlier head, stored where nobody with access to the database can change it */
 export async function verifyAuditChain(kept?: AuditHead): Promise<AuditVerification> {
   return withDirectConnection(async (client) => {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -76,7 +69,6 @@ function flawOf(link: Link, before: Before): AuditFlaw | undefined {
   if (!link.previousHash.equals(before.hash)) return { kind: "link_broken", seq, eventId };
   if (!hashSeal({ ...link, seq }).equals(link.hash)) return { kind: "seal_altered", seq, eventId };
   if (!entry) {
-    // The log itself records up to which creation time contents were deleted.
     const isExpired = before.removedBefore !== null && link.eventCreatedAt <= before.removedBefore;
     return isExpired ? undefined : { kind: "entry_missing", seq, eventId };
   }
@@ -101,7 +93,7 @@ async function* readLinks(client: pg.PoolClient): AsyncGenerator<Link> {
   }
 }
 
-/** The time up to which retention has deleted contents, according to the log; null if it never has. */
+/** Null if retention never deleted contents. */
 async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
     `SELECT max(created_at - make_interval(days => (data ->> 'keepDays')::int)) AS at FROM audit_event
@@ -110,7 +102,6 @@ async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** Entries outside the chain: the number that wait to be sealed, and one that is neither sealed nor waiting. */
 async function readOutside(client: pg.PoolClient): Promise<{ unsealed: number; unchained: string | undefined }> {
   const { rows: waiting } = await client.query<{ unsealed: number }>("SELECT count(*)::int AS unsealed FROM audit_unsealed");
   const { rows } = await client.query<{ id: string }>(

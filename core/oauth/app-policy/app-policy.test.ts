@@ -21,7 +21,6 @@ afterAll(() => world.stop());
 const uniqueName = () => `org-${newId()}`;
 const READS = { scope: "openid profile email read-repos offline_access" };
 
-/** An organization with an administrator and these other members. */
 async function organizationWith(...memberIds: string[]) {
   const user = await world.user(`admin-${newId()}`);
   const session = await world.signIn(world.browser(), user);
@@ -33,14 +32,12 @@ async function organizationWith(...memberIds: string[]) {
   return { id, name, admin: personActor(session), adminEmail: user.email };
 }
 
-/** What a token can access: the organizations in userinfo, and the private repositories that it may read. */
 async function reachOf(token: string, organizations: { id: string }[], ownId: string) {
   const response = await world.userinfo(token);
   const { orgs } = (await response.json()) as { orgs: { sub: string }[] };
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) return { status: response.status, orgs: [], repos: [] };
   const { account, scopes, clientId = null, auditToken } = bearer;
-  // S144: changes with this token count against the app.
   expect(auditToken.clientId).toBe(clientId);
   const orgIds = account.organizations.map(({ id }) => id);
   const actor = { kind: "token", tokenId: "a token", userId: account.id, scopes, orgIds, clientId } as const;
@@ -80,7 +77,6 @@ describe("the policy", () => {
       await change();
       expect(await reach()).toEqual(expected);
     }
-    // A token that is refreshed meanwhile has no access either, and regains the organization at the same time.
     await decideApp(north.admin, north.id, { clientId, decision: "blocked" }, noOrigin);
     const fresh = await refresh(at, refreshToken);
     expect(await reachOf(fresh.body.access_token, both, at.person.id)).toEqual(closed);
@@ -180,7 +176,6 @@ describe("the permissions modal", () => {
     expect(await db().oAuthConsent.count({ where: { userId: at.person.id } })).toBe(0);
     await allow();
     const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: at.person.id } });
-    // An organization that could not be allowed does not count as declined: the app can ask for it as soon as it can be allowed.
     expect(consent).toMatchObject({ orgIds: [open.id], declinedOrgIds: [] });
 
     expect((await ask(at, { ...READS, orgIds: waiting.id })).isQuestion).toBe(false);
@@ -286,7 +281,6 @@ test("an organization's list has each app once, by name, with the number of memb
   for (const at of [one, two]) {
     await (await openQuestion({ ...at, app: one.app }, { prompt: "consent" })).allow({ orgIds: [organization.id] });
   }
-  // The answer of a user who is not a member has no effect on the list.
   const stranger = await prepare(world);
   await (await openQuestion({ ...stranger, app: two.app })).allow({ isAllOrgs: true });
   await (await openQuestion({ ...two, app: two.app }, { prompt: "consent" })).allow({ isAllOrgs: true });

@@ -5,22 +5,16 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db } from "#core/db.ts";
 import { invalidRequest } from "#core/errors.ts";
 
-/** Which apps an organization allows to access what it owns (the SQL function `is_app_admitted` applies it). */
+/** The SQL function `is_app_admitted` applies the policy. */
 export const appPolicies = ["all", "approved", "none"] as const;
 export type AppPolicy = (typeof appPolicies)[number];
 
-/** An administrator's decision about one app. */
 const appDecisions = ["approved", "blocked"] as const;
 export type AppDecision = (typeof appDecisions)[number];
 
-/** Why an app is not allowed: it is blocked by name, it waits for approval, or the organization allows no apps. */
 export type AppRefusal = "blocked" | "not_approved" | "no_apps";
 
-/**
- * Sets which apps an organization allows to access what it owns. It takes effect with every app's next request. No token is revoked, so an
- * app that is allowed again can continue.
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request`
- */
+/** No token is revoked, so an app that is allowed again can continue. */
 export async function setAppPolicy(actor: Actor, orgId: string, value: string, from: RequestOrigin): Promise<void> {
   const policy = appPolicies.find((known) => known === value);
   if (!policy) throw invalidRequest(`Choose one of ${appPolicies.join(", ")}.`, "policy");
@@ -29,7 +23,6 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
     const { appPolicy: before } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { appPolicy: true } });
     if (before === policy) return;
     await tx.organization.update({ where: { id: orgId }, data: { appPolicy: policy } });
-    // If every app is allowed, there is nothing left to request.
     if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
     // `appPolicies` begins with the most permissive one.
     const isRemoval = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
@@ -37,14 +30,13 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
   });
 }
 
-/** @throws ServiceError `forbidden` for those who may not manage the organization */
 export async function readAppPolicy(actor: Actor, orgId: string): Promise<AppPolicy> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const { appPolicy } = await db().organization.findUniqueOrThrow({ where: { id: orgId }, select: { appPolicy: true } });
   return appPolicy as AppPolicy;
 }
 
-/** The organizations among these that do not allow an app, and the reasons. `is_app_admitted` decides, as for every token. */
+/** `is_app_admitted` decides, as for every token. */
 export async function findRefusals(clientId: string, orgIds: readonly string[], tx: Db = db()): Promise<Map<string, AppRefusal>> {
   if (orgIds.length === 0) return new Map();
   const rows = await tx.$queryRaw<{ orgId: string; refusal: AppRefusal }[]>`

@@ -11,17 +11,11 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import { findRefusals } from "./app-policy.ts";
 
-// Limited, because each request may send emails to many people.
+// Each request may send emails to many people.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** If an organization has many administrators, the longest-serving ones get the email. */
+/** The longest-serving administrators get the email. */
 const RECIPIENTS_MAX = 20;
 
-/**
- * Requests, for a member, that an organization's administrators allow an app. The request stays open until they decide; repeating it
- * changes nothing.
- * @throws ServiceError `not_found` for non-members and for unknown apps; `forbidden` for members who do not meet the organization's
- * requirements; `conflict` if there is nothing to request; `rate_limited`
- */
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(person, "organization.ask_for_app", { orgId }, { what: "Organization" });
   const app = clientId.includes("\0") ? undefined : await findClientRecord(clientId);
@@ -40,7 +34,6 @@ export async function askForApp(person: Person, orgId: string, clientId: string,
     const isFirst = (await tx.organizationAppRequest.count({ where: { orgId, clientId } })) === 0;
     const { count } = await tx.organizationAppRequest.createMany({ data: [key], skipDuplicates: true });
     if (count === 0) return;
-    // The first request notifies the administrators; later ones are only counted on the page.
     if (isFirst) await mailAdministrators(tx, { orgId, askerId: person.userId, app: app.name });
     await recordAuditEvent(tx, {
       type: "organization.request_app",
@@ -59,7 +52,7 @@ async function mailAdministrators(
 ): Promise<void> {
   const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
-  // Administrators who do not meet the organization's requirements could not answer, and get no email.
+  // Administrators who do not meet the organization's requirements could not answer.
   const admins = await tx.$queryRaw<{ username: string; email: string }[]>`
     SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
     WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0
@@ -71,7 +64,6 @@ async function mailAdministrators(
   }
 }
 
-/** Whether a user has an unanswered request that an app be allowed. */
 export async function hasAskedForApp({ userId }: Person, orgId: string, clientId: string): Promise<boolean> {
   const key = { orgId_clientId_userId: { orgId, clientId, userId } };
   return (await db().organizationAppRequest.findUnique({ where: key, select: { orgId: true } })) !== null;
@@ -79,7 +71,7 @@ export async function hasAskedForApp({ userId }: Person, orgId: string, clientId
 
 type Asked = { recipientName: string; asker: string; organization: string; app: string };
 
-/** The email to the administrators of an organization. The owner chooses the app's name, so it is put in quotation marks. */
+/** The owner chooses the app's name, so it is put in quotation marks. */
 function appRequestEmail({ recipientName, asker, organization, app }: Asked): EmailContent {
   return composeEmail(`${asker} requests an app for ${organization}`, recipientName, [
     `${asker} asks the organization ${organization} to allow the app "${app}". Approve or block it here:`,

@@ -9,16 +9,11 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import type { AppDecision } from "./app-policy.ts";
 
-/** The maximum number of members who get an email about the app that they requested. */
 const RECIPIENTS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
-/**
- * Approves an app for an organization, blocks it there, or, with null, withdraws the decision, so that the policy applies again. It takes
- * effect with the app's next request and only in this organization. Members who requested the app are notified.
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request` for an app that cannot be blocked, `conflict` beyond DECISIONS_MAX
- */
+/** Null withdraws the decision, so that the policy applies again. */
 export async function decideApp(
   actor: Actor,
   orgId: string,
@@ -56,7 +51,7 @@ export async function decideApp(
   });
 }
 
-/** The maximum number of an organization's decisions: an ID may have 1,000 characters, and anybody may publish any number of apps (S137). */
+/** An ID may have 1,000 characters, and anybody may publish any number of apps (S137). */
 const DECISIONS_MAX = 1_000;
 const tooManyDecisions = () =>
   conflict(`There are already ${DECISIONS_MAX.toLocaleString("en")} decisions. Reset one first, or allow only approved apps.`);
@@ -83,7 +78,6 @@ async function answerRequests(tx: Db, { orgId, clientId, app, decision }: Answer
 
 type Answered = { recipientName: string; organization: string; app: string; decision: AppDecision };
 
-/** The email to a member who requested an app. */
 function requestAnsweredEmail({ recipientName, organization, app, decision }: Answered): EmailContent {
   if (decision === "blocked") {
     return composeEmail(`"${app}" was blocked in ${organization}`, recipientName, [

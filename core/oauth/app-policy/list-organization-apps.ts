@@ -10,7 +10,6 @@ export const organizationAppStates = ["waiting", "approved", "blocked", "undecid
 export type OrganizationAppState = (typeof organizationAppStates)[number];
 
 type OrganizationAppSearch = PageRequest & {
-  /** Part of a name, or a complete client ID. */
   text?: string;
   state?: OrganizationAppState;
 };
@@ -24,11 +23,9 @@ export type OrganizationApp = {
   isAdmitted: boolean;
   /** Whether the app acts for the organization by token exchange. */
   isBound: boolean;
-  /** The number of members who granted this organization, or all their organizations, to the app. */
   memberCount: number;
   lastUsedAt: Date | null;
   requestCount: number;
-  /** The first member who requested the app. */
   askedBy: string | null;
 };
 
@@ -41,11 +38,6 @@ const stateWhere: Record<OrganizationAppState, Prisma.Sql> = {
   undecided: Prisma.sql`decision IS NULL`,
 };
 
-/**
- * The apps that concern an organization: those to which members granted it, those that members requested, those about which administrators
- * decided, and those that act for it. Apps that wait for a decision come first; otherwise the order is by name.
- * @throws ServiceError `forbidden`
- */
 export async function listOrganizationApps(
   actor: Actor,
   orgId: string,
@@ -56,7 +48,7 @@ export async function listOrganizationApps(
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().slice(0, 2000).toWellFormed();
   if (words) {
-    // Escaped: in LIKE, % and _ are wildcards.
+    // In LIKE, % and _ are wildcards.
     const pattern = `%${words.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     conditions.push(Prisma.sql`(lower(name) LIKE ${pattern} OR "clientId" = ${words})`);
   }

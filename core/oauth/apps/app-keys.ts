@@ -12,17 +12,14 @@ import { countSettings } from "./count-settings.ts";
 import { assertFapi } from "./fapi-profile.ts";
 import { getApp } from "./get-app.ts";
 
-/** Either pasted keys, or the URL at which the app publishes its keys. The other is empty. */
 type KeysInput = { jwks: string; jwksUri: string };
 
 /**
- * Makes an app authenticate with its own keys (`private_key_jwt`, RFC 7523), replacing those it had. An app authenticates in one way, so
- * its secrets end here (docs/decisions/027). Before that, a URL is fetched once: an unusable URL must not replace a working secret.
- *
- * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`, `rate_limited`.
+ * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). An unusable URL must not replace a
+ * working secret.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
-  // Checked before the fetch: only those who manage the app may make us fetch a URL.
+  // Only those who manage the app may make us fetch a URL.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);
@@ -52,12 +49,7 @@ async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["key
   return { ...(await fetchKeySet(address)), jwksUri: address };
 }
 
-/**
- * Deletes an app's keys. The app is then public until it gets a secret or other keys. PKCE is required from now on; the owner can turn it
- * off once the app authenticates again.
- *
- * @throws ServiceError `conflict` if there are none, `reauthentication_required`, `not_found`.
- */
+/** The app is then public, so PKCE is required. */
 export async function removeKeys(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (!hasKeys(app)) throw conflict("The app has no keys.");

@@ -7,10 +7,7 @@ const APP_NAME_MAX_CHARACTERS = 60;
 // Blank letters, such as the Hangul filler, count as text but are invisible.
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/**
- * Checks an app's name, as the consent page will show it.
- * @throws ServiceError `invalid_request`, for example for a name that could be mistaken for the platform's own (S28)
- */
+/** Refuses a name that could be mistaken for the platform's own (S28). */
 export function parseAppName(value: unknown): string {
   const { BRAND_NAME } = env();
   const name = displayText("name", value, { maxCharacters: APP_NAME_MAX_CHARACTERS });
@@ -22,10 +19,7 @@ export function parseAppName(value: unknown): string {
   return name;
 }
 
-/**
- * Whether a name could be mistaken for another at a glance: "Кeyh00k", "Key-hook login". The comparison is coarse on purpose: it never
- * decides what is shown, only what is refused (S28), so a false positive costs the owner one retry.
- */
+/** Coarse, because a false positive costs the owner one retry (S28). */
 export function isLookAlike(name: string, brand: string): boolean {
   const target = skeleton(brand);
   if (target === "") return false;
@@ -34,13 +28,13 @@ export function isLookAlike(name: string, brand: string): boolean {
     .map(skeleton)
     .filter(Boolean);
   if (hasRun(words, target)) return true;
-  // A long brand is also recognized within one run-together word; "Hub" in "Hubble" is not a look-alike.
+  // "Hub" in "Hubble" is not a look-alike.
   return target.length >= LONG_BRAND && skeleton(name).includes(target);
 }
 
 const LONG_BRAND = 5;
 
-/** Whether consecutive words joined give the target: "Key hook", "K e y h o o k". */
+/** "Key hook", "K e y h o o k". */
 function hasRun(words: readonly string[], target: string): boolean {
   return words.some((_, start) => {
     let joined = "";
@@ -49,7 +43,6 @@ function hasRun(words: readonly string[], target: string): boolean {
   });
 }
 
-/** A name with look-alike letters replaced by one letter and everything but letters and digits removed. */
 function skeleton(text: string): string {
   const letters = text.normalize("NFKD").replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
   const folded = Array.from(
@@ -63,8 +56,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// Each Latin letter and its look-alikes: digits, Cyrillic, Greek, Armenian, Cherokee, small capitals, letters with strokes. Capitals are
-// listed if they look unlike their small letter, and are looked up first.
+// Capitals that look unlike their small letter are looked up first.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

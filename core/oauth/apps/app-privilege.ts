@@ -7,22 +7,16 @@ import { revokeClientConsents } from "../consents/revoke-consent.ts";
 import { changeApp } from "./change-app.ts";
 import { mailAdministrators, mailOperators } from "./mail-administrators.ts";
 
-/** Special rights that an operator may give to an app (docs/specification/oauth.md#oauth-apps). */
+/** See docs/specification/oauth.md#oauth-apps. */
 export const appPrivileges = ["token-exchange"] as const;
 export type AppPrivilege = (typeof appPrivileges)[number];
 
 export const TOKEN_EXCHANGE: AppPrivilege = "token-exchange";
 
-/** Each request may send emails to all operators, and an app can be bound, and then request, again and again. */
+/** Each request may send emails to all operators. */
 const ASKS = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** A request that is repeated within this time is refused as already made. */
 const ASK_AGAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
-/**
- * Asks the operators for the privilege of token exchange. They get an email, and find the app under Administration.
- *
- * @throws ServiceError `conflict` for an app that is not bound, has the privilege, or asked recently; `rate_limited`.
- */
 export async function requestPrivilege(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await consumeThrottle(throttleKey("request-privilege", actorId(actor) ?? "command"), ASKS);
   await changeApp(actor, { appId, action: "oauth_app.manage", isOverMembers: true, from }, async (tx, app, record) => {
@@ -41,12 +35,8 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
 }
 
 /**
- * An operator gives an app a privilege or removes it (S90). Removing it ends at once all tokens that were exchanged under it (S95). The
- * privilege is for the current binding: after a new binding it must be given again.
- *
- * @param shownOrgId the organization that the operator saw when they gave the privilege: the owner may have bound the app to another one
- * since.
- * @throws ServiceError `conflict` for an app that is not bound, or to another organization; `reauthentication_required`, `not_found`.
+ * See S90, S95.
+ * @param shownOrgId the organization that the operator saw: the owner may have bound the app to another one since
  */
 export async function setAppPrivilege(
   actor: Actor,
@@ -79,12 +69,7 @@ export async function setAppPrivilege(
   });
 }
 
-/**
- * Blocks or unblocks an app of any owner. From the commit on, a blocked app is refused everywhere. Its consents are revoked, so that
- * unblocking does not restore them: it has to ask again (S49).
- *
- * @throws ServiceError `reauthentication_required`, `not_found`.
- */
+/** Revokes the consents, so that unblocking does not restore them (S49). */
 export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolean, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, { id, clientId, name, blockedAt }, record) => {
     // Repeating a block must not change its time.
@@ -95,11 +80,6 @@ export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolea
   });
 }
 
-/**
- * Gives an app the mark that the operator knows who is behind it, or removes it. Users see it when they are asked for consent.
- *
- * @throws ServiceError `reauthentication_required`, `not_found`.
- */
 export async function setAppVerified(actor: Actor, appId: string, isVerified: boolean, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, { id, name, verifiedAt }, record) => {
     if ((verifiedAt !== null) === isVerified) return;

@@ -9,13 +9,11 @@ import { getApp } from "./get-app.ts";
 
 const DAY = 24 * 60 * 60;
 
-/** The hashes that the token endpoint would accept at a given time. */
 async function acceptedAt(appId: string, moment = new Date()): Promise<string[]> {
   const rows = await db().oAuthAppSecret.findMany({ where: { appId, OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] } });
   return rows.map((row) => row.secretHash);
 }
 
-/** How each change of the secret is refused. */
 async function refusals(actor: Person, appId: string): Promise<string[]> {
   const answers = await Promise.allSettled([
     addSecret(actor, appId, noOrigin),

@@ -7,12 +7,7 @@ import { conflict, invalidRequest } from "#core/errors.ts";
 import { newId } from "#core/ids.ts";
 import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
 
-/**
- * Gives a public app a secret, which makes it confidential.
- *
- * @returns the secret, shown here and never again.
- * @throws ServiceError `conflict` if it already has a secret or keys, `reauthentication_required`, `not_found`.
- */
+/** @returns the secret, shown here and never again */
 export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (hasKeys(app)) throw conflict("The app authenticates with its keys. Remove them to use a secret.");
@@ -24,15 +19,12 @@ export async function addSecret(actor: Actor, appId: string, from: RequestOrigin
   });
 }
 
-/** Seven days: long enough for a release, short enough to end a leaked secret. */
+/** Long enough for a release, short enough to end a leaked secret. */
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * Replaces an app's secret. The old one ends now or, with an overlap, that many seconds later, so that a running site can switch (S52).
- * Secrets left by earlier rotations never get a later expiry.
- *
- * @returns the new secret, shown here and never again, and when the old one ends.
- * @throws ServiceError `conflict` if the app has no secret, `invalid_request`, `reauthentication_required`, `not_found`.
+ * S52. Secrets left by earlier rotations never get a later expiry.
+ * @returns the new secret, shown here and never again
  */
 export async function rotateSecret(
   actor: Actor,
@@ -63,12 +55,7 @@ export async function rotateSecret(
   });
 }
 
-/**
- * Deletes an app's secret and any that a rotation left valid. The app is then public (docs/specification/oauth.md#oauth-apps, S52), so PKCE
- * is required again.
- *
- * @throws ServiceError `conflict` if there is none, `reauthentication_required`, `not_found`.
- */
+/** The app is then public (docs/specification/oauth.md#oauth-apps, S52), so PKCE is required again. */
 export async function deleteSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (app.secrets.length === 0) throw conflict("The app has no secret.");
@@ -81,7 +68,7 @@ export async function deleteSecret(actor: Actor, appId: string, from: RequestOri
   });
 }
 
-/** Creates an app's secret of 256 random bits in `[A-Za-z0-9_-]` and stores its hash; only the return value contains the secret. */
+/** @returns 256 random bits in `[A-Za-z0-9_-]`, of which only the hash is stored */
 export async function issueAppSecret(db: Db, appId: string): Promise<string> {
   const secret = newToken(`${env().TOKEN_PREFIX}secret_`);
   await db.oAuthAppSecret.create({ data: { id: newId(), appId, secretHash: hashToken(secret), last4: secret.slice(-4) } });

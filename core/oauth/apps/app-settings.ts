@@ -15,7 +15,6 @@ import { isLoopbackHost } from "../clients/client-identity.ts";
 import { parseAppName } from "./app-name.ts";
 import { FAPI_REQUIREMENTS } from "./fapi-profile.ts";
 
-/** The settings of an app that its owner chooses. */
 export type AppSettings = {
   name: string;
   description: string | null;
@@ -23,26 +22,23 @@ export type AppSettings = {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: Scope[];
-  /** May be off only if the app has a secret or keys: without them, only PKCE ties a code to its app (S8). */
+  /** Without a secret or keys, only PKCE ties a code to its app (S8). */
   isPkceRequired: boolean;
-  /** Whether the app gets refresh tokens without requesting `offline_access`. */
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
   /** Only pushed authorization requests are accepted (RFC 9126 §6). */
   isParRequired: boolean;
-  /** Only tokens bound to a key are issued, and the app must prove possession of the key (RFC 9449 §5.2). */
+  /** Only tokens bound to a key are issued (RFC 9449 §5.2). */
   isDpopRequired: boolean;
-  /** Whether each refresh replaces the refresh token, even where RFC 9700 §4.14.2 does not require it. */
+  /** Even where RFC 9700 §4.14.2 does not require it. */
   isRefreshRotated: boolean;
   securityProfile: SecurityProfile;
-  /** Notified when a user's session here ends (OpenID Connect Back-Channel Logout). */
+  /** OpenID Connect Back-Channel Logout. */
   backchannelLogoutUri: string | null;
 };
 
-/** Settings before they are checked: text as typed, and names of scopes that may be unknown. */
 export type AppSettingsInput = Omit<AppSettings, "scopes"> & { scopes: readonly string[] };
 
-/** The checked settings of an input. Fields that are optional in the input stay optional. */
 type Parsed<Input> = { [Field in keyof Input]: Field extends keyof AppSettings ? AppSettings[Field] : never };
 
 const DESCRIPTION_MAX_CHARACTERS = 300;
@@ -67,7 +63,6 @@ const parsers: { [Field in keyof AppSettings]: (value: AppSettingsInput[Field]) 
   backchannelLogoutUri: (uri) => (uri ? parseServerAddress(uri, "backchannelLogoutUri") : null),
 };
 
-/** Checks and normalizes the settings that are present; throws `invalid_request` with each wrong field and advice. */
 export async function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Promise<Parsed<Input>> {
   const complete: Partial<AppSettingsInput> = input.securityProfile === "fapi2" ? { ...FAPI_REQUIREMENTS, ...input } : input;
   const checks = Object.entries(parsers).flatMap(([field, parse]) => {
@@ -77,12 +72,11 @@ export async function parseAppSettings<Input extends Partial<AppSettingsInput>>(
   return (await checkAll(Object.fromEntries(checks))) as Parsed<Input>;
 }
 
-/** Checks the rules between settings, once all of them are known. */
 export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
   { isConfidential, isBound }: { isConfidential: boolean; isBound: boolean },
 ): void {
-  // An app that is bound to an organization may be used for token exchange alone, which needs no redirect URI.
+  // Token exchange needs no redirect URI.
   if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed && !isBound) {
     throw invalidRequest("Enter at least one redirect URI, or allow the device flow, which needs none.", "redirectUris");
   }
@@ -97,13 +91,12 @@ function parseScopes(names: readonly string[]): Scope[] {
     const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
     throw invalidRequest(`The scope ${named} does not exist. Choose from: ${allScopes.join(", ")}.`, "scopes");
   }
-  // The scopes get the catalog's order, so that the same choice is always stored in the same way.
+  // In the catalog's order, so that the same choice is always stored in the same way.
   const chosen = allScopes.filter((scope) => names.includes(scope));
   if (chosen.length === 0) throw invalidRequest("Choose at least one scope.", "scopes");
   return chosen;
 }
 
-/** Parses redirect or post-logout redirect URIs and removes duplicates. The error says how to correct the first invalid one. */
 export function parseRedirectUris(uris: readonly string[], field: "redirectUris" | "postLogoutRedirectUris"): string[] {
   const unique = [...new Set(uris)];
   const problem = explainRedirectUris(unique, { ownOrigin: env().ORIGIN });
@@ -111,18 +104,14 @@ export function parseRedirectUris(uris: readonly string[], field: "redirectUris"
   return unique;
 }
 
-/** Whether a request's redirect URI matches a redirect URI of the app (S2, S4, S5, S20); see the rule in `@keyhook/sdk`. */
+/** The rule is in `@keyhook/sdk` (S2, S4, S5, S20). */
 export function isRedirectUriAllowed(registered: readonly string[], requested: string): boolean {
   return isAllowed(registered, requested, { ownOrigin: env().ORIGIN });
 }
 
 const MAX_CHARACTERS = 2000;
 
-/**
- * Checks the URL of an app's own server to which this service sends requests: for its keys, or for logout notices. Whether the address to
- * which its name resolves may be called is decided at each call (S77).
- * @throws ServiceError `invalid_request` with the field.
- */
+/** Each call decides whether the name's address may be called (S77). */
 export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {
   const refuse = (sentence: string) => invalidRequest(sentence, field);
   const text = plainText(field, value, MAX_CHARACTERS).trim();
@@ -134,7 +123,7 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   return url.href;
 }
 
-/** Allows only TLS. On a developer's machine, where this service itself runs on loopback, plain http to loopback is allowed too. */
+/** Where this service itself runs on loopback, plain http to loopback is allowed too. */
 function isAllowedScheme({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);

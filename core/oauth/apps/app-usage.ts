@@ -5,7 +5,6 @@ import { getApp } from "./get-app.ts";
 const USAGE_DAYS = 30;
 
 export type AppUsageDay = {
-  /** UTC, as `2026-11-21`. */
   day: string;
   authorizations: number;
   tokens: number;
@@ -13,12 +12,11 @@ export type AppUsageDay = {
 };
 
 export type AppUsage = {
-  /** The last 30 days, oldest first, ending today; days without use have zeros. */
+  /** Oldest first. Days without use have zeros. */
   days: AppUsageDay[];
   total: { authorizations: number; tokens: number /** each user once */; activeUsers: number };
 };
 
-/** What an app was used for over the last 30 days. @throws ServiceError `not_found`, as `getApp`. */
 export async function appUsage(actor: Actor, appId: string): Promise<AppUsage> {
   const { app } = await getApp(actor, appId);
   const days = await db().$queryRaw<AppUsageDay[]>`

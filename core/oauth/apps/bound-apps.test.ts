@@ -27,7 +27,6 @@ beforeAll(async () => {
 const notFound = { code: "not_found" };
 const read = (id: string) => db().oAuthApp.findUniqueOrThrow({ where: { id } });
 
-/** An organization with two administrators and another member, an app of one administrator, and an unrelated user. */
 async function scene() {
   const [owner, admin, member, stranger] = await Promise.all([someone(), someone(), someone(), someone()]);
   const orgId = await organizationWith({ [owner.userId]: "admin", [admin.userId]: "admin", [member.userId]: "write" });

@@ -8,14 +8,7 @@ import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { actsAsOwner, changeApp } from "./change-app.ts";
 
-/**
- * Binds an app to an organization, for which it may exchange tokens once it has the privilege (docs/specification/oauth.md#oauth-apps). An
- * organization's app can be bound only to that organization, and a user's app to an organization that the user administers. From then on
- * the organization's administrators decide about the app's secret, scopes and token duration.
- *
- * @throws ServiceError `conflict` if the app is already bound, `invalid_request` for an organization that is not the app's owner,
- * `reauthentication_required`, `not_found`.
- */
+/** An owner who leaves the organization loses these decisions to its administrators (docs/specification/oauth.md#oauth-apps). */
 export async function bindApp(actor: Actor, appId: string, orgId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, async (tx, app, record) => {
     await requirePermission(
@@ -36,12 +29,7 @@ export async function bindApp(actor: Actor, appId: string, orgId: string, from: 
   });
 }
 
-/**
- * Ends an app's binding, with all tokens that were exchanged under it (S95). The app's owner and any administrator of the organization may
- * do it. The privilege was for this organization and ends too.
- *
- * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
- */
+/** S95. The privilege was for this organization and ends too. */
 export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const isOwner = await actsAsOwner(actor, appId);
   await changeApp(
@@ -58,15 +46,11 @@ export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin
   );
 }
 
-/** docs/specification/oauth.md#oauth-apps: administrators choose between one hour and 30 days. */
+/** See docs/specification/oauth.md#oauth-apps. */
 const TOKEN_DURATION_MIN_SECONDS = 60 * 60;
 const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
 
-/**
- * Sets how long new tokens of an organization's app last; issued tokens keep their expiry (S97).
- *
- * @throws ServiceError `invalid_request` with the field, `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
- */
+/** Issued tokens keep their expiry (S97). */
 export async function setTokenDuration(actor: Actor, appId: string, seconds: number, from: RequestOrigin): Promise<void> {
   if (!Number.isInteger(seconds) || seconds < TOKEN_DURATION_MIN_SECONDS || seconds > TOKEN_DURATION_MAX_SECONDS) {
     throw invalidRequest("Enter a duration from 1 hour to 720 hours (30 days).", "tokenHours");
@@ -79,13 +63,8 @@ export async function setTokenDuration(actor: Actor, appId: string, seconds: num
   });
 }
 
-/** More than nearly any user administers. */
 const ORGANIZATIONS_MAX = 100;
 
-/**
- * The organizations to which a user may bind an app: for an organization's app, only that organization; for a user's app, those that the
- * user administers. None if the app is already bound or is part of the service.
- */
 export async function listBindable(
   person: Person,
   {

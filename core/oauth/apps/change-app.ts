@@ -14,20 +14,17 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * Whether the change gives power over an organization's members. If the app is bound, only that organization's administrators may make
-   * such a change: an owner who has left the organization must not keep the app's secret (docs/specification/oauth.md#oauth-apps).
+   * The change gives power over members. An owner who has left the bound organization must not keep the secret
+   * (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
 };
 
-/** Writes an audit entry about the app. Administrators of the organization that owns the app, or to which it is bound, can read it. */
+/** Administrators of the organization that owns the app, or to which it is bound, can read it. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
-/**
- * Runs one change of an app in a transaction that locks its row, so that concurrent changes (two rotations, say) run one after the other,
- * and notifies all processes at commit. An app that the actor may not manage gets the same response as one that does not exist (S136).
- */
+/** Concurrent changes run one after the other. An app that the actor may not manage is `not_found` (S136). */
 export async function changeApp<Result>(
   actor: Actor,
   { appId, action, isOverMembers = false, from }: AppChange,
@@ -53,8 +50,7 @@ export async function changeApp<Result>(
 }
 
 /**
- * A condition on `oauth_app a`: the apps that the actor might be allowed to see. For all others the first statement finds nothing, as for
- * an app that does not exist, so the response time reveals no more than the response (S136). `may` still decides about rights.
+ * A condition on `oauth_app a`, so that the response time does not reveal other apps (S136). `may` still decides about rights.
  */
 export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
@@ -75,7 +71,7 @@ async function requireAuthority(
   const what = { what: "OAuth app", tx };
   if (!isOverMembers || !app.boundOrgId) return requirePermission(actor, action, app, what);
   const bound = boundAuthority(app.boundOrgId);
-  // Actors who may see the app as its owner learn who can change it; for all others it does not exist (S136).
+  // For actors who may not see the app as its owner, the app does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
     throw new ServiceError(
       "forbidden",
@@ -85,10 +81,9 @@ async function requireAuthority(
   await requirePermission(actor, action, bound, what);
 }
 
-/** The owner of a bound app, for decisions that give power over members: the organization to which the app is bound. */
+/** For decisions that give power over members of the bound organization. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
-/** Whether the actor sees the app as its owner does, not only as a member of the organization to which the app is bound. */
 export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean> {
   const app = isId(appId) ? await db().oAuthApp.findUnique({ where: { id: appId } }) : null;
   return app !== null && (await may(actor, "oauth_app.manage", app));
@@ -98,25 +93,22 @@ export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean>
 export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
   ownerOrgId ?? boundOrgId;
 
-/** The secret that no rotation has replaced; replaced ones have an expiry. */
 export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
   return app.secrets.find((secret) => secret.expiresAt === null);
 }
 
-/** Whether an app authenticates, with a secret or with keys; otherwise it is public. */
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;
 
-/** Whether an app authenticates with public keys, which replace secrets (docs/decisions/027). */
+/** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
-/** NOTIFY channel: at commit, every process gets the ID of the client that it must read again. */
+/** NOTIFY channel with the ID of the client that every process must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";
 
 export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_notify(${APP_CHANGE_CHANNEL}, ${clientId})`;
 }
 
-/** Notifies all processes of a change that affects many clients. */
 export async function notifyEveryClientChange(tx: Db): Promise<void> {
   await notifyAppChange(tx, "");
 }

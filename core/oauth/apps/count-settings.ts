@@ -2,13 +2,12 @@ import type { Actor } from "../../access/actor.ts";
 import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 
-/** The bytes of settings that a user sets. No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
+/** No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Counts settings before they are stored; of a list, only what is new, so that something can always be removed.
+ * Only new items count, so that something can always be removed.
  * @param before the current settings
- * @throws ServiceError `rate_limited`
  */
 export async function countSettings(
   actor: Actor,

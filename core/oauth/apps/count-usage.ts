@@ -1,11 +1,7 @@
 import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 
-/**
- * Counts the use of each app by day, for its chart, and of each secret, for the page that shows whether it is still in use. Counts are kept
- * in memory and written together, because a statistic must not slow down the request that it counts. A killed process loses a few seconds
- * of counts.
- */
+/** A statistic must not slow down requests. A killed process loses a few seconds of counts. */
 const FLUSH_MS = 5_000;
 
 type Count = { authorizations: number; tokens: number; users: Set<string> };
@@ -61,7 +57,7 @@ const TOUCH_CONSENTS = `UPDATE oauth_consent SET last_used_at = now() FROM unnes
 
 const TOUCH_SECRETS = "UPDATE oauth_app_secret SET last_used_at = now() WHERE id = ANY ($1)";
 
-/** Writes the counts since the last call; also called when the process shuts down. */
+/** Also called when the process shuts down. */
 export async function flushUsage(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;

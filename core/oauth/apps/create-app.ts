@@ -21,26 +21,19 @@ import { countSettings } from "./count-settings.ts";
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
   Partial<AppSettingsInput> & {
     owner: { userId: string } | { orgId: string };
-    /** The uploaded image. */
     logo?: Uint8Array;
-    /** Whether the app starts with a secret. It may get or lose one later. */
+    /** Whether the app starts with a secret. */
     isConfidential?: boolean;
-    /** Whether an organization's app is bound to it from the start, for token exchange. */
+    /** Whether an organization's app is bound to it from the start. */
     isBound?: boolean;
   };
 
 export const OWNER_MAX_APPS = 200;
 
-/**
- * Creates an OAuth app for a user or an organization.
- *
- * @returns the app and, if it is confidential, its secret, which is shown here and never again.
- * @throws ServiceError `invalid_request` (also `payload_too_large`) with the field, `forbidden` for an owner for whom the actor may not
- * act, `not_found` for an owner that does not exist, `conflict` at the owner's limit.
- */
+/** @returns the app and, if it is confidential, its secret, shown here and never again */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
-  // Keys can only be set on an existing app, so a new one has none.
+  // Keys can only be set on an existing app.
   if (given.securityProfile === "fapi2")
     throw invalidRequest("Create the app first, then set its keys, then choose FAPI 2.0.", "securityProfile");
   const { redirectUris, isPkceRequired = true, isDeviceFlowAllowed = false } = given;
@@ -63,7 +56,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     await assertMayOwn(tx, actor, ownership);
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
     const app = await tx.oAuthApp.create({
-      // A UUID is in [A-Za-z0-9_-], is not a metadata document's URL (S85), and can never be a user's ID (S101).
+      // A UUID is not a metadata document's URL (S85), and can never be a user's ID (S101).
       data: {
         id: newId(),
         clientId: randomUUID(),
@@ -91,14 +84,14 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
 type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
 /**
- * Locks the owner, because no foreign key ties an app to it. While the owner is being deleted, this waits for the end of the deletion.
+ * No foreign key ties an app to its owner.
  * @returns false if the owner is gone or disabled
  */
 export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Promise<boolean> {
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
 }
 
-/** Whether the owner has as many apps as allowed. Until the transaction ends nobody else adds one, so parallel requests do not exceed it. */
+/** Until the transaction ends nobody else adds an app to this owner. */
 export async function lockAppLimit(tx: Db, owner: Ownership): Promise<{ isReached: boolean }> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${owner.ownerOrgId ?? owner.ownerUserId}`}, 0))`;
   return { isReached: (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS };
@@ -113,14 +106,10 @@ async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<voi
   }
 }
 
-/** The client ID built into the hub's own command line (C8 in docs/specification/existing-clients.md). */
+/** Built into the hub's own command line (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/**
- * Makes sure that the command line's app exists as this version defines it: public, for the device flow only, with every scope. Its tokens
- * last 30 days; each command refreshes a token that expires within a day (C9 in docs/specification/existing-clients.md). Any number of
- * processes may run this at once; if nothing differs, nothing is written.
- */
+/** Any number of processes may run this at once (C9 in docs/specification/existing-clients.md). */
 export async function ensureCliApp(): Promise<void> {
   const name = `${env().BRAND_NAME} CLI`;
   await db().$transaction(async (tx) => {

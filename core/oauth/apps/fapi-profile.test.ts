@@ -9,7 +9,6 @@ import { createApp } from "./create-app.ts";
 import { getApp } from "./get-app.ts";
 import { updateApp } from "./update-app.ts";
 
-/** Choosing the FAPI 2.0 Security Profile for an app. Its effects on requests are in core/oauth/fapi.test.ts. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

@@ -3,7 +3,7 @@ import { invalidRequest } from "#core/errors.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { algorithmsOf } from "../clients/client-keys.ts";
 
-/** The switches of an app under the FAPI 2.0 Security Profile. They keep their values when the owner returns to the standard profile. */
+/** The switches keep their values when the owner returns to the standard profile. */
 export const FAPI_REQUIREMENTS = {
   isPkceRequired: true,
   isParRequired: true,
@@ -11,17 +11,14 @@ export const FAPI_REQUIREMENTS = {
   isRefreshRotated: false,
 } as const;
 
-/** FAPI 2.0 Security Profile §5.4.1. "EdDSA" there means Ed25519, which has a name of its own since RFC 9864. */
+/** FAPI 2.0 Security Profile §5.4.1. "EdDSA" there means Ed25519 (RFC 9864). */
 const FAPI_ALGORITHMS: readonly string[] = ["PS256", "ES256", "EdDSA", "Ed25519"];
 export const isFapiAlgorithm = (alg: unknown): boolean => FAPI_ALGORITHMS.includes(String(alg));
 
 type Requirement = keyof typeof FAPI_REQUIREMENTS;
 type FapiApp = Pick<OAuthApp, Requirement | "isDeviceFlowAllowed" | "jwks" | "jwksUri">;
 
-/**
- * Checks an app against the FAPI 2.0 Security Profile (docs/decisions/094).
- * @throws ServiceError `invalid_request` with the field and advice
- */
+/** See docs/decisions/094. */
 export function assertFapi(app: FapiApp): void {
   const refuse = (sentence: string, field = "securityProfile") => invalidRequest(sentence, field);
   for (const [field, value] of Object.entries(FAPI_REQUIREMENTS) as [Requirement, boolean][]) {

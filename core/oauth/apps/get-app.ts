@@ -10,43 +10,31 @@ import { algorithmsOf } from "../clients/client-keys.ts";
 import { boundAuthority, hasKeys, visibleTo } from "./change-app.ts";
 import { countUsers } from "./list-apps.ts";
 
-/** The data about a secret that can be shown after its creation. */
 export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Set on a secret that a rotation replaced; it is valid until then. */
+  /** Set on a secret that a rotation replaced. */
   expiresAt: Date | null;
 };
 
 export type AppDetails = {
   app: OAuthApp;
-  /** The valid secrets, the current one first. */
   secrets: AppSecretDescription[];
-  /** The pasted keys. Keys at a `jwksUri` are not fetched. */
   keys: KeyDescription[];
-  /** Whether it authenticates, with a secret or with keys; otherwise it is public. */
   isConfidential: boolean;
-  /** Set when an organization owns the app. */
   organization: { id: string; name: string; fullName: string } | null;
-  /** Set when a user owns it. */
   ownerUsername: string | null;
-  /** The organization to which it is bound, for token exchange. */
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
-  /** Whether the actor may change the app as its owner. */
   isOwner: boolean;
-  /** Whether the actor may change its secret, scopes and token duration: for a bound app, as an administrator of the organization. */
+  /** For a bound app, only administrators of the organization may. */
   mayManageAccess: boolean;
   userCount: number;
 };
 
 const organizationFields = { id: true, name: true, fullName: true } as const;
 
-/**
- * An app as its managers may see it.
- *
- * @throws ServiceError `not_found` for an unknown app and, identically, for one that the actor may not manage (S136).
- */
+/** An app that the actor may not manage is `not_found` too (S136). */
 export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   const [seen] = isId(appId)
     ? await db().$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${visibleTo(actor)}`
@@ -92,16 +80,14 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   };
 }
 
-/** One of an app's public keys, as its managers see it. */
 export type KeyDescription = {
   kid: string;
-  /** The algorithms that its assertions may use. */
   algorithms: readonly string[];
-  /** The thumbprint (RFC 7638), for comparison with one's own key. */
+  /** RFC 7638. */
   thumbprint: string;
 };
 
-/** The keys of an app. Keys at a `jwksUri` are not fetched. */
+/** Keys at a `jwksUri` are not fetched. */
 export async function describeKeys({ jwks }: Pick<OAuthApp, "jwks">): Promise<KeyDescription[]> {
   const { keys } = (jwks ?? { keys: [] }) as { keys: JWK[] };
   return Promise.all(

@@ -8,17 +8,11 @@ import { TOKEN_EXCHANGE } from "./app-privilege.ts";
 export const APPS_PAGE_SIZE = 20;
 
 export type ListedApp = OAuthApp & {
-  /** Users with a live consent for the app. */
   userCount: number;
 };
 
 type AppPage = { apps: ListedApp[]; total: number; page: number; pageCount: number };
 
-/**
- * One page, newest first, of the apps of a user or an organization; a page past the end is the last one.
- *
- * @throws ServiceError `not_found` for an owner whose apps the actor may not see.
- */
 export async function listApps(
   actor: Actor,
   owner: { userId: string } | { orgId: string },
@@ -28,7 +22,7 @@ export async function listApps(
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
-  // Includes other owners' apps that are bound to the organization, because its administrators manage them too.
+  // The organization's administrators also manage other owners' apps that are bound to the organization.
   const where = "orgId" in owner ? { OR: [{ ownerOrgId: owner.orgId }, { boundOrgId: owner.orgId }] } : ownership;
   await requirePermission(actor, "oauth_app.read", ownership, { what: "orgId" in owner ? "Organization" : "User" });
 
@@ -45,7 +39,6 @@ export async function listApps(
   return { apps: rows.map((row) => ({ ...row, userCount: users.get(row.clientId) ?? 0 })), total, page: shown, pageCount };
 }
 
-/** How many users currently allow an app, by client ID. */
 export async function countUsers(clientIds: string[]): Promise<Map<string, number>> {
   const rows = await db().$queryRaw<{ client_id: string; users: number }[]>`
     SELECT client_id, count(DISTINCT user_id)::int AS users
@@ -59,7 +52,6 @@ export const appStates = ["verified", "blocked", "self_registered", "token_excha
 export type AppState = (typeof appStates)[number];
 
 type AppSearch = PageRequest & {
-  /** Part of a name or of an owner's handle, or a complete client ID. */
   text?: string;
   state?: AppState;
 };
@@ -67,12 +59,10 @@ type AppSearch = PageRequest & {
 export type OwnedApp = ListedApp & {
   /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
-  /** The handle of the organization to which it is bound, for token exchange. */
   boundTo: string | null;
 };
 
 const PAGE_SIZE = 20;
-/** The maximum number of users, and of organizations, found by part of their handle. */
 const OWNERS_MAX = 200;
 
 const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
@@ -83,11 +73,6 @@ const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
   self_registered: { registrationTokenHash: { not: null } },
 };
 
-/**
- * All OAuth apps of the installation, newest first, for its operators.
- *
- * @throws ServiceError `forbidden`.
- */
 export async function listAllApps(actor: Actor, { text = "", state, ...request }: AppSearch = {}): Promise<Page<OwnedApp>> {
   await requirePermission(actor, "installation.operate", null, { what: "OAuth apps" });
   const where = { AND: [text ? await textWhere(text) : {}, state ? stateWhere[state] : {}] };
@@ -107,7 +92,7 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
 }
 
 async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
-  // Escaped: in LIKE, % and _ are wildcards.
+  // In LIKE, % and _ are wildcards.
   const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
   const [users, organizations] = await Promise.all([
     db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),

@@ -2,10 +2,9 @@ import type { EmailContent } from "../../accounts/emails/compose-email.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
-/** The maximum number of recipients of one email: an organization may make everybody an administrator. */
+/** An organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
 
-/** Queues an email to an organization's longest-serving administrators. */
 export async function mailAdministrators(
   tx: Db,
   orgId: string,
@@ -29,7 +28,6 @@ export async function mailAdministrators(
   for (const { user } of organization.memberships) await queueMail(tx, { to: user.email, ...text });
 }
 
-/** Queues an email to the operators of the service. */
 export async function mailOperators(tx: Db, text: EmailContent): Promise<void> {
   const operators = await tx.user.findMany({
     where: { isOperator: true, disabledAt: null },

@@ -86,7 +86,6 @@ describe("listAllApps", () => {
     expect((await listAllApps(operator, { text: two.clientId })).items).toMatchObject([
       { owner: { handle: `org-${orgId}`, isOrganization: true }, userCount: 0 },
     ]);
-    // `%` and `_` are not wildcards, and a byte that Postgres cannot store is ignored.
     expect(await found(`${name.slice(0, -2)}%`)).toEqual([]);
     expect(await found("_".repeat(name.length))).toEqual([]);
     expect(await found("\0")).toEqual(await found(""));

@@ -5,7 +5,6 @@ import { newId } from "../../ids.ts";
 import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
 import { transferApp } from "./transfer-app.ts";
 
-/** An organization with a handle, by which owners are named. */
 async function namedOrganization(members: Parameters<typeof organizationWith>[0]) {
   const id = await organizationWith(members);
   const name = `org-${id}`;

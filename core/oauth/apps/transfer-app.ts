@@ -10,12 +10,8 @@ import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
 import { lockAppLimit, lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
- * Transfers an app to another owner: from a user to an organization, back, or between organizations. The actor needs the right to manage
- * the app and the right to create apps for the new owner, so nobody gets an app without agreeing.
- *
- * Consents stay, and the app's tokens remain valid. The verified mark is removed, because it was given to the previous owner.
+ * The actor needs rights at both owners. The verified mark was given to the previous owner.
  * @param to the new owner's handle
- * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, `forbidden`
  */
 export async function transferApp(
   actor: Actor,
@@ -29,7 +25,6 @@ export async function transferApp(
       ownerUserId: owner?.kind === "user" ? owner.id : null,
       ownerOrgId: owner?.kind === "organization" ? owner.id : null,
     };
-    // Whether this name exists is public. If the actor may not act for it, the response is always the same.
     if (!owner) throw new ServiceError("not_found", "No user or organization has this name.", { field: "owner" });
     await requirePermission(actor, "oauth_app.create", ownership, { what: "Owner", tx });
     if (app.ownerUserId === ownership.ownerUserId && app.ownerOrgId === ownership.ownerOrgId) {
@@ -41,7 +36,6 @@ export async function transferApp(
       throw conflict(`${owner.handle} already has ${OWNER_MAX_APPS} apps. Delete one there first.`, "owner");
     }
     await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null } });
-    // The administrators of both organizations can read the transfer in their audit logs.
     const organizations = [app.ownerOrgId, ownership.ownerOrgId].filter((id) => id !== null);
     const data = { name: app.name, owner: owner.handle, wasVerified: app.verifiedAt !== null };
     for (const orgId of organizations.length > 0 ? organizations : [null]) {
@@ -51,23 +45,18 @@ export async function transferApp(
   });
 }
 
-/** An app that is bound to an organization must be unbound before another owner gets it. */
 function assertFree({ boundOrgId }: LockedApp, newOrgId: string | null): void {
   if (boundOrgId === null || boundOrgId === newOrgId) return;
   throw conflict("The app is bound to an organization. Unbind it first.");
 }
 
-/**
- * Deletes an app for good. Its consents and grants are revoked in the same transaction, which ends every token at once (S49).
- *
- * @throws ServiceError `reauthentication_required`, `not_found`.
- */
+/** Revokes consents and grants in the same transaction, which ends every token at once (S49). */
 export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const by = { actorId: actorId(actor), from };
   await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, (tx, app) => deleteLockedApp(tx, app, by));
 }
 
-/** The deletion itself, in the transaction that locks the app's row. */
+/** Call this function in the transaction that locks the app's row. */
 export async function deleteLockedApp(
   tx: Db,
   app: LockedApp,

@@ -16,18 +16,12 @@ import { getApp } from "./get-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** By changing these, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
+/** A thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
-/** Absent fields stay unchanged; a null logo is removed. */
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
-/**
- * Changes the given settings of an app.
- *
- * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required` if one of
- * `sensitiveFields` would change, or a bound app would get more scopes, without a recent sign-in (S113).
- */
+/** @throws ServiceError `reauthentication_required` for `sensitiveFields`, or for more scopes of a bound app (S113) */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
   const { given, encodedLogo } = await checkAll({
@@ -47,7 +41,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
     if (changed.includes("scopes") && app.boundOrgId) {
-      // The app gets more rights over all members without asking them: a session that was left open must not be enough (S113).
+      // A session that was left open must not be enough for more rights over all members (S113).
       const isWider = given.scopes?.some((scope) => !app.scopes.includes(scope));
       const action = isWider ? "oauth_app.manage_security" : "oauth_app.manage";
       await requirePermission(actor, action, boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
@@ -72,7 +66,7 @@ function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: reado
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // A removal only if every URI that is left was there before: otherwise somebody could add entries without end by changing the order.
+    // By changing the order, somebody could add entries without end.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

@@ -25,13 +25,9 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/**
- * If a refresh token is replayed within this time, the client probably sent its request twice, or two tabs refreshed at once: the replay is
- * refused, and the token family stays valid. A later replay counts as theft and ends the family (S47; docs/decisions/005).
- */
+/** Within this time, the client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
 const BENIGN_REPLAY_SECONDS = 10;
 
-/** The engine's storage, in Postgres. There is one instance for each of the engine's models; code for one model names it. */
 export class PostgresAdapter implements Adapter {
   readonly model: string;
 
@@ -56,16 +52,13 @@ export class PostgresAdapter implements Adapter {
     }
   }
 
-  /**
-   * At the token endpoint the engine first checks whether an artifact was used and then marks it, so it misses a simultaneous request that
-   * does the same. Therefore the mark is hidden from the engine there, and `consume` alone detects replays, parallel or later.
-   */
   async #findToUse(id: string): Promise<Payload | undefined> {
     if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
     const isAtTokenEndpoint = Provider.ctx?.oidc?.route === "token";
     const isPoll = isAtTokenEndpoint && this.model === "DeviceCode";
     let payload = isPoll ? await pollDeviceCode(id) : await findArtifact(this.model, id);
     if (!payload && this.model === "RefreshToken") payload = await findForgottenRefreshToken(id);
+    // The engine would miss a second, simultaneous use, so only `consume` detects replays.
     if (payload && isAtTokenEndpoint) delete payload.consumed;
     return payload;
   }
@@ -74,7 +67,7 @@ export class PostgresAdapter implements Adapter {
     return findArtifactByUid(this.model, uid);
   }
 
-  /** Only the engine's own device pages would call this; users enter their codes on ours (docs/decisions/025). */
+  /** Users enter their codes on our pages, not on the engine's (docs/decisions/025). */
   async findByUserCode(): Promise<undefined> {
     return undefined;
   }
@@ -83,21 +76,20 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
-    // Within a protocol request the engine stores the question; outside one, a page of ours makes it store the answer.
+    // Within a protocol request the engine stores the question. Outside one, a page of ours stores the answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // A pushed request is valid for one minute (its `exp`) and is consumed when the user has answered, which may be much later. Until then
-    // its row must stay, or it could be answered twice (RFC 9126 §7.3).
+    // The user may answer after the request's `exp`. Without its row, a request could be answered twice (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }
-    // Set only while `saveExchangedToken` makes the engine save the token of an exchange.
+    // Set only while `saveExchangedToken` runs.
     const { exchange } = requestRows();
     if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
     await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
-  /** Every use after the first is a replay: nothing is issued, and what was already issued ends (S43, S44, S47). */
+  /** A replay gets nothing, and what was already issued ends (S43, S44, S47). */
   async consume(id: string): Promise<void> {
     const used = await consumeArtifact(this.model, id);
     if (!used) return;
@@ -122,7 +114,7 @@ export class PostgresAdapter implements Adapter {
   }
 }
 
-/** Ends a Grant whose code or refresh token was replayed, with its tokens. The audit log gets one entry in total (S43, S47, S116). */
+/** The audit log gets one entry in total (S43, S47, S116). */
 export async function revokeReplayedGrant(kind: string, grantId: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     const [grant] = await tx.oAuthGrant.updateManyAndReturn({

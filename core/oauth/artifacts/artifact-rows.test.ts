@@ -8,7 +8,6 @@ import { type RequestRows, requestRows, withRequestRows } from "./request-rows.t
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** Looks up tokens like requests that arrive together: in one turn of the event loop, each with its own rows. */
 function findTogether(model: string, tokens: string[]) {
   return Promise.all(
     tokens.map((token) =>
@@ -23,7 +22,7 @@ function findTogether(model: string, tokens: string[]) {
 test("many simultaneous requests each get the artifact that they asked for, or none", async () => {
   const [one, other, revoked] = [await signIn(world), await signIn(world), await signIn(world)];
   await db().oAuthConsent.updateMany({ where: { clientId: revoked.app.clientId }, data: { revokedAt: new Date() } });
-  // 28 requests: more than fit into the largest statement, and not enough to fill a second one.
+  // More than fit into the largest statement, and not enough to fill a second one.
   const asked = Array.from({ length: 7 }, () => [
     { token: "unknown", person: undefined },
     { token: other.tokens.access_token, person: other.person.id },

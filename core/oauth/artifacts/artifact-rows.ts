@@ -6,12 +6,11 @@ import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import type { Payload } from "./artifact-store.ts";
 import type { AccountRow } from "./request-rows.ts";
 
-/** An artifact with the rows that the engine will request next: its Grant and its account. */
+/** Includes the rows that the engine will request next. */
 export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
   consumed_at: Date | null;
-  /** The scopes that tokens of the Grant may still have: those in the user's consent now or, for an exchanged token, those of the app. */
   scopes_left: string[] | null;
   grant_payload: Payload | null;
   account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
@@ -23,23 +22,23 @@ const ORGANIZATIONS = `(SELECT ${organizationsJson("g.id")}
     FROM member_standing m JOIN organization o ON o.id = m.org_id
     WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)) AND is_app_admitted(o.id, a.client_id))`;
 
-/** A condition on `organization o`: its plan includes token exchange. */
+/** A condition on `organization o`. */
 export const HAS_EXCHANGE_PLAN = `o.plan IN (${exchangePlans.map((plan) => `'${plan}'`).join(", ")})`;
 
-/**
- * An exchanged token is valid while its app may exchange for the organization and its user is a member (S95). Privilege, binding, plan and
- * membership are checked with each use, so losing one ends it at once.
- */
+/** Checked with each use, so that losing privilege, binding, plan or membership ends the token at once (S95). */
 const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
       JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
     WHERE x.client_id = g.client_id AND x.bound_org_id = g.bound_org_id AND x.blocked_at IS NULL
       AND 'token-exchange' = ANY (x.privileges) AND ${HAS_EXCHANGE_PLAN}
       AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
-/** The scopes that a sign-in needs: a new consent ends the other scopes of earlier tokens, but not the sign-in (S30, S36). */
+/** A new consent ends the other scopes of earlier tokens, but not the sign-in (S30, S36). */
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
-/** @param where selects artifacts of the model `$1`. An artifact that depends on something revoked or disabled is not found (S49, S114). */
+/**
+ * Selects nothing that depends on something revoked or disabled (S49, S114).
+ * @param where selects artifacts of the model `$1`
+ */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
   return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
       CASE WHEN g.bound_org_id IS NOT NULL THEN (SELECT scopes FROM oauth_app WHERE client_id = g.client_id)
@@ -55,7 +54,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 
-/** One statement for each power of two: a statement with an array would be planned for each length, which costs more than the query. */
+/** Postgres would plan a statement with an array for each length, which costs more than the query. */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
   const where = `a.id_hash IN (${placeholders})`;
@@ -83,7 +82,6 @@ async function readArtifacts(model: string, hashes: string[]): Promise<(Artifact
 type Reader = (hash: string) => Promise<ArtifactRow | undefined>;
 const readers = new Map<string, Reader>();
 
-/** Reads an artifact by the hash of its ID, in one statement with those requested at the same moment. */
 export function readArtifact(model: string, hash: string): Promise<ArtifactRow | undefined> {
   let reader = readers.get(model);
   if (!reader) {

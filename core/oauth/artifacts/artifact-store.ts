@@ -3,19 +3,16 @@ import { pool } from "#core/db.ts";
 import { type ArtifactRow, readArtifact, selectArtifact } from "./artifact-rows.ts";
 import { requestRows } from "./request-rows.ts";
 
-/*
- * The SQL behind the adapter. An artifact is found by the hash of its ID, which itself is not stored (S55), or by its uid. An artifact that
- * depends on a revoked Grant or consent, or on a disabled user, is not found, so a revocation takes effect without a sweep (S49, S114).
- */
+/** Only the hash of an artifact's ID is stored (S55). Revocation needs no sweep (S49, S114). */
 
-/** Marks an ID that is already a hash, so that an artifact read by its uid can be stored again without the bearer's value. */
+/** Marks a hash, so that an artifact that was read by its uid can be stored again. */
 const HASHED = "hashed:";
 
 export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(HASHED.length) : hashToken(id));
 
 export type Payload = Record<string, unknown>;
 
-// Two tabs that started at the same time leave two engine sessions with one uid (site-session.ts): the one that expires last counts.
+// Two tabs may leave two engine sessions with one uid (site-session.ts).
 const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT 1`;
 
 function remember(row: ArtifactRow): void {
@@ -26,7 +23,6 @@ function remember(row: ArtifactRow): void {
   if (row.account) rows.accounts.set(row.account.id, { ...row.account, organizations: row.account.organizations ?? undefined });
 }
 
-/** The payload as the engine gets it, under the ID that the bearer presented. */
 export function toPayload(row: ArtifactRow, jti: string): Payload {
   remember(row);
   return {
@@ -37,10 +33,7 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/**
- * An access token's scope, without the scopes that its user or its app has lost since (S30, S95). A refresh token keeps its own,
- * because clients may repeat it in each request; its Grant limits the response.
- */
+/** Removes scopes that were lost since (S30, S95). A refresh token keeps its scope, because clients may repeat that scope. */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope
@@ -54,7 +47,7 @@ function withRemainingScope(grant: Payload, left: string[] | null): Payload {
   return openid ? { ...grant, openid: { ...openid, scope: remainingScope(openid.scope, left) } } : grant;
 }
 
-/** Whether an ID from a request begins like our marked hashes: it must never be used as a hash. */
+/** A forged ID must never be used as a hash. */
 export const isForged = (id: string): boolean => id.startsWith(HASHED);
 
 export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
@@ -68,7 +61,7 @@ export async function findArtifactByUid(model: string, uid: string): Promise<Pay
   return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
 }
 
-/** Prolongs the Grant to the life of its newest artifact. Without its Grant, a token is invalid and not stored. */
+/** Without its Grant, a token is invalid and not stored. */
 const UPSERT = `WITH prolonged AS (
     UPDATE oauth_grant SET expires_at = now() + make_interval(secs => $9) WHERE id = $3 AND expires_at < now() + make_interval(secs => $9))
   INSERT INTO oauth_artifact
@@ -79,13 +72,9 @@ const UPSERT = `WITH prolonged AS (
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;
 
-/** The maximum number of access tokens of one Grant, and of its used refresh tokens. */
 const KEPT_OF_GRANT = 200;
 
-/**
- * Deletes the tokens of a Grant beyond the limit, for a client that refreshes in a loop (S143). A used refresh token is recognized without
- * its row (refresh-token-id.ts). A refresh adds two rows at most, so deleting 100 at a time keeps up, and no request pays for thousands.
- */
+/** Limits a client that refreshes in a loop (S143). A used refresh token is recognized without its row (refresh-token-id.ts). */
 const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT ctid FROM oauth_artifact WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM (SELECT ctid, row_number() OVER (PARTITION BY model ORDER BY coalesce(consumed_at, created_at) DESC) AS rank
         FROM oauth_artifact
@@ -93,12 +82,12 @@ const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT 
     WHERE rank > ${KEPT_OF_GRANT} LIMIT 100))
   FOR UPDATE SKIP LOCKED))`;
 
-/** The payload without the bearer's value, which is never stored. */
+/** The bearer's value is never stored. */
 const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** @param party the caller against which a new row counts (store-of-party.ts); an existing row keeps its own. */
+/** @param party for a new row only */
 export async function upsertArtifact(
   model: string,
   id: string,
@@ -126,7 +115,7 @@ async function pruneGrant(grantId: string | null): Promise<void> {
   await pool().query({ name: "grant-prune", text: PRUNE_GRANT, values: [grantId] });
 }
 
-/** @returns false if the interaction was already answered or has ended: an answer creates no row. */
+/** @returns false if the interaction was already answered or has ended */
 export async function answerArtifact(id: string, payload: Payload): Promise<boolean> {
   const { rowCount } = await pool().query({
     name: "artifact-answer",
@@ -136,16 +125,15 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
   return rowCount === 1;
 }
 
-/** The data of an artifact that is used a second time. */
 type UsedArtifact = {
   grantId: string | null;
-  /** Measured by the database's clock, which is the same for every process. */
+  /** By the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 
 /**
- * Marks an artifact as used, in one conditional update, so that of simultaneous requests one is the first (S44).
- * @returns undefined for the first use; for a later one, the Grant of the artifact and the time since the first use
+ * One conditional update, so that of simultaneous requests one is the first (S44).
+ * @returns undefined for the first use
  */
 export async function consumeArtifact(model: string, id: string): Promise<UsedArtifact | undefined> {
   const values = [model, idHash(id)];
@@ -164,7 +152,7 @@ export async function consumeArtifact(model: string, id: string): Promise<UsedAr
   return rows[0] ?? { grantId: null, secondsSinceUse: Number.POSITIVE_INFINITY };
 }
 
-/** Prolongs an artifact, and its Grant, which would otherwise end first. */
+/** Prolongs the Grant too, which would otherwise end first. */
 const PROLONG = `WITH kept AS (
     UPDATE oauth_artifact SET expires_at = now() + make_interval(secs => $3), payload = payload || jsonb_build_object('exp', $4::int8)
       WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING grant_id),
@@ -172,7 +160,7 @@ const PROLONG = `WITH kept AS (
     WHERE g.id = kept.grant_id AND g.expires_at < now() + make_interval(secs => $3))
   SELECT grant_id FROM kept`;
 
-/** Sets the expiry of an artifact to this many seconds from now. @returns false if it was used before */
+/** @returns false for a used artifact */
 export async function prolongArtifact(model: string, id: string, seconds: number): Promise<boolean> {
   const values = [model, idHash(id), seconds, Math.floor(Date.now() / 1000) + seconds];
   const { rows } = await pool().query<{ grant_id: string }>({ name: "artifact-prolong", text: PROLONG, values });

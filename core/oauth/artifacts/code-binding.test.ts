@@ -4,7 +4,7 @@ import { newId } from "#core/ids.ts";
 import { asApp, authorize, type Prepared, prepare, redemption, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** What an authorization code can be exchanged for, by whom, and for how long (S21). */
+/** See S21. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -98,7 +98,6 @@ describe("S21 a code is bound to", () => {
     expect(accountId).toBe(at.person.id);
     expect(grant).toMatchObject({ userId: at.person.id, clientId: at.app.clientId, orgIds: [orgId], isAllOrgs: false });
 
-    // A code that was already issued does not gain what the user allows later.
     const more = await world.organization(`p-${newId()}`, { [at.person.id]: "read" });
     await authorize(at, { orgIds: more, prompt: "consent", scope: "openid profile email" }, { orgIds: [orgId, more] });
     const { status, body } = await redeem(at.app, redemption(authorized));

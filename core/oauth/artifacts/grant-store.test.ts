@@ -12,12 +12,11 @@ const world = await startWorld();
 afterAll(() => world.stop());
 
 const ofApp = ({ app }: Prepared) => ({ where: { clientId: app.clientId } });
-/** The lifetime of each Grant of an app, from its creation, in seconds; newest first. */
 async function lifetimes(at: Prepared): Promise<number[]> {
   const grants = await db().oAuthGrant.findMany({ ...ofApp(at), orderBy: { createdAt: "desc" } });
   return grants.map(({ createdAt, expiresAt }) => ((expiresAt?.getTime() ?? 0) - createdAt.getTime()) / 1_000);
 }
-/** Copies an app's Grant: one copy for each of the past seconds, each with this lifetime in seconds. */
+/** One copy for each of the past seconds, each with this lifetime in seconds. */
 const copies = ({ app }: Prepared, count: number, seconds: number) =>
   pool().query(
     `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, payload, org_ids, created_at, expires_at)
@@ -67,7 +66,6 @@ describe("S143 a Grant", () => {
     expect((await ask(at)).answer.code).toBeDefined();
     expect(await lifetimes(at)).toHaveLength(201);
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
-    // 199 later sign-ins, whose tokens were used later.
     await copies(at, 199, 2 * REFRESH_TOKEN_IDLE_SECONDS);
     const code = await authorize(at);
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
@@ -95,7 +93,6 @@ describe("S143 a Grant", () => {
     const code = await authorize(at);
     expect(await total()).toBe(2_000);
     expect((await asApp(world, at.app, "/oauth/token", redemption(code))).status).toBe(200);
-    // This token was used longest ago.
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   });
 
@@ -132,7 +129,6 @@ describe("S143 a Grant", () => {
 
   test("that is refreshed in a loop keeps its newest tokens, and a replay of a token whose row is gone still ends it (S47)", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
-    // A thief uses the token at once, and then each successor.
     const stolen = await refresh(at, at.tokens.refresh_token);
     for (const model of ["RefreshToken", "AccessToken"])
       await pool().query(
@@ -149,7 +145,6 @@ describe("S143 a Grant", () => {
       where: { clientId: at.app.clientId, model: { in: ["RefreshToken", "AccessToken"] } },
     });
     const counts = Object.fromEntries(kept.map(({ model, _count }) => [model, _count]));
-    // Plus the last stored access token and the unused refresh token.
     expect(counts).toEqual({ AccessToken: 201, RefreshToken: 201 });
     expect((await world.userinfo(next.body.access_token)).status).toBe(200);
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });

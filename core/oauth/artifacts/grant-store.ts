@@ -5,9 +5,7 @@ import { GRANT_SECONDS, UNUSED_GRANT_SECONDS } from "../lifetimes.ts";
 import type { Payload } from "./artifact-store.ts";
 import { requestRows } from "./request-rows.ts";
 
-/* The engine's Grants, in their own table, each with the consent that it comes from. */
-
-/** The member of a Grant's payload with the redirect URI to which its code was sent (S86). */
+/** The redirect URI to which the code was sent (S86). */
 export const GRANT_REDIRECT_URI = "redirectUri";
 
 export async function findGrant(id: string): Promise<Payload | undefined> {
@@ -29,19 +27,13 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** The maximum number of a user's Grants for one client: of those with tokens, and of those without. */
+/** Of one user's Grants for one client, with tokens and without. */
 const KEPT = 200;
-/** The number of newest Grants that stay: a new sign-in without refresh tokens may expire before older ones with them. */
+/** A new sign-in without refresh tokens may expire before older ones with them. */
 const KEPT_NEWEST = 20;
-/** The maximum number of a user's Grants for all clients together: anybody can have any number of clients. */
 const KEPT_IN_ALL = 2_000;
 
-/**
- * Deletes Grants beyond the limits: revoked ones first, then those that expire first, whose tokens were used longest ago. An app that the
- * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too: otherwise a user
- * could revoke it, allow the app again, and so get as many more. Housekeeping deletes the Grants of a revoked consent an hour after the
- * revocation (core/housekeeping/sweeps.ts).
- */
+/** An allowed app gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too. */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused
         ORDER BY is_live DESC, age <= ${KEPT_NEWEST} DESC, expires_at DESC, created_at DESC) AS rank
@@ -57,11 +49,7 @@ const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_g
       ORDER BY id = $1 DESC, revoked_at IS NULL DESC, expires_at DESC, created_at DESC OFFSET ${KEPT_IN_ALL})))
   FOR UPDATE SKIP LOCKED)`;
 
-/**
- * Stores a Grant with the organizations that the user's consent contains now. A Grant is written once and never widened (S48). Without a
- * live consent that covers it, nothing is written and the engine finds no Grant. The lock on the consent makes sure that a user who narrows
- * or revokes it at the same moment has the last word.
- */
+/** A Grant is never widened (S48). The lock gives a user who revokes the consent at the same moment the last word. */
 export async function saveGrant(id: string, payload: Payload): Promise<void> {
   const { jti: _jti, ...stored } = payload;
   const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored)];
@@ -72,9 +60,8 @@ export async function saveGrant(id: string, payload: Payload): Promise<void> {
 }
 
 /**
- * Stores a new Grant in the transaction that stores the consent: both or neither.
- * @param authTime when the user authenticated, in seconds since 1970: what the Grant's tokens may do can depend on it (S113).
- * @returns its ID.
+ * Call this function in the transaction that stores the consent.
+ * @param authTime in seconds since 1970 (S113)
  */
 export async function insertGrant(
   tx: Db,
@@ -91,7 +78,7 @@ export async function insertGrant(
   return id;
 }
 
-/** Revokes a Grant: everything issued under it becomes invalid, even tokens that a request is just issuing (S43, S105). */
+/** Even tokens that a request is just issuing become invalid (S43, S105). */
 export async function revokeGrant(id: string): Promise<void> {
   const { revokedGrants, grants } = requestRows();
   if (revokedGrants.has(id)) return;

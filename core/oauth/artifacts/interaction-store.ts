@@ -8,11 +8,7 @@ import { answerArtifact, findArtifact, idHash, type Payload } from "./artifact-s
 
 export const INTERACTION_ENDED = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
 
-/**
- * An authorization request that waits for its user. The engine checks client and redirect URI only when the request arrives, but a user may
- * take an hour to answer. If the app was deleted meanwhile, or no longer has that redirect URI, the request has ended, and neither a code
- * nor an error is sent to that URI (S20, S86).
- */
+/** A user may take an hour to answer, and the app may lose that redirect URI meanwhile (S20, S86). */
 export async function findStoredInteraction(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Interaction", id);
   const params = payload?.params as { client_id?: unknown; redirect_uri?: unknown } | undefined;
@@ -24,23 +20,19 @@ export async function findStoredInteraction(id: string): Promise<Payload | undef
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
 }
 
-/**
- * Whether the user who signed in for this interaction has signed out since, or another user has signed in (S34). The engine compares only
- * its own session, and an interaction that began before the sign-in has none. Pages read interactions outside a protocol request, and
- * compare the users themselves.
- */
+/** The engine compares only its own session, which an interaction from before the sign-in lacks (S34). */
 async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };
   const ctx = Provider.ctx;
   return login !== undefined && ctx !== undefined && (await siteSessionOf(ctx))?.user.id !== login.accountId;
 }
 
-/** Stores a user's answer. The first one counts (S25). @throws ServiceError `gone` for all others */
+/** Only the first answer counts (S25). */
 export async function saveInteractionAnswer(id: string, payload: Payload): Promise<void> {
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
 }
 
-/** Stores an answer in the transaction that also stores what follows from it. @throws ServiceError `gone` if another answer was first */
+/** Call this function in the transaction that stores what follows from the answer. */
 export async function saveInteractionResult(tx: Db, id: string, result: Payload): Promise<void> {
   const answered = await tx.$executeRaw`
     UPDATE oauth_artifact SET payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)

@@ -13,13 +13,10 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/**
- * The limit of one account, 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for six
- * minutes.
- */
+/** For the proofs of the account's tokens and the assertions of its apps. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
-/** The counter of the assertions and proofs that are remembered for an account (S143). */
+/** See S143. */
 export function rememberedCounter(accountId: string): [key: string, limit: ThrottleLimit] {
   return [throttleKey("remembered", accountId), REMEMBERED_OF_ACCOUNT];
 }
@@ -28,10 +25,8 @@ const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_a
   ON CONFLICT (model, id_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE oauth_artifact.expires_at < now()`;
 
 /**
- * Whether a client uses the `jti` of a client assertion (RFC 7523 §3, S73) or of a DPoP proof (RFC 9449 §11.1) for the first time. One
- * conditional insert decides and remembers, so that of simultaneous requests one is the first. Only a hash is stored, until it expires.
- * @param until Unix seconds at which the `jti` expires, for a client whose clock is not ahead. The engine remembers a proof for five
- * minutes after its use, but one from a clock that is a minute ahead is valid for six.
+ * RFC 7523 §3 (S73), RFC 9449 §11.1. Of simultaneous requests, one is the first.
+ * @param until Unix seconds. A proof from a clock that is a minute ahead is valid for six minutes.
  */
 export async function isFirstUse(clientId: string, jti: string, until: number): Promise<boolean> {
   const id = hash("sha256", `${clientId}\0${jti}`, "base64url");
@@ -40,11 +35,7 @@ export async function isFirstUse(clientId: string, jti: string, until: number): 
   return rowCount === 1;
 }
 
-/**
- * `isFirstUse` for the engine, which calls it before our checks of a request. A remembered value cannot be displaced, since it could then
- * be used again. So the engine's calls are counted first (S143).
- * @throws `temporarily_unavailable`, status 429
- */
+/** The engine calls this before our checks. A remembered value cannot be displaced, so calls are counted first (S143). */
 export async function isFirstUseInRequest(clientId: string, jti: string, until: number): Promise<boolean> {
   const ctx = Provider.ctx;
   if (ctx) await countRemembered(ctx, clientId);
@@ -55,13 +46,12 @@ async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promi
   const { client, entities, route } = ctx.oidc;
   if (client && route === "pushed_authorization_request") {
     if (client.clientAuthMethod === "none") return countStoredRequest(ctx, "pushed-proof", "proofs");
-    // Anybody can register any number of clients with a secret. An assertion counts when it is checked (client-assertion.ts).
+    // Anybody can register any number of clients with a secret. client-assertion.ts counts assertions.
     if (clientExtension(client).isOwnerless && client.clientAuthMethod !== "private_key_jwt") {
       return countStoredRequest(ctx, "pushed-proof", "proofs", [ASSERTIONS_OF_CLIENT, ASSERTIONS_OF_ADDRESS]);
     }
   }
-  // The account of a refresh token comes from this request's rows: the engine sets the token's Grant only after it has checked the proof.
-  // Without these rows, the proof would count for the app's owner, whose limit any user could use up.
+  // The engine sets the token's Grant only after it has checked the proof.
   const [accountOfToken] = requestRows().accounts.keys();
   const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
   if (accountId) await countOrRefuse(ctx, "proofs", [rememberedCounter(accountId)]);

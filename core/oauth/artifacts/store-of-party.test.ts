@@ -11,7 +11,7 @@ import { asApp, type Prepared, prepare, signIn } from "../testing/sign-in.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
 import { dropOldest, STORED_LIMITS } from "./store-of-party.ts";
 
-/** The rows that strangers can create through the protocol's endpoints (S143). */
+/** The rows that strangers can create (S143). */
 const world = await startWorld();
 afterEach(() => world.sendFrom("127.0.0.1"));
 afterAll(() => world.stop());
@@ -23,7 +23,6 @@ async function countOf(model: Model, where = "true"): Promise<number> {
   return rows[0].n;
 }
 
-/** Copies the newest row of this kind this many times: one copy for each of the seconds before it. */
 async function copyNewest(model: Model, times: number): Promise<void> {
   await pool().query(
     `INSERT INTO oauth_artifact (model, id_hash, payload, expires_at, party, created_at)
@@ -141,11 +140,9 @@ describe("S143 questions to users", () => {
     world.sendFrom("192.0.2.10");
     const neighbour = stranger(mine);
     const neighbours = await ask(neighbour);
-    // Another network of the same /48.
     world.sendFrom("2001:db8:1:2::1");
     expect((await ask(stranger(mine))).isQuestion).toBe(true);
     expect(await countOf("Interaction", isCopy)).toBe(STORED_LIMITS.Interaction.ofParty - 2);
-    // Users who started earlier and are not among the oldest can still sign in, from this address and others.
     const person = await world.user("behind-the-same-address");
     for (const [at, question] of [
       [mine, asked],

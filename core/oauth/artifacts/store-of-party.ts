@@ -5,40 +5,31 @@ import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
 /**
- * The maximum number of rows of one party (an account, an address, a client, a site session) and of all parties. `isEvictable` selects the
- * rows that count and may be deleted. It must not use the payload: each request would read the payloads of all rows of its party.
+ * A party is an account, an address, a client or a site session. `isEvictable` must not use the payload, which is slow to read.
  */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
-/**
- * The rows that anybody can create by sending requests, and how many of them are kept (S143). Beyond that a caller's own oldest rows are
- * deleted, never those of others. Refusing instead would let a flood from one address lock out everybody behind it, and a flood from many
- * lock out everybody. A thousand people behind one address may be signing in at the same time.
- */
+/** Refusing would let a flood from one address lock out everybody behind that address (S143). */
 export const STORED_LIMITS = {
-  // Includes answered interactions, which wait for the browser to return: strangers can answer theirs and never return.
+  // Includes answered interactions: strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may send 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // Nearly three sign-ins a second at one site: each request is kept for an hour. A request whose row is deleted fails.
+  // A request whose row is deleted fails.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
-  // A browser has one session, or two if two tabs started at the same time. Only clients that keep no cookies create more.
+  // Only clients that keep no cookies create more than two.
   Session: { ofParty: 50, isEvictable: "true" },
 } as const satisfies Record<string, StoredLimit>;
 
-/** All rows are counted once per this many new rows, because that costs more than counting one party's. */
+/** Counting all rows costs more than counting one party's. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
-/** The maximum number of rows that one request deletes, so that none has to delete thousands. Usually it deletes one. */
 const DROPPED_AT_ONCE = 100;
 
-/** Separates the party from its client in a key. No hash contains it. */
+/** No hash contains this character. */
 const WITHIN = ".";
 
-/**
- * Stores an artifact that counts against a party, and deletes the party's oldest ones beyond the limit.
- * @param party by default the sender of the request: the authenticated client, the account, or else the address
- */
+/** @param party by default the authenticated client, the account, or else the address */
 export async function storeOfParty(
   model: keyof typeof STORED_LIMITS,
   id: string,
@@ -55,14 +46,14 @@ export async function storeOfParty(
   for (const [each, limit] of Object.entries(STORED_LIMITS)) if ("inAll" in limit) await dropOldest(each, limit);
 }
 
-/** A client has a limit of its own, but in the total it counts together with all clients of its owner: an account may create hundreds. */
+/** An account may create hundreds of clients, so in the total they count together. */
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
-  // Addresses count by /48, as in core/fair-queue/party.ts: one customer may have a whole /48.
+  // Counts by /48, as in core/fair-queue/party.ts.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
-  // A self-registered client has no owner. Nor does one with a metadata document, whose host can have any number of names.
+  // A client with a metadata document has no owner, because its host can have any number of names.
   if (client && isProved) {
     const owner = await ownerOf(client.clientId);
     return [owner ? `account ${owner}` : address, `client ${client.clientId}`];
@@ -81,7 +72,7 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
   return rows[0]?.id ?? undefined;
 }
 
-/** Without a name, the query is planned each time: a plan made for few rows would sort all rows of the party, in 7 ms instead of 0.2. */
+/** Without a name, Postgres plans the query each time. A plan for few rows would sort all rows. */
 async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
   const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({
@@ -92,7 +83,7 @@ async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): P
   });
 }
 
-/** Above the total limit, deletes the oldest rows of the parties with the most rows, so that a flood from many addresses displaces itself. */
+/** A flood from many addresses displaces itself. */
 export async function dropOldest(model: string, { inAll, isEvictable }: { inAll: number; isEvictable: string }): Promise<void> {
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (

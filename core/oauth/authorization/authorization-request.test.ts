@@ -5,7 +5,7 @@ import { type Prepared, prepare, signIn } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { findAnsweredUrl, readInteraction } from "./interaction.ts";
 
-/** The authorization request: what is refused, where the error goes, and what is passed on (S1–S19). */
+/** See S1–S19. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -149,7 +149,6 @@ test("S11 client_id sent twice gets an error page; redirect_uri sent twice is ig
   const twice = (name: string, value: string): [string, string][] => [...Object.entries(usual()), [name, value]];
   expect(await ask(at, twice("client_id", at.app.clientId))).toMatchObject(notRedirected);
   const stolen = await ask(at, twice("redirect_uri", "https://evil.example/cb"));
-  // With one registered URI the error goes there (S3); the two in the request are ignored.
   expect(stolen.location?.href.startsWith(`${REDIRECT_URI}?error=invalid_request`)).toBe(true);
 });
 

@@ -2,25 +2,20 @@ import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { acrOf, amrOf } from "../site-session.ts";
 import { answerInteraction, type Interaction, type InteractionCookies, interactionStartedAt } from "./interaction.ts";
 
-/** The next step before the user can be asked for consent. */
 export type LoginStep =
-  /** The user must sign in. */
   | {
       step: "sign-in";
-      /** The user is signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
+      /** The app requires it (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** The user is signed in with an account that differs from the one in the app's `id_token_hint`. */
+      /** The account differs from the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }
-  /** Another user has signed in meanwhile: the request starts over for that user. */
   | { step: "restart"; url: string }
-  /** Signed in: the browser continues at this URL. */
   | { step: "continue"; url: string }
-  /** The sign-in needs no further step: the user can be asked for consent now. */
   | { step: "none" };
 
-/** Decides whether the user is sufficiently signed in for the request, and if so tells the engine (S15, S34). */
+/** See S15, S34. */
 export async function finishLogin(
   at: InteractionCookies,
   interaction: Interaction,
@@ -45,23 +40,21 @@ export async function finishLogin(
   return { step: "continue", url };
 }
 
-/** Whether the user authenticated for this very request, or recently enough for it (OIDC Core §3.1.2.1). */
+/** OIDC Core §3.1.2.1. */
 function isFreshEnough({ params, prompt }: Interaction, session: SiteSession, startedAt: Date): boolean {
   if (session.authenticatedAt >= startedAt) return true;
   if (prompt.reasons.includes("login_prompt")) return false;
   return params.max_age === undefined || Date.now() - session.authenticatedAt.getTime() <= Number(params.max_age) * 1000;
 }
 
-/** The subject of an ID token whose signature the engine verified when the request arrived. */
+/** The engine verified the token's signature when the request arrived. */
 function subjectOf(idToken: unknown): unknown {
   const payload = String(idToken).split(".")[1] ?? "";
   return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sub?: unknown }).sub;
 }
 
 /**
- * The same authorization request again, for the user who has signed in since it began. That sign-in satisfies `prompt=login` and
- * `prompt=select_account`, so they are removed; otherwise the user would have to sign in again and again. `max_age` replaces
- * `prompt=login`: the engine then accepts the sign-in as recent enough, and puts `auth_time` into the ID token as the app expects
+ * Satisfied prompts are removed, or the user would sign in again and again. `max_age` gives the ID token `auth_time`
  * (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
@@ -76,7 +69,7 @@ function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Da
   const left = prompts.filter((prompt) => prompt !== "" && prompt !== "login" && prompt !== "select_account");
   if (left.length > 0) parameters.set("prompt", left.join(" "));
   else parameters.delete("prompt");
-  // `max_age` is for requests with an ID token; the engine refuses it in others.
+  // The engine refuses `max_age` in requests without an ID token.
   if (prompts.includes("login") && String(params.scope).split(" ").includes("openid")) {
     const ageSeconds = Math.ceil((Date.now() - startedAt.getTime()) / 1000) + 1;
     parameters.set("max_age", String(Math.min(ageSeconds, Number(params.max_age ?? ageSeconds))));

@@ -3,18 +3,13 @@ import { isRedirectUriBoundToClient } from "../clients/client-identity.ts";
 import { findConsent, isConsentEnough } from "../consents/find-consent.ts";
 import { prepareGrant } from "../consents/load-existing-grant.ts";
 
-/**
- * When a user must be asked. The engine's own checks stay. We add: the user is asked again about changed clients and further organizations,
- * and always about a client without an assured identity; the consent page is also the account chooser; and a Grant is stored only when
- * nothing is left to ask.
- */
 export function buildInteractionPolicy() {
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
   const consent = policy.get("consent");
   if (!consent) throw new Error("the engine has no consent prompt");
 
-  // The engine would ask every time for every native client; the next check replaces that with a more precise one.
+  // The check below is more precise.
   consent.checks.remove("native_client_prompt");
 
   consent.checks.add(
@@ -25,7 +20,7 @@ export function buildInteractionPolicy() {
       (ctx: KoaContextWithOIDC) => {
         const { client, params, result } = ctx.oidc;
         if (result?.consent || !client || client.clientAuthMethod !== "none") return Check.NO_NEED_TO_PROMPT;
-        // RFC 8252 §8.6: any app on the device can receive the code at a loopback port or a private-use scheme (S29).
+        // RFC 8252 §8.6: any app on the device can receive a code at a loopback port or a private-use scheme (S29).
         return isRedirectUriBoundToClient(String(params?.redirect_uri)) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
       },
     ),
@@ -46,8 +41,7 @@ export function buildInteractionPolicy() {
     ),
   );
 
-  // OIDC Core §3.1.2.1: the consent page names the account and offers another (S26), so it satisfies `prompt=select_account`. The engine
-  // must know this prompt, so it is added without checks; the check below requests the page.
+  // OIDC Core §3.1.2.1: the consent page also offers another account (S26). The engine must know the prompt.
   const selectAccount = new Prompt({ name: "select_account", requestable: true });
   selectAccount.checks.remove("select_account_prompt");
   policy.add(selectAccount);

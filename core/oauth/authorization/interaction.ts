@@ -7,20 +7,15 @@ import { findStoredInteraction, INTERACTION_ENDED } from "../artifacts/interacti
 import { findClientRecord } from "../clients/client-records.ts";
 import { currentProvider } from "../provider.ts";
 
-/**
- * The user's side of an authorization request: the engine's question and the user's answer. Pages are rendered and submitted outside the
- * engine, so these functions get the only thing that identifies a request there: its cookies.
- */
 export type InteractionCookies = {
-  /** The `Cookie` header of the page's request. The engine verifies the signature of its own cookies in it. */
+  /** The page's `Cookie` header. The engine verifies the signature of its own cookies. */
   cookie: string;
-  /** From the page's URL; must be the interaction that the cookie names. */
+  /** Must be the interaction that the cookie names. */
   uid: string;
 };
 
 export type Interaction = EngineInteraction;
 
-/** The parts of a request that the engine's public interaction functions read. They send nothing, so the response is a stub. */
 function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResponse] {
   const req = { headers: { cookie }, url: `/interaction/${uid}`, method: "GET", socket: {} };
   const res = { getHeader: () => undefined, setHeader: () => undefined };
@@ -29,17 +24,14 @@ function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResp
 
 export const ANOTHER_ACCOUNT = "You are now signed in with another account. Check the page and decide again.";
 
-/**
- * This browser's current interaction.
- * @throws ServiceError `gone` if it has expired, was already answered, or belongs to another browser (S25).
- */
+/** `gone` also for another browser's interaction (S25). */
 export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
   const interaction = await currentInteraction(at);
   if (!interaction || interaction.result) throw new ServiceError("gone", INTERACTION_ENDED);
   return interaction;
 }
 
-/** The URL at which a browser continues after a second click: that answer does not count, but the user must be able to continue. */
+/** Lets a browser continue after a second click, whose answer does not count. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;
@@ -56,16 +48,13 @@ async function currentInteraction(at: InteractionCookies): Promise<Interaction |
   }
 }
 
-/**
- * The name of the app whose request waits for a sign-in, for the sign-in page, which gets no cookie of the interaction. Only the browser
- * that was redirected there knows the ID.
- */
+/** Only the browser that was redirected to the sign-in page knows the ID. */
 export async function findWaitingApp(uid: string): Promise<string | undefined> {
   const params = (await findStoredInteraction(uid))?.params as { client_id?: unknown } | undefined;
   return params && (await findClientRecord(String(params.client_id)))?.name;
 }
 
-/** When the interaction began, to the millisecond: the engine's `iat` cannot tell a sign-in just before it from one after it. */
+/** The engine's `iat` cannot tell a sign-in just before the interaction from one after it. */
 export async function interactionStartedAt({ uid }: InteractionCookies): Promise<Date> {
   const { rows } = await pool().query<{ startedAt: Date }>({
     name: "interaction-started-at",
@@ -76,10 +65,6 @@ export async function interactionStartedAt({ uid }: InteractionCookies): Promise
   return rows[0].startedAt;
 }
 
-/**
- * Answers the interaction; the browser continues at the returned URL, where the engine takes over again.
- * @throws ServiceError `gone` if another answer was first
- */
 export async function answerInteraction(
   at: InteractionCookies,
   result: Parameters<Awaited<ReturnType<typeof currentProvider>>["interactionResult"]>[2],

@@ -6,10 +6,7 @@ import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld, type World } from "../testing/world.ts";
 import { joinOrgIds, parseOrgIds } from "./org-ids.ts";
 
-/**
- * The `orgIds` parameter (docs/specification/oauth.md#organizations-in-an-authorization-request): how it is parsed, and what it reveals
- * (S22).
- */
+/** docs/specification/oauth.md#organizations-in-an-authorization-request (S22). */
 const [A, B, C] = ["aaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccccc"];
 
 describe("parsing orgIds", () => {

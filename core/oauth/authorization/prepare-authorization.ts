@@ -8,11 +8,7 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import { adoptSiteSession } from "../site-session.ts";
 
-/**
- * Adds our checks to an authorization request, after the engine has checked its client, redirect URI and parameters, and before it decides
- * whether to ask the user. The engine calls it as the validator of `orgIds`, with every request (configuration.ts); errors thrown here go
- * to the redirect URI.
- */
+/** The engine calls this with every request (configuration.ts). Errors go to the redirect URI. */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   refuseLength(ctx);
   refuseRepetition(ctx);
@@ -23,60 +19,50 @@ export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<voi
   if (ctx.oidc.route === "pushed_authorization_request") await countPushedRequest(ctx);
 }
 
-/**
- * The maximum size of a request's stored parameters, as JSON (S143). Longer requests fail elsewhere too: nginx and Apache accept lines of
- * at most 8 KiB by default, which limits the request here and the `state` on its way back. Large requests (`claims`, many `orgIds`) stay
- * below 2 KiB.
- */
+/** S143. nginx and Apache accept lines of at most 8 KiB by default. */
 export const REQUEST_MAX_BYTES = 8 * 1024;
 
 function refuseLength({ oidc }: KoaContextWithOIDC): void {
   const { params, entities } = oidc;
   if (entities.PushedAuthorizationRequest || Buffer.byteLength(JSON.stringify(params)) <= REQUEST_MAX_BYTES) return;
   const error = new errors.InvalidRequest(`the parameters of the request are longer than ${REQUEST_MAX_BYTES} bytes in total`);
-  // The error is not sent to the redirect URI, whose server would refuse a `state` of that length.
+  // The redirect URI's server would refuse a `state` of that length.
   throw Object.assign(error, { allow_redirect: false });
 }
 
-/** Only unauthenticated clients are counted: an authenticated site pushes the requests of all its visitors from one address (S56). */
+/** An authenticated site pushes the requests of all its visitors from one address (S56). */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod === "none") await countStoredRequest(ctx, "pushed-request", "pushed requests");
 }
 
-/**
- * RFC 6749 §3.1: no parameter may occur twice. The engine checks known parameters, and this function unknown ones, which are ignored
- * afterwards (S11).
- */
+/** RFC 6749 §3.1. The engine checks only known parameters (S11). */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;
   const repeated = Object.keys(sent).find((name) => Array.isArray(sent[name]) && !Object.hasOwn(oidc.params ?? {}, name));
   if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
 }
 
-/**
- * S256 is the only method, and its challenge is a SHA-256 hash in base64url: exactly 43 characters (RFC 7636 §4.2). Any other challenge is
- * a client's mistake, which would otherwise become visible only when its code is refused (S10).
- */
+/** RFC 7636 §4.2. Without this check, the mistake shows only when the code is refused (S10). */
 function refuseInvalidChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
   if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
   throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
 }
 
-/** The scopes as the client sent them, in this request or in the request that it pushed before (RFC 9126 §4). */
+/** RFC 9126 §4. */
 function sentScope(ctx: KoaContextWithOIDC): string {
   const pushed = ctx.oidc.entities.PushedAuthorizationRequest?.request;
   if (pushed) return String(decodeJwt(pushed).scope ?? "");
   return String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
 }
 
-/** Determines the requested scopes (S17; docs/decisions/012). */
+/** See S17, docs/decisions/012. */
 function completeScope(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   if (!params) return;
   const sent = sentScope(ctx);
   if (sent === "") {
-    // RFC 6749 §3.3: a documented default. As for every other grant, it is what the app's owner configured.
+    // RFC 6749 §3.3: a documented default.
     params.scope = client ? clientExtension(client).defaultScope : "openid profile";
     return;
   }
@@ -84,24 +70,20 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes exists", sent);
   }
-  // The engine drops offline_access unless the request also has prompt=consent. OIDC Core §11 lets a server meet the requirement in another
-  // way: our consent page names lasting access, and the answer is remembered.
+  // The engine drops offline_access without prompt=consent. OIDC Core §11 allows our way: the page names lasting access.
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
   }
 }
 
-/** Completes and counts a device's request, after the engine has checked its client and parameters. */
 async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   completeDeviceScope(ctx);
   await countStoredRequest(ctx, "device-code", "requests for device codes");
 }
 
 /**
- * Without `scope`, the request is for what the app's owner configured; the hub's own command line sends none (C7 in
- * docs/specification/existing-clients.md). A nonexistent scope is an error that lists the existing ones
- * (docs/specification/oauth.md#scopes), as the hub's devices expect.
+ * The hub's command line sends no `scope` (C7 in docs/specification/existing-clients.md). See docs/specification/oauth.md#scopes.
  */
 function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;
@@ -113,18 +95,14 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
   throw new errors.InvalidRequest(`there is an unknown scope; those that exist are ${supportedScopes.join(" ")}`);
 }
 
-/** Limits of anonymous requests that store something, for one address and app, and for one address (S56): enough for a school class. */
+/** Of anonymous requests that store something (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** Limits of the assertions and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
+/** For clients that authenticate but have no owner. */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 
-/**
- * Counts a request against both limits.
- * @param what names the requests in the error's sentence
- * @throws `temporarily_unavailable`, status 429, with `Retry-After`
- */
+/** @param what names the requests in the error's sentence */
 export async function countStoredRequest(
   ctx: KoaContextWithOIDC,
   kind: "device-code" | "pushed-request" | "pushed-proof" | "client-assertion",
@@ -138,7 +116,6 @@ export async function countStoredRequest(
   ]);
 }
 
-/** @throws `temporarily_unavailable`, status 429, with `Retry-After` */
 export async function countOrRefuse(
   ctx: KoaContextWithOIDC,
   what: string,

@@ -10,7 +10,7 @@ import { ask, claimsOf, loginStep, openInteraction, openQuestion, PKCE, resume }
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** When a user is asked to sign in or to choose an account, and when an app must not cause this (S14, S15). */
+/** See S14, S15. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -22,7 +22,6 @@ const isRefused = (error: string) => ({ status: 303, isQuestion: false, answer: 
 const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
 const signInWith = (parameters: Record<string, string> = {}) => world.signInWith(at.app, at.session, at.browser, parameters);
 
-/** Makes the user's last authentication older than it is. */
 async function age(seconds: number): Promise<void> {
   await db().siteSession.updateMany({
     where: { userId: at.person.id },
@@ -30,7 +29,6 @@ async function age(seconds: number): Promise<void> {
   });
 }
 
-/** Signs in at the sign-in page, with the same account or another. */
 async function signInAgain(person = at.person): Promise<void> {
   at = { ...at, person, session: await world.signIn(at.browser, person) };
 }
@@ -120,7 +118,6 @@ describe.each([
     await signInWith();
     await age(5000);
     const startedAt = Math.floor(Date.now() / 1000);
-    // A user who is redirected to the sign-in page, signs in there and returns.
     const asked = await ask(at, parameters);
     await signInAgain();
     const step = await loginStep(at, asked, at.session);
@@ -189,7 +186,6 @@ describe("S15 max_age", () => {
   });
 });
 
-/** The session as the page would read it now. */
 async function currentSession() {
   const row = await db().siteSession.findUniqueOrThrow({ where: { id: at.session.id } });
   return { ...at.session, authenticatedAt: row.authenticatedAt };

@@ -10,7 +10,7 @@ import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { STORED_REQUESTS_OF_CLIENT } from "./prepare-authorization.ts";
 
-/** Pushed authorization requests (RFC 9126). */
+/** RFC 9126. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -32,7 +32,6 @@ async function pushed(at: Prepared, parameters: Record<string, string | undefine
 const startOf = (at: Prepared, requestUri: string, extra: Record<string, string> = {}) =>
   `/oauth/authorize?${new URLSearchParams({ client_id: at.app.clientId, request_uri: requestUri, ...extra })}`;
 
-/** Where the user's browser arrives; the user allows everything. */
 const visit = (at: Prepared, requestUri: string, extra: Record<string, string> = {}) =>
   world.follow(at.browser, startOf(at, requestUri, extra), at.session);
 
@@ -273,7 +272,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     const query = new URLSearchParams({ client_id: at.app.clientId, request_uri: uri }).toString();
     const people = [at, await inAnotherBrowser(at)];
     const questions = await Promise.all(people.map((person) => openQuestion(person, query)));
-    // The user reads for an hour. Until then housekeeping must not delete the row by which a second answer is recognized.
+    // Until the user answers, housekeeping must not delete the row by which a second answer is recognized.
     const passed = `UPDATE oauth_artifact SET expires_at = expires_at - interval '59 minutes', payload = jsonb_set(payload, '{exp}', '1')
       WHERE model = 'PushedAuthorizationRequest'`;
     await pool().query(passed);

@@ -9,18 +9,17 @@ import { ask, openQuestion, PKCE, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** The URIs to which a browser may be redirected with a response, and no others (S2, S4–S6, S20). */
+/** See S2, S4–S6, S20. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** An app whose redirect URIs were not checked at registration, as if they had been registered under laxer rules. */
+/** As if the URIs had been registered under laxer rules. */
 async function appWith(...redirectUris: string[]): Promise<Prepared> {
   const at = await prepare(world, { isConfidential: true });
   await db().oAuthApp.update({ where: { id: at.app.id }, data: { redirectUris } });
   return at;
 }
 
-/** Every kind of response that could redirect: a question, a code without a question, and errors found early and late. */
 const attempts = [
   {},
   { prompt: "none" },
@@ -41,7 +40,6 @@ async function expectNoRedirect(at: Prepared, redirect_uri: string): Promise<voi
 
 const hrefs = (page: string) => [...page.matchAll(/(?:href|src|action)\s*=\s*"([^"]*)"/g)].map(([, address]) => address);
 
-/** Expects the error `consent_required` at the app's redirect URI. */
 async function expectRedirect(at: Prepared, redirect_uri: string): Promise<void> {
   const { status, location } = await ask(at, { redirect_uri, prompt: "none" });
   expect(status).toBe(303);

@@ -3,7 +3,7 @@ import { ask, openQuestion, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 
-/** How the response reaches the app (OAuth 2.0 Multiple Response Types, Form Post; docs/decisions/014). */
+/** OAuth 2.0 Multiple Response Types, Form Post, docs/decisions/014. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());

@@ -6,19 +6,15 @@ import { CLOCK_TOLERANCE_SECONDS } from "../lifetimes.ts";
 import { keyStoreOf } from "../provider-internals.ts";
 import { clientExtension } from "./client-extension.ts";
 
-/** Enough for every library's default. Longer-lived assertions would have to be remembered for longer (RFC 7523 §3). */
+/** Longer-lived assertions would have to be remembered for longer (RFC 7523 §3). */
 const ASSERTION_MAX_SECONDS = 3600;
 
-/** Anybody can have any number of clients without an owner, and each assertion is remembered until it expires (S143). */
+/** Anybody can have any number of clients without an owner (S143). */
 const OWNERLESS_MAX_SECONDS = 300;
 
 type Claims = Record<string, unknown>;
 
-/**
- * Checks what we require of a client assertion beyond RFC 7523, after the engine has verified its signature, issuer and times. The engine
- * then ensures that it is used only once.
- * @throws InvalidClientAuth, whose response does not contain the reason; `temporarily_unavailable`, status 429
- */
+/** The engine has verified signature, issuer and times (RFC 7523). */
 export async function checkClientAssertion(
   ctx: KoaContextWithOIDC,
   claims: Claims,
@@ -32,7 +28,7 @@ export async function checkClientAssertion(
   if (isFapi) checkForFapi({ alg, aud }, ctx.oidc.issuer);
   const maxSeconds = isOwnerless ? OWNERLESS_MAX_SECONDS : ASSERTION_MAX_SECONDS;
   if (Number(exp) > Date.now() / 1000 + maxSeconds + 60) throw new errors.InvalidClientAuth("exp is too far in the future");
-  // An assertion that is also meant for another server could be replayed by that server (RFC 7523 §3; draft-ietf-oauth-rfc7523bis §4).
+  // Another server could replay such an assertion (RFC 7523 §3, draft-ietf-oauth-rfc7523bis §4).
   const ours = ctx.oidc.clientJwtAuthExpectedAudience();
   if (![aud].flat().every((each) => ours.has(String(each)))) throw new errors.InvalidClientAuth("aud is not this service");
   await checkKeyIsStillThere(String(ctx.oidc.params?.client_assertion), client);
@@ -45,10 +41,7 @@ function checkForFapi({ alg, aud }: Claims, issuer: string): void {
   if (aud !== issuer) throw new errors.InvalidClientAuth("aud must be the issuer, as a string");
 }
 
-/**
- * The engine fetches a client's `jwks_uri` again only if no known key fits, so a key that the client removed would stay valid forever. Here
- * a stale key set is fetched again, and the signature must also verify with the new set.
- */
+/** The engine fetches a `jwks_uri` again only if no known key fits, so a removed key would stay valid. */
 async function checkKeyIsStillThere(assertion: string, client: Client): Promise<void> {
   const store = keyStoreOf(client);
   if (store.fresh()) return;

@@ -22,7 +22,6 @@ const confidential = async () => {
 
 const rawBasic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
 
-/** Whether these credentials authenticate the client: an error after that is about the token. */
 async function outcome(headers: Record<string, string>, form: Record<string, string> = {}) {
   const response = await world.post("/oauth/token", { ...probe, ...form }, headers);
   const body = await response.json();
@@ -214,7 +213,6 @@ describe("credentials as real clients send them", () => {
   });
 });
 
-/** Resolves after this process has received every notification that was sent before. */
 async function notified(): Promise<void> {
   const channel = `test_${newId()}`;
   let heard = 0;
@@ -290,7 +288,7 @@ describe("S52 a secret that is", () => {
     const at = await confidential();
     const reader = await pool().connect();
     try {
-      // The app's row has been read, and the reading of its secrets waits; meanwhile the app is blocked and every process is notified.
+      // The app's row has been read, and the reading of its secrets waits.
       await reader.query("BEGIN; LOCK TABLE oauth_app_secret IN ACCESS EXCLUSIVE MODE");
       const slow = withSecret(at.app, at.secret);
       await expect.poll(async () => (await pool().query(WAITING_READERS)).rowCount).toBe(1);

@@ -8,11 +8,7 @@ import { findClientMetadata } from "./find-client.ts";
 
 const FAILED_AUTHENTICATION = "client authentication failed";
 
-/**
- * The text is the same for an unknown client, a wrong secret and a missing one (S41). It adds advice for common mistakes: authors of
- * command line tools forget the secret when a device requests its code (docs/specification/oauth.md#device-authorization); an exchange
- * accepts the secret in only one place (S89).
- */
+/** The same text for every reason (S41, S89), with advice (docs/specification/oauth.md#device-authorization). */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
     return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
@@ -24,16 +20,14 @@ const BASIC_CHALLENGE = 'Basic realm="OAuth"';
 
 const usedBasic = new WeakSet<ServerResponse>();
 
-/** The challenge of a 401: RFC 6749 §5.2 requires it only if the Authorization header was used (S39). */
+/** RFC 6749 §5.2 requires it only if the Authorization header was used (S39). */
 export function challengeFor(res: ServerResponse): Record<string, string> {
   return usedBasic.has(res) ? { "WWW-Authenticate": BASIC_CHALLENGE } : {};
 }
 
 /**
- * Translates the ways in which real clients identify themselves into the form that the engine expects. Nothing here authenticates the
- * client: the engine does so afterwards.
- * @returns the client from which the request claims to come.
- * @throws ProtocolError 401 `invalid_client` for a request without a client, and for an unreadable `Authorization` header (S39).
+ * The engine authenticates the client afterwards.
+ * @throws ProtocolError 401 `invalid_client` (S39)
  */
 export async function identifyClient(
   { headers }: IncomingMessage,
@@ -46,14 +40,14 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret for a public client (C3 in docs/specification/existing-clients.md). If there is also a
-  // client_secret or an assertion, the header stays, and the engine rejects two methods at once (S40).
+  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). With a second method, the
+  // header stays, so that the engine rejects the request (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
     if (form.get("client_id") !== basic.clientId) throw new ProtocolError(400, "invalid_request", "client_id mismatch");
   }
-  // RFC 7662 §2.1: introspection requires client authentication, which a public client lacks (S104).
+  // RFC 7662 §2.1: introspection requires client authentication (S104).
   const isAnonymous = !headers.authorization && !form.get("client_secret") && !assertion;
   if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res, path, form);
 
@@ -79,7 +73,7 @@ function readBasic(
   }
 }
 
-/** The client that an assertion names (RFC 7523 §3), used only to count failures: the signature is not verified yet. */
+/** Only for counting failures (RFC 7523 §3): the signature is not verified yet. */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const { sub } = decodeJwt(assertion);
@@ -99,8 +93,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` with its code (C2 in docs/specification/existing-clients.md). The code belongs to one
- * client; if that client is public, naming it proves nothing beyond what the code and its PKCE verifier prove.
+ * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). For a public client, a
+ * `client_id` proves nothing.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

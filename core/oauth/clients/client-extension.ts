@@ -1,18 +1,15 @@
 import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 
-/** The client properties stored on the engine's own client beside RFC 7591 metadata. */
+/** Stored beside RFC 7591 metadata. */
 export type ClientExtension = {
   isPkceRequired: boolean;
-  /** Gets refresh tokens without requesting `offline_access`. */
   isRefreshAlways: boolean;
-  /** Each refresh replaces the refresh token, even where RFC 9700 does not require it. */
+  /** RFC 9700 does not require this. */
   isRefreshRotated?: true;
-  /** The client must conform to the FAPI 2.0 Security Profile (docs/decisions/094). */
+  /** FAPI 2.0 (docs/decisions/094). */
   isFapi?: true;
   accessTokenSeconds: number | null;
-  /** The client comes with the service: the service's command line. */
   isFirstParty?: true;
-  /** No account is responsible for the client: it registered itself, or has a metadata document. */
   isOwnerless?: true;
   secrets: StoredSecret[];
   /** The scopes of a request without `scope` (docs/decisions/012). */
@@ -21,7 +18,6 @@ export type ClientExtension = {
 
 type StoredSecret = { id: string; hash: string; expiresAt: number | null };
 
-/** The metadata key of the extension. */
 export const CLIENT_EXTENSION = "keyhook";
 
 export function clientExtension(client: object): ClientExtension {
@@ -30,7 +26,7 @@ export function clientExtension(client: object): ClientExtension {
 
 export const isLiveSecret = ({ expiresAt }: StoredSecret): boolean => expiresAt === null || expiresAt > Date.now();
 
-/** The live secret that equals `presented`. All are compared, so that timing reveals nothing (S41). */
+/** Compares all of them, so that timing reveals nothing (S41). */
 export function findClientSecret(secrets: readonly StoredSecret[], presented: string): StoredSecret | undefined {
   const hash = hashToken(presented);
   let match: StoredSecret | undefined;

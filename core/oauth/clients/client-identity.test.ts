@@ -12,7 +12,7 @@ import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { isRedirectUriBoundToClient } from "./client-identity.ts";
 import { findClientMetadata } from "./find-client.ts";
 
-/** When an earlier consent is enough for an app, and when nothing proves that it is the same app (S29, S36). */
+/** See S29, S36. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -67,7 +67,6 @@ describe("S29 a later request", () => {
     await agree(at, { redirect_uri });
     expect(await ask(at, { redirect_uri })).toMatchObject(asks);
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer.error).toBe("consent_required");
-    // The app is identified by its https redirect URI, so there the consent is enough.
     expect(await ask(at)).toMatchObject(passes);
     await agree(at, { redirect_uri });
   });

@@ -1,19 +1,22 @@
 import { hash } from "node:crypto";
 import type { Client } from "oidc-provider";
 
-/** Whether only the client itself can receive a code at this redirect URI: an https URL, but not on the device (RFC 8252 §8.6). */
+/** An https URL, but not on the device (RFC 8252 §8.6). */
 export function isRedirectUriBoundToClient(redirectUri: string): boolean {
   const url = URL.parse(redirectUri);
   return url?.protocol === "https:" && !isLoopbackHost(url.hostname);
 }
 
-/** Whether a host, as a URL class writes it, is the device itself (RFC 6761 §6.3, RFC 5735 §3). */
+/**
+ * RFC 6761 §6.3, RFC 5735 §3.
+ * @param hostname as a URL class writes it
+ */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]";
 }
 
-/** A hash of the name, logo and redirect URIs to which a user agreed: if one of them changes, the user is asked again (S36). */
+/** If one of these changes, the user is asked again (S36). */
 export function clientFingerprint(client: Pick<Client, "clientName" | "redirectUris" | "logoUri">): string {
   const looks = [client.clientName ?? "", client.logoUri ?? "", ...[...(client.redirectUris ?? [])].sort()];
   return hash("sha256", JSON.stringify(looks), "base64url");

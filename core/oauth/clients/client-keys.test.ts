@@ -9,7 +9,7 @@ const ed = () => generateKeyPairSync("ed25519");
 const jwk = (key: KeyObject) => key.export({ format: "jwk" }) as JWK;
 const pem = (key: KeyObject) => key.export({ format: "pem", type: key.type === "private" ? "pkcs8" : "spki" }) as string;
 
-// Made with openssl for this test; the private key was not kept.
+// Made with openssl. The private key was not kept.
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBiDCCAS6gAwIBAgITG2t/BKXcPh6yHqKQqYbTcGFPEzAKBggqhkjOPQQDAjAa
 MRgwFgYDVQQDDA9hcHAuZXhhbXBsZS5jb20wHhcNMjYxMTIxMTUyODAyWhcNMzYx

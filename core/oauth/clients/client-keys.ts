@@ -4,11 +4,10 @@ import type { JWK as EngineJwk, JWKS } from "oidc-provider";
 import { isCostlyKey, RSA_MAX_BITS } from "#core/crypto/costly-key.ts";
 import { invalidRequest, ServiceError } from "#core/errors.ts";
 
-/** The algorithms with which a client may sign its assertions (RFC 7523). None uses a shared secret. */
+/** RFC 7523. None uses a shared secret. */
 export const CLIENT_KEY_ALGORITHMS = ["RS256", "PS256", "ES256", "Ed25519", "EdDSA"] as const;
 type Algorithm = (typeof CLIENT_KEY_ALGORITHMS)[number];
 
-/** An app's public key, with the `kid` by which its assertions name it. */
 type ClientKey = JWK & { kid: string };
 
 const TEXT_MAX_CHARACTERS = 32_768;
@@ -16,16 +15,12 @@ const PEM = /-----BEGIN ([A-Z ]{1,40})-----[^-]+-----END \1-----/g;
 
 const problem = (sentence: string) => invalidRequest(sentence, "jwks");
 
-/** Whether a text contains a private or shared key: it must not be shown again, let alone stored. */
+/** Such a text must not be shown again, let alone stored. */
 export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }
 
-/**
- * Parses public keys as a developer pastes them: a key set or a single key as JSON, or PEM (public keys, certificates). A key without a
- * `kid` gets its thumbprint as one (RFC 7638). Unlike in a fetched set, no key is skipped: a developer expects each pasted key to work.
- * @throws ServiceError `invalid_request` with the field `jwks` and advice.
- */
+/** RFC 7638. A developer expects each pasted key to work, so no key is skipped. */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
   if (text.length > TEXT_MAX_CHARACTERS) throw problem("This text is too long for a key set. Paste only the public keys.");
   if (hasPrivateKey(text)) {
@@ -42,7 +37,6 @@ export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[]
 
 type KeyKind = { kty?: string; crv?: string; alg?: string };
 
-/** The algorithms with which an assertion of this key may be signed. */
 export function algorithmsOf({ kty, crv, alg }: KeyKind): readonly Algorithm[] {
   const usable = kty === "RSA" ? RSA : kty === "EC" && crv === "P-256" ? EC : kty === "OKP" && crv === "Ed25519" ? OKP : [];
   return alg === undefined ? usable : usable.filter((each) => each === alg);
@@ -89,7 +83,7 @@ export const MAX_KEYS = 20;
 const RSA_MIN_BITS = 2_048;
 const MEMBER_MAX_CHARACTERS = 4_000;
 
-/** The members of a public key that are stored (RFC 7518 §6). `PRIVATE` are those that only a private or shared key has. */
+/** RFC 7518 §6. */
 const membersOf: Record<string, readonly string[]> = {
   RSA: ["n", "e"],
   EC: ["crv", "x", "y"],
@@ -98,11 +92,7 @@ const membersOf: Record<string, readonly string[]> = {
 const LABELS = ["kty", "kid", "use", "alg"];
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
-/**
- * Parses a client's public keys (RFC 7517) and keeps only the members that verification needs.
- * @throws ServiceError `invalid_request` for a private or shared key (S72), which its publisher must consider compromised, for a weak or
- * unreadable key, and for a set without a signing key
- */
+/** RFC 7517. A published private or shared key is compromised (S72). */
 export function parseJwks(value: unknown): JWKS {
   const { keys } = (value ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every(isObject)) throw problem("A key set is an object with a list of keys (RFC 7517).");

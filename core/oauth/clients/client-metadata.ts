@@ -9,25 +9,22 @@ import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./client-keys.ts";
 
-/** Client metadata (RFC 7591 §2) of a document or a registration. Only the members that this service uses; others are ignored (S84). */
+/** RFC 7591 §2, only the members that this service uses (S84). */
 export type ClientMetadata = {
   client_name: string;
-  /** Contains at least one URI, if the metadata has the member. */
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
-  /** One of the methods that the caller of the parser allows. */
   token_endpoint_auth_method: string;
-  /** Only grants known here. */
   grant_types: string[];
   /** "code", or empty for a client of the device flow. */
   response_types: string[];
-  /** Scopes known here, separated by spaces; absent rather than empty. */
+  /** Separated by spaces. Absent rather than empty. */
   scope: string;
   client_uri: string;
   logo_uri: string;
   tos_uri: string;
   policy_uri: string;
-  /** Public keys only; never together with `jwks_uri`. */
+  /** Never together with `jwks_uri`. */
   jwks: JWKS;
   jwks_uri: string;
   id_token_signed_response_alg: "RS256" | "ES256";
@@ -75,11 +72,7 @@ const parsers: Parsers = {
   backchannel_logout_uri: (value) => parseServerAddress(value as string, "backchannelLogoutUri"),
 };
 
-/**
- * Parses client metadata as received.
- * @param authMethods with which the client may authenticate; a document that everyone can read cannot have a shared secret (S72).
- * @throws ServiceError `invalid_request` with the RFC's name of the field and advice
- */
+/** @param authMethods a document that everyone can read cannot have a shared secret (S72) */
 export function parseClientMetadata(
   input: unknown,
   { authMethods }: { authMethods: readonly string[] },
@@ -87,7 +80,7 @@ export function parseClientMetadata(
   if (typeof input !== "object" || input === null || Array.isArray(input))
     throw invalid("Client metadata must be a JSON object.");
   const { scopes } = input as { scopes?: unknown };
-  // HuggingChat's document uses this name for its scopes (docs/specification/oauth.md#client-id-metadata-documents).
+  // HuggingChat's document uses the name `scopes` (docs/specification/oauth.md#client-id-metadata-documents).
   const given: Record<string, unknown> = { ...(typeof scopes === "string" && { scope: scopes }), ...input };
   const metadata = Object.fromEntries(
     Object.entries(parsers).flatMap(([field, parse]) => {
@@ -131,7 +124,7 @@ function list(value: unknown): string[] {
   throw invalid("This must be a list of strings.");
 }
 
-/** Keeps the values known here: a client may be used with other services too (S84). */
+/** A client may be used with other services too (S84). */
 function known(values: string[], all: readonly string[], what: string): string[] {
   const kept = all.filter((each) => values.includes(each));
   if (kept.length === 0) throw invalid(`None of these is a ${what} of this service. Choose from: ${all.join(", ")}.`);
@@ -143,10 +136,7 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/**
- * S83: with plain http, anyone on the network path could change the response. And an app that names this service's own host would look like
- * a part of it.
- */
+/** S83: with plain http, anyone on the network path could change the response. Nor may an app look like a part of the service. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

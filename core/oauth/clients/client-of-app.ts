@@ -6,10 +6,9 @@ import type { RegisteredMetadata } from "../registration/registration-metadata.t
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { CLIENT_EXTENSION, type ClientExtension, isLiveSecret } from "./client-extension.ts";
 
-// A placeholder: the engine requires a secret for a client that authenticates with one. Ours are hashed and compared by findClientSecret.
+// A placeholder that the engine requires. findClientSecret compares ours.
 const SECRET_IS_HASHED = "hashed";
 
-/** The engine's metadata for an OAuth app. */
 export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllClientMetadata {
   const secrets = app.secrets
     .map((secret) => ({ id: secret.id, hash: secret.secretHash, expiresAt: secret.expiresAt?.getTime() ?? null }))
@@ -51,7 +50,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   };
 }
 
-/** The scopes that the app's owner configured. A self-registered app without any may request all, but by default gets the required ones. */
+/** By default, a self-registered app gets only the required scopes. */
 function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
   const isScopeUnnamed = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
   return (isScopeUnnamed ? requiredScopes : scopes).join(" ");
@@ -63,13 +62,13 @@ function grantTypes({ redirectUris, isDeviceFlowAllowed, boundOrgId, registeredM
   return [
     ...(redirectUris.length > 0 ? ["authorization_code"] : []),
     ...(isDeviceFlowAllowed ? [DEVICE_CODE_GRANT] : []),
-    // Each exchange decides whether it is allowed (S90): privilege and plan can change.
+    // Each exchange decides whether it is allowed (S90).
     ...(boundOrgId ? [TOKEN_EXCHANGE_GRANT] : []),
     "refresh_token",
   ];
 }
 
-/** Keys take precedence over secrets. An app without either is public (docs/specification/oauth.md#oauth-apps). */
+/** An app without keys and secrets is public (docs/specification/oauth.md#oauth-apps). */
 function authentication({ jwks, jwksUri }: OAuthApp, hasSecret: boolean): Partial<AllClientMetadata> {
   if (jwks || jwksUri) {
     return {

@@ -3,30 +3,26 @@ import { isDocumentAddress } from "../documents/document-address.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "../documents/read-document.ts";
 import type { RegisteredMetadata } from "../registration/registration-metadata.ts";
 
-/** A client of any kind, as pages show it. */
 export type ClientRecord = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** The client's own statement; nobody has checked it. */
+  /** Nobody has checked the client's own statement. */
   homepageUrl: string | null;
-  /** Its terms of service and privacy policy, which only self-registered apps and metadata documents can name. */
   termsUrl: string | null;
   policyUrl: string | null;
   ownerUserId: string | null;
   ownerOrgId: string | null;
   verifiedAt: Date | null;
-  /** Whether the client comes with the service. */
   isFirstParty: boolean;
-  /** Whether the app registered itself (RFC 7591): nobody here is responsible for it. */
+  /** RFC 7591: nobody here is responsible for the app. */
   isSelfRegistered: boolean;
-  /** The host that serves the client's metadata document and is responsible for it; null for an app created here. */
+  /** Null for an app created here. */
   documentHost: string | null;
   accessTokenSeconds: number | null;
   isRefreshAllowed: boolean;
 };
 
-/** The records of these clients, by client ID; deleted ones are missing. */
 export async function findClientRecords(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
   const documentIds = clientIds.filter(isDocumentAddress);
   const [apps, documents] = await Promise.all([

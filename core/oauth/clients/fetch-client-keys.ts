@@ -8,18 +8,15 @@ import { sendRequest } from "#core/outbound/send-request.ts";
 import { isLoopbackHost } from "./client-identity.ts";
 import { algorithmsOf, MAX_KEYS, parseJwks } from "./client-keys.ts";
 
-/** The maximum time for which a key set is cached: if it were cached for a year, a client could not remove a key for a year. */
+/** A client must be able to remove a key. */
 const KEYS_FRESH_SECONDS = 300;
 
-/** How long a key set is not fetched again after it could not be read: anybody can name any client in an assertion (S80). */
+/** Anybody can name any client in an assertion, and so cause fetches (S80). */
 export const KEYS_BACKOFF_MS = 5_000;
 const BACKOFFS_MAX = 10_000;
 const backoffUntil = new Map<string, number>();
 
-/**
- * How the engine reads a client's `jwks_uri`, the only URL that it fetches. A response that is not a key set counts as no response.
- * Otherwise the engine would keep the old keys while an error page may be cached, and accept keys that the client removed (S73).
- */
+/** An error page would keep removed keys valid for as long as its caching allows (S73). */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
   if ((backoffUntil.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
@@ -36,7 +33,7 @@ export const readClientKeys: typeof fetch = async (input, init) => {
   }
 };
 
-/** The keys of a set that the engine may use: it tries every key that fits the algorithm, so their number and size are limited (S137). */
+/** The engine tries every key that fits the algorithm, so keys are limited (S137). */
 function usableKeys(body: string): object[] | undefined {
   try {
     const { keys } = JSON.parse(body) as { keys?: unknown };
@@ -54,10 +51,7 @@ function freshSeconds(headers: Headers): number {
   return Math.min(Number(maxAge), KEYS_FRESH_SECONDS);
 }
 
-/**
- * Fetches a client's published key set as the engine will when it checks an assertion.
- * @throws ServiceError `invalid_request` with the field `jwksUri` and the reason.
- */
+/** Fetches as the engine does when it checks an assertion. */
 export async function fetchKeySet(url: string): Promise<JWKS> {
   const refuse = (reason: string) => invalidRequest(`The keys could not be read: ${reason}.`, "jwksUri");
   const response = await fetchForEngine(url, { headers: { Accept: "application/json" } }).catch((error: Error) => {
@@ -84,19 +78,15 @@ function parse(body: Uint8Array, refuse: (reason: string) => ServiceError): JWKS
   }
 }
 
-/** The maximum size of a key set. A set of fifty RSA keys is a third of this. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** The time limit is short, because a user or a program is waiting. */
+/** A user or a program is waiting. */
 const DEADLINE_MS = 2_500;
 
-/**
- * How the engine fetches a client's `jwks_uri`: through core/outbound, like every request to an address that somebody else chose (S77, S78).
- * Its other arguments (a dispatcher, a signal, an empty User-Agent) are meant for its own `fetch`, and are ignored.
- */
+/** Somebody else chose the address (S77, S78). The engine's other arguments are meant for its own `fetch`. */
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");
-  // On a local installation, key sets may be at plain http URLs and at any port, as at registration.
+  // On a local installation, key sets may be at plain http URLs and at any port.
   const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
   const result = await sendRequest({
     url: request.url,

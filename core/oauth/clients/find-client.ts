@@ -6,18 +6,14 @@ import { isDocumentAddress } from "../documents/document-address.ts";
 import { findDocumentClient } from "../documents/find-document-client.ts";
 import { clientOfApp } from "./client-of-app.ts";
 
-/**
- * Turns an OAuth app (the product record) into a client (the protocol party). This process caches client records until Postgres notifies it
- * that the app changed. While notifications are unavailable nothing is cached, so a deleted secret or a removed redirect URI never stays
- * valid for longer (S52).
- */
+/** Without notifications nothing is cached, so that a deleted secret never stays valid (S52). */
 
 const CACHE_SIZE = 1_000;
 // A connection that died silently looks like an idle one.
 const TRUST_MS = 30_000;
 type Cache = {
   clients: Map<string, { metadata: AllClientMetadata; readAt: number }>;
-  /** Counts notifications: a record that was read before one arrived may be older than the change. */
+  /** A record that was read before a notification arrived may be older than the change. */
   notified: number;
   isWatched: boolean;
 };
@@ -39,14 +35,13 @@ function watch(): void {
   });
 }
 
-/** Drops the cached record of a client that this process just changed: the notification may arrive only after the current request. */
+/** The notification may arrive only after the current request. */
 export function forgetClient(clientId: string): void {
   const kept = cache();
   kept.notified += 1;
   kept.clients.delete(clientId);
 }
 
-/** The engine's metadata for a client ID; undefined for an unknown or blocked one. */
 export async function findClientMetadata(clientId: string): Promise<AllClientMetadata | undefined> {
   const kept = cache();
   watch();

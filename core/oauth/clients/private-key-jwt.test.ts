@@ -17,7 +17,7 @@ import { authorize, type Prepared, prepare, redemption, signIn } from "../testin
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { KEYS_BACKOFF_MS } from "./fetch-client-keys.ts";
 
-/** Clients that authenticate with their own key (RFC 7523, `private_key_jwt`). */
+/** RFC 7523, `private_key_jwt`. */
 const world = await startWorld();
 provideSettings({ ORIGIN: world.origin, OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
 afterAll(() => world.stop());
@@ -269,7 +269,6 @@ describe("a jwks_uri", () => {
     headers = {};
   });
 
-  /** The engine reads this process's clock, which is a day ahead here. */
   const aDayLater = (work: () => Promise<void>) => later(86_400_000, work);
 
   async function later(byMs: number, work: () => Promise<void>) {

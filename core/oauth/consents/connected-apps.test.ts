@@ -10,7 +10,7 @@ import { listConsents } from "./list-consents.ts";
 import { revokeConsent } from "./revoke-consent.ts";
 import { lockConsents } from "./store-answer.ts";
 
-/** Connected apps: what a user has allowed, and revoking it (S114). */
+/** See S114. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

@@ -9,7 +9,7 @@ import { openQuestion } from "../testing/authorization.ts";
 import { prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** What the permissions modal shows (S26–S28). */
+/** See S26–S28. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

@@ -13,36 +13,28 @@ import { findRegisteredResources, foreignResources, type RegisteredResource } fr
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { type Consent, readConsent } from "./find-consent.ts";
 
-/** Everything that the permissions modal shows. A submitted answer is checked against it (S26, S33). */
+/** A submitted answer is checked against this request (S26, S33). */
 export type ConsentRequest = {
   app: RequestingApp;
-  /** The requested scopes about which the user is asked, in the order of the page. */
   scopes: RequestedScope[];
-  /** The requested scopes that were granted earlier, and about which the user is not asked again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /**
-   * All of the user's organizations: first those requested, then those granted earlier, then the rest. Those that refuse the app are last
-   * in their group.
-   */
+  /** Requested organizations come first, then those granted earlier. Those that refuse the app are last in their group. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
-  /** The other services at which the app may then act for the user (RFC 8707); empty for our own API. */
+  /** Services other than our own API (RFC 8707). */
   resources: RegisteredResource[];
-  /** The next destination of the browser: a host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
+  /** A host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
   redirectTarget: string | null;
   /** The answer does not go to the host that serves the app's metadata document (S88). */
   isRedirectToOtherHost: boolean;
-  /** The answer goes to a program on the user's own device; it could be any program there (S27). */
+  /** Any program on the user's device may get the answer (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
-  /** The app stays signed in without the user, for up to a year unless they revoke it. */
   isOffline: boolean;
-  /** The request itself asks to stay signed in (`offline_access`); the consent then includes it. */
   isOfflineAsked: boolean;
-  /** The user agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
+  /** Since the user agreed, the app has changed its name, logo or redirect URIs (S36). */
   isChanged: boolean;
-  /** The live consent that the answer adds to; undefined if there is none, or if the app has changed since. */
   earlier: Consent | undefined;
   fingerprint: string;
 };
@@ -51,19 +43,17 @@ export type RequestingApp = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** Who is responsible for the app: a user or an organization here. */
   owner: { handle: string; name: string } | null;
-  /** The app's own statement; nobody has checked it unless the app is verified. */
+  /** Nobody has checked this, unless the app is verified. */
   homepageUrl: string | null;
   homepageHost: string | null;
   termsUrl: string | null;
   policyUrl: string | null;
   isVerified: boolean;
-  /** Comes with the service. */
   isFirstParty: boolean;
-  /** Has registered itself (RFC 7591): nobody here is responsible for it. */
+  /** RFC 7591: nobody here is responsible for the app. */
   isSelfRegistered: boolean;
-  /** The host of the app's client ID, if that is a metadata document's URL (S26). */
+  /** Set if the client ID is a metadata document's URL (S26). */
   documentHost: string | null;
 };
 
@@ -75,7 +65,6 @@ export type RequestedScope = {
   isDangerous: boolean;
   /** Whether the scope also covers the ticked organizations (docs/specification/oauth.md#scopes). */
   coversOrganizations: boolean;
-  /** Cannot be unticked. */
   isRequired: boolean;
   isTicked: boolean;
 };
@@ -86,11 +75,8 @@ export type RequestedOrganization = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
-  /** Why the organization does not allow this app: then it cannot be ticked. Null if it does. */
   refusal: AppRefusal | null;
-  /** The user asked the administrators to allow the app, and they have not answered yet. */
   isRequested: boolean;
-  /** Named by the request's `orgIds`. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
   isTicked: boolean;
@@ -98,10 +84,6 @@ export type RequestedOrganization = {
 
 const groupOrder: ScopeGroup[] = ["identity", "read", "write", "act"];
 
-/**
- * @param params of the authorization request, or of the device authorization request, as the engine accepted them.
- * @throws ServiceError `gone` if the app was deleted or blocked meanwhile.
- */
 export async function readConsentRequest(params: Interaction["params"], session: SiteSession): Promise<ConsentRequest> {
   const clientId = String(params.client_id);
   const [provider, app, previous] = await Promise.all([
@@ -117,9 +99,8 @@ export async function readConsentRequest(params: Interaction["params"], session:
   const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
   const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
-  // A consent to the app before its change does not apply to it now.
+  // A consent from before the app's change does not apply now.
   const earlier = isChanged ? undefined : previous;
-  // With prompt=consent everything is asked again, with the earlier answers ticked.
   const asksEverything = String(params.prompt ?? "")
     .split(" ")
     .includes("consent");
@@ -157,14 +138,14 @@ export async function readConsentRequest(params: Interaction["params"], session:
   };
 }
 
-/** The app chooses the part after a private-use scheme: users would mistake it for a host, so only the scheme is shown. */
+/** The app chooses the rest of the URI, and users would mistake it for a host. */
 function redirectTarget(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   if (!url) return "";
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
-/** A metadata document vouches for its own host; an https URL on another host gets a warning. */
+/** A metadata document vouches for its own host only. */
 function isOtherHost(redirectUri: string | undefined, documentHost: string): boolean {
   if (redirectUri === undefined || !isRedirectUriBoundToClient(redirectUri)) return false;
   return URL.parse(redirectUri)?.host !== documentHost;

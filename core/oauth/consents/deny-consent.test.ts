@@ -12,7 +12,7 @@ import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { denyConsent } from "./grant-consent.ts";
 import { lockConsents } from "./store-answer.ts";
 
-/** Denying consent (S18; docs/decisions/006). */
+/** See S18, docs/decisions/006. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -49,7 +49,7 @@ test("S18 a user who is not signed in can deny", async () => {
   const cookies = { uid, cookie: browser.cookieHeader(asked.location?.href ?? "") };
   const refused = await resume({ world, browser }, await denyConsent(cookies, undefined, noOrigin));
   expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
-  // S144: an action that anybody can repeat without limit writes no entry, since entries cannot be deleted.
+  // S144: entries cannot be deleted, so an action that anybody can repeat writes none.
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
 });
 

@@ -13,7 +13,7 @@ export type Consent = {
   orgIds: string[];
   declinedOrgIds: string[];
   isAllOrgs: boolean;
-  /** Resource servers, without our own API (RFC 8707). */
+  /** Without our own API (RFC 8707). */
   resources: string[];
   clientFingerprint: string;
 };
@@ -29,7 +29,6 @@ export async function readConsent(userId: string, clientId: string): Promise<Con
 
 const found = new WeakMap<object, Promise<Consent | undefined>>();
 
-/** A user's live consent to a client, read once per request. */
 export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: string): Promise<Consent | undefined> {
   let consent = found.get(ctx);
   if (!consent) {
@@ -39,7 +38,7 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
   return consent;
 }
 
-/** Whether a stored consent covers the requested organizations and resource servers, and the client as it is now (S29, S36). */
+/** See S29, S36. */
 export async function isConsentEnough(
   consent: Consent,
   client: Client,

@@ -7,7 +7,7 @@ import { type Prepared, prepare, refresh, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 import { grantConsent } from "./grant-consent.ts";
 
-/** Answers of the permissions modal: who may give them, what they may contain, and what they change (S25, S30–S33). */
+/** See S25, S30–S33. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -20,7 +20,6 @@ const ALL = "openid profile email read-repos";
 const liveConsents = () => db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, revokedAt: null } });
 const theConsent = async () => (await liveConsents())[0];
 
-/** The form as it is sent if the user changes nothing. */
 const answerTo = ({ request }: OpenQuestion) => ({
   scopes: request.scopes.map(({ scope }) => scope as string),
   orgIds: [] as string[],

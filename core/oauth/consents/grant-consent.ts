@@ -18,10 +18,8 @@ import { fillGrant } from "./load-existing-grant.ts";
 import { assertAsked, type ConsentAnswer, storeAnswer } from "./store-answer.ts";
 
 /**
- * Stores what the user allowed and lets the engine continue.
- * @returns the URL at which the browser continues.
- * @throws ServiceError `gone` for an interaction that has ended; `invalid_request` for an answer about something that was not requested
- * (S33); `forbidden` if another account is now signed in (S25, S34).
+ * @returns the URL at which the browser continues
+ * @throws ServiceError `invalid_request` for something that was not requested (S33), `forbidden` for another account (S25, S34)
  */
 export async function grantConsent(
   at: InteractionCookies,
@@ -35,7 +33,7 @@ export async function grantConsent(
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
   const provider = await currentProvider();
-  // One transaction: if another answer was first, such as a denial in another tab, nothing of this one is stored.
+  // If another answer was first, this answer stores nothing.
   await inTransaction(async (tx) => {
     const choice = await storeAnswer(tx, owner, request, answer, from);
     const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
@@ -46,7 +44,7 @@ export async function grantConsent(
   return interaction.returnTo;
 }
 
-/** Asserts that the page was about consent, and was shown to the account that is signed in now (S25, S34). */
+/** The page was shown to the account that is signed in now (S25, S34). */
 function assertAnswerable({ prompt, session }: Interaction, accountId: string, shownAccountId: string): void {
   if (prompt.name !== "consent") throw invalidRequest("Sign in first.");
   if (session?.accountId === accountId && shownAccountId === accountId) return;
@@ -54,9 +52,9 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
 }
 
 /**
- * Denies the request; the app gets `access_denied` at its redirect URI (S18; docs/decisions/006). An earlier consent stays unchanged.
- * @param session undefined if nobody is signed in yet.
- * @throws ServiceError `gone` for an interaction that has ended; `forbidden` if it belongs to another account (S25).
+ * See S18, docs/decisions/006.
+ * @param session undefined if nobody is signed in yet
+ * @throws ServiceError `forbidden` for another account (S25)
  */
 export async function denyConsent(
   at: InteractionCookies,
@@ -67,8 +65,7 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // Recorded after the answer, which throws if another one was first. Without a session nothing is recorded: strangers could fill the log
-  // (S144).
+  // `answerInteraction` throws if another answer was first. Strangers without a session could fill the log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

@@ -13,15 +13,11 @@ export type ConnectedApp = {
   homepageUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** Set for an app that is known only by its metadata document. */
   documentHost: string | null;
   scopes: Scope[];
-  /** The organizations in the user's answer of which they are still a member. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
-  /** The organizations in the answer whose app policy does not allow the app. */
   closedOrganizations: { id: string; name: string; fullName: string }[];
   isAllOrgs: boolean;
-  /** The other services at which the app may act for the user. */
   resources: RegisteredResource[];
   firstUsedAt: Date;
   lastUsedAt: Date | null;
@@ -29,7 +25,7 @@ export type ConnectedApp = {
 
 const PAGE_SIZE = 20;
 
-/** The apps that a user allowed, most recently used first (S114). */
+/** Most recently used first (S114). */
 export async function listConsents(userId: string, request: PageRequest = {}): Promise<Page<ConnectedApp>> {
   const where = { userId, revokedAt: null };
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
@@ -47,7 +43,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
     findRegisteredResources(consents.flatMap(({ resources }) => resources)),
     findClosed(consents.map(({ id }) => id)),
     db().organization.findMany({
-      // These are only organizations of which the user is still a member: the token reaches no others.
+      // A token reaches only organizations of which the user is still a member.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
       select: { id: true, name: true, fullName: true, avatarId: true },
       orderBy: { name: "asc" },
@@ -80,7 +76,6 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
   };
 }
 
-/** The organizations for which the user allowed an app that the organization's app policy does not allow. */
 async function findClosed(
   consentIds: string[],
 ): Promise<(ConnectedApp["closedOrganizations"][number] & { consentId: string })[]> {
@@ -91,7 +86,6 @@ async function findClosed(
     WHERE c.id = ANY (${consentIds}) AND NOT is_app_admitted(o.id, c.client_id) ORDER BY o.name`;
 }
 
-/** An app as its users see it, for a user who allowed it; undefined for all others. */
 export async function findAllowedApp(userId: string, clientId: string): Promise<ClientRecord | undefined> {
   return (await readConsent(userId, clientId)) && findClientRecord(clientId);
 }

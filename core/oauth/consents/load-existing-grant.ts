@@ -2,17 +2,14 @@ import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
 import { GRANT_REDIRECT_URI } from "../artifacts/grant-store.ts";
 import { type Consent, findConsent } from "./find-consent.ts";
 
-/**
- * The Grant for an authorization: the one just created from the user's answer, or one derived from the live consent. The latter is stored
- * only if nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind.
- */
+/** An abandoned page must leave nothing behind, so `prepareGrant` stores a derived Grant later. */
 export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { provider, client, account, result } = ctx.oidc;
   if (!client || !account) return undefined;
   const answered = result?.consent?.grantId;
   if (answered) return provider.Grant.find(answered);
 
-  // Each authorization gets a new Grant, so that a replayed code ends only the tokens of that sign-in.
+  // A new Grant each time, so that a replayed code ends only the tokens of that sign-in.
   const consent = await findConsent(ctx, account.accountId, client.clientId);
   return consent && grantFromConsent(ctx, consent);
 }
@@ -23,10 +20,7 @@ function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
   return grant;
 }
 
-/**
- * Writes a consent's scopes into a Grant: ticked ones as granted, unticked ones as refused.
- * @param redirectUri of the request: the Grant ends when the app removes it (S86); a device has none
- */
+/** @param redirectUri the Grant ends when the app removes this URI (S86). A device has none. */
 export function fillGrant(
   grant: Grant,
   { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">,
@@ -37,10 +31,7 @@ export function fillGrant(
   if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
 }
 
-/**
- * Stores a Grant derived from the live consent, once every question is answered.
- * @throws AccessDenied if the consent was revoked or narrowed since this request read it.
- */
+/** @throws AccessDenied if the consent changed since this request read it */
 export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
   const { grant, session, client, provider } = ctx.oidc;
   if (!grant || !client || grant.jti) return;

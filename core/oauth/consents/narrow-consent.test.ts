@@ -13,7 +13,6 @@ import { findBearer } from "../tokens/find-bearer.ts";
 import { readConsent } from "./find-consent.ts";
 import { narrowConsent } from "./narrow-consent.ts";
 
-/** Revoking a part of a consent. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -69,7 +68,6 @@ test("S30 a sign-in ends at once when the narrowed consent no longer covers it, 
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
 });
 
-/** The app changed its name, and the user then allowed less: `after` is the scope of the new request. */
 async function allowedLess(before: string, after: string) {
   const at = await signIn(world, { isConfidential: true, scopes: [...scopes] }, { scope: before });
   await updateApp(operatorCommand, at.app.id, { name: "Another Lantern" }, noOrigin);

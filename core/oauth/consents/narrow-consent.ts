@@ -8,15 +8,10 @@ import { isId } from "#core/ids.ts";
 import { requiredScopes } from "../scopes.ts";
 import { lockConsents, recordOrganizationConsents, revokeExcess } from "./store-answer.ts";
 
-/** The part of a consent that stays. Scopes that every sign-in requires always stay. */
+/** Scopes that every sign-in requires always stay. */
 type Kept = { scopes: string[]; orgIds: string[]; isAllOrgs: boolean };
 
-/**
- * Revokes a part of a consent. It never adds anything: items of `kept` that the consent does not contain are ignored, but "all
- * organizations" can become some of them. Sign-ins that exceed the remaining consent end at once (S30), and the user is not asked about the
- * revoked part again (`declinedScopes`).
- * @throws ServiceError `not_found` for an unknown consent and, identically, for another user's.
- */
+/** Sign-ins that exceed the remaining consent end at once (S30). */
 export async function narrowConsent(session: SiteSession, consentId: string, kept: Kept, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
   const where = { id: consentId, userId: session.user.id, revokedAt: null };
@@ -27,7 +22,7 @@ export async function narrowConsent(session: SiteSession, consentId: string, kep
     const consent = await tx.oAuthConsent.findFirst({ where });
     if (!consent) throw notFound("Connected app");
     const memberships = await tx.membership.findMany({ where: { userId: owner.userId }, select: { orgId: true } });
-    // Organizations that the user has left, and offline_access, are not on the page, so the answer does not concern them.
+    // Organizations that the user has left, and offline_access, are not on the page.
     const shown = new Set(memberships.map(({ orgId }) => orgId));
     const isScopeKept = (scope: string) =>
       kept.scopes.includes(scope) || !isScope(scope) || requiredScopes.some((required) => required === scope);

@@ -6,11 +6,7 @@ import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
 import { lockConsents, recordOrganizationConsents } from "./store-answer.ts";
 
-/**
- * Revokes a consent. Its tokens are invalid from the commit on, since every use of one requires a live consent (S114); housekeeping deletes
- * the rows.
- * @throws ServiceError `not_found` for an unknown consent and, identically, for another user's.
- */
+/** Every use of a token requires a live consent (S114), so tokens end with the commit. */
 export async function revokeConsent(session: SiteSession, consentId: string, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
   await inTransaction(async (tx) => {
@@ -28,10 +24,8 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
 }
 
 /**
- * Revokes all consents to a client, in the transaction that ends it: its tokens are invalid from the commit on (S49). Housekeeping deletes
- * the invalid artifacts, since a client may have millions.
- *
- * @returns how many users' consents were revoked.
+ * A client may have millions of artifacts, so housekeeping deletes them (S49).
+ * @returns how many users' consents were revoked
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
   const live = { where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } };

@@ -10,10 +10,7 @@ import type { Consent } from "./find-consent.ts";
 
 const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
 
-/**
- * Checks that everything in the answer is in the request, with the user's present memberships (S31, S33). If the app changed its name, logo
- * or redirect URIs while the user read the page, the user did not agree to the changed app (S36).
- */
+/** S31, S33. A user does not agree to an app that changed meanwhile (S36). */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);
   const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
@@ -24,7 +21,6 @@ export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint
   throw invalidRequest("The form does not match the request. Go back to the app and start again.");
 }
 
-/** Stores a user's answer in their consent, and returns everything that they now allow the client. */
 export async function storeAnswer(
   tx: Db,
   owner: ConsentOwner,
@@ -40,24 +36,19 @@ export async function storeAnswer(
   return data;
 }
 
-/** The items that a user allows a client, and those that were requested and declined. */
 type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
 
-/** The submitted form of the permissions modal. */
 export type ConsentAnswer = {
-  /** Ticked scopes; required ones count as ticked. */
+  /** Required scopes count as ticked. */
   scopes: string[];
-  /** Ticked organizations. */
   orgIds: string[];
   /** "All current and future organizations" (S32). */
   isAllOrgs: boolean;
-  /** The account shown on the page. */
   accountId: string;
-  /** The app's appearance on the page (`ConsentRequest.fingerprint`). */
   fingerprint: string;
 };
 
-/** Merges the answer with earlier ones: scopes that were not on the page stay. All organizations were on it (docs/decisions/011). */
+/** All organizations were on the page, but not all scopes (docs/decisions/011). */
 function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
@@ -65,7 +56,7 @@ function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Ch
   const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
   const open = request.organizations.filter(({ refusal }) => refusal === null);
   const closed = request.organizations.filter(({ refusal }) => refusal !== null);
-  // The page cannot answer for an organization that does not allow the app at the moment: an earlier grant for it stays unchanged.
+  // The page cannot answer for an organization that does not allow the app at the moment.
   const kept = closed.filter(({ id }) => earlier && !earlier.isAllOrgs && earlier.orgIds.includes(id));
   const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
   const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])];
@@ -89,18 +80,17 @@ export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): 
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
 }
 
-/** The consent with which the answer is merged. */
 async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fingerprint: string): Promise<Choice | undefined> {
   await lockConsents(tx, { userId, clientId });
   const live = await tx.oAuthConsent.findFirst({ where: { userId, clientId, revokedAt: null } });
-  // A consent to the app before its change does not apply to it now (S36).
+  // A consent to the app before its change does not apply now (S36).
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** The maximum number of a user's consents, revoked ones included. For each, the app's metadata document and its logo are kept (S143). */
+/** The app's metadata document and logo are kept for each consent, also for a revoked one (S143). */
 const CONSENTS_MAX = 1_000;
 
-/** There is one live consent per user and client: this replaces the previous one, and revokes Grants that exceed it. */
+/** Replaces the one live consent of this user and client. */
 async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
   const { userId, clientId } = owner;
   const [stored] = await tx.$queryRaw<{ isNew: boolean }[]>`
@@ -116,7 +106,6 @@ async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerp
   await revokeExcess(tx, owner);
 }
 
-/** Deletes the oldest revoked consents above the limit. @throws ServiceError `conflict` if the live ones exceed it */
 async function makeRoom(tx: Db, userId: string): Promise<void> {
   const excess = (await tx.oAuthConsent.count({ where: { userId } })) - CONSENTS_MAX;
   if (excess <= 0) return;
@@ -128,11 +117,7 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
     );
 }
 
-/**
- * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, even in issued tokens (S30). A sign-in from
- * before a change of the app stays (S36), but its tokens have only the scopes that the consent still contains (`selectArtifact`). If it is
- * for a service that the new answer does not name, it ends: the list of connected apps would not show it.
- */
+/** Issued tokens lose what the user unticked (S30). A sign-in from before a change of the app stays (S36). */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
@@ -147,7 +132,7 @@ export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): 
 
 type Reached = Readonly<{ orgIds: readonly string[] }>;
 
-/** Records in an organization's log that a user granted it to an app, or withdrew it. Other consents are not recorded there. */
+/** Consents without the organization are not recorded in its log. */
 export async function recordOrganizationConsents(
   tx: Db,
   { userId, clientId }: ConsentOwner,

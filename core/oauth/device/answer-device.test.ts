@@ -106,7 +106,6 @@ describe("one answer counts", () => {
     const { body } = await poll(at, started.device_code);
     const isApproved = approval.status === "fulfilled";
     expect(body).toMatchObject(isApproved ? { access_token: expect.any(String) } : { error: "access_denied" });
-    // The answer that does not count stores nothing.
     expect(await db().oAuthConsent.count({ where: { clientId: at.app.clientId } })).toBe(isApproved ? 1 : 0);
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(isApproved ? 1 : 0);
   });

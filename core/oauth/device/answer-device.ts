@@ -22,10 +22,8 @@ import type { DeviceInfo } from "./issue-device-code.ts";
 import { formatUserCode, parseUserCode } from "./user-code.ts";
 
 /**
- * Approves a device: stores what the user allowed, so that the device gets its tokens with its next poll. Everything is stored, or nothing.
- * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer about something that was not requested (S33);
- * `forbidden` if the page was shown to another account than the one that is now signed in (S25); `reauthentication_required` for our
- * command line (S113).
+ * @throws ServiceError `invalid_request` for something that was not requested (S33), `forbidden` for another account (S25),
+ * `reauthentication_required` for our command line (S113)
  */
 export async function approveDevice(
   session: SiteSession,
@@ -65,22 +63,18 @@ export async function approveDevice(
   countAuthorization(clientId, userId);
 }
 
-/** Our command line gets as many rights as a personal access token: a session that was left open must not be enough (S113). */
+/** Our command line gets as many rights as a personal access token (S113). */
 export function needsRecentProof({ app }: ConsentRequest, session: SiteSession): boolean {
   return app.isFirstParty && !isRecentlyAuthenticated(session);
 }
 
 const requestedScopes = ({ params }: ClaimedDeviceCode): Set<string> => new Set(String(params.scope ?? "").split(" "));
 
-/** RFC 8707 §2: the audience that the device named, one or several, was checked with its request. */
+/** RFC 8707 §2. */
 function resourceOf({ params: { resource } }: ClaimedDeviceCode): { resource?: string | string[] } {
   return typeof resource === "string" || (Array.isArray(resource) && resource.length > 0) ? { resource } : {};
 }
 
-/**
- * Denies a device; its next poll gets `access_denied`. An earlier consent stays unchanged.
- * @throws ServiceError as `openDeviceRequest` does.
- */
 export async function denyDevice(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<void> {
   const { userCode, clientId, device } = await claimDeviceCode(session, typedCode, from);
   const userId = session.user.id;
@@ -91,13 +85,13 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   });
 }
 
-/** The user's answer, in the form that the engine reads at the next poll. */
+/** In the form that the engine reads at the next poll. */
 type DeviceAnswer =
   | {
       accountId: string;
       grantId: string;
       scope: string;
-      /** When the user authenticated, in seconds since 1970, and how (OIDC Core §2). */
+      /** In seconds since 1970 (OIDC Core §2). */
       authTime: number;
       amr: string[] | undefined;
       resource?: string | string[];
@@ -107,11 +101,7 @@ type DeviceAnswer =
 const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payload = payload || $3::jsonb
   WHERE model = 'DeviceCode' AND user_code = $4 AND claimed_by_id = $5 AND expires_at > now() AND NOT ${IS_ANSWERED}`;
 
-/**
- * Stores the answer to a device code that has none yet, in one conditional statement: of two simultaneous approvals, or an approval and a
- * denial, one counts.
- * @throws ServiceError `conflict` if another answer was first.
- */
+/** Of two simultaneous answers, one counts. */
 async function answerDeviceCode(
   tx: Db,
   { userCode, userId }: { userCode: string; userId: string },
@@ -123,23 +113,21 @@ async function answerDeviceCode(
   if (count !== 1) throw alreadyAnswered();
 }
 
-/** The details of a device request that its user sees before answering (S64). */
+/** See S64. */
 export type DeviceRequest = {
-  /** The user code as the device shows it: `BCDF-GHJK`. */
   userCode: string;
   requestedAt: Date;
   expiresAt: Date;
   device: DeviceInfo;
-  /** The device's request did not come from the user's network: an attacker may have started it and sent them the code. */
+  /** An attacker may have started the request and sent the user the code. */
   isFromOtherNetwork: boolean;
   consent: ConsentRequest;
 };
 
 /**
- * Opens the request behind a user code, which from then on only this user can answer (S65).
- * @param typedCode as typed: case, hyphens and spaces are ignored (S58).
- * @throws ServiceError with the field `user_code`: `not_found` for a code that is wrong, has expired or is another user's, `conflict` if it
- * was already answered, `rate_limited` with the seconds to wait (S59); `gone` if the app was deleted, or its device flow turned off.
+ * From now on only this user can answer the request (S65).
+ * @param typedCode case, hyphens and spaces are ignored (S58)
+ * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
 export async function openDeviceRequest(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<DeviceRequest> {
   const code = await claimDeviceCode(session, typedCode, from);
@@ -154,10 +142,7 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
   };
 }
 
-/**
- * Asks the complete question each time, with earlier answers ticked: nothing proves that the device is the user's (RFC 8628 §5.4,
- * docs/specification/oauth.md#device-authorization).
- */
+/** Nothing proves that the device is the user's (RFC 8628 §5.4, docs/specification/oauth.md#device-authorization). */
 async function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
   const request = await readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
   const client = await findClientMetadata(clientId);
@@ -170,14 +155,13 @@ function isFromOtherNetwork(device: DeviceInfo, from: RequestOrigin): boolean {
   return there !== undefined && here !== undefined && there !== here;
 }
 
-/** A machine has two loopback addresses, `127.0.0.1` and `::1`, and a browser and a program on it may use different ones. */
+/** A browser and a program on one machine may use `127.0.0.1` and `::1`. */
 function networkOf(ip: string | null): string | undefined {
   return ip && ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback" ? "loopback" : addressKey(ip);
 }
 
 type GivenAnswer = { clientId: string; isApproved: boolean };
 
-/** This user's answer to a code; undefined if there is none, or if the code has expired and was deleted. */
 export async function findDeviceAnswer(session: SiteSession, typedCode: string): Promise<GivenAnswer | undefined> {
   const userCode = parseUserCode(typedCode);
   if (!userCode) return undefined;
@@ -190,7 +174,7 @@ export async function findDeviceAnswer(session: SiteSession, typedCode: string):
   return rows[0];
 }
 
-/** Releases a code that this user opened, so that they can answer it with their other account. Nobody else can (S65). */
+/** The user can then answer with their other account (S65). */
 export async function releaseDeviceRequest(session: SiteSession, typedCode: string): Promise<void> {
   const userCode = parseUserCode(typedCode);
   if (!userCode) return;

@@ -31,10 +31,8 @@ beforeEach(async () => {
 let addresses = 0;
 const address = () => `198.18.${(addresses >> 8) & 255}.${addresses++ & 255}`;
 const from = (ip: string | null) => ({ ip, userAgent: "a guesser" });
-/** A signed-in user, one of many. */
 const anybody = () => ({ ...at.session, user: { ...at.session.user, id: newId() } }) as SiteSession;
 
-/** The response to one guess: `not_found`, or `rate_limited` without a lookup. */
 async function guess(session: SiteSession, ip: string | null): Promise<string> {
   const error = await openDeviceRequest(session, newUserCode(), from(ip)).catch((thrown: unknown) => thrown);
   return isServiceError(error) ? error.code : "found";
@@ -113,7 +111,6 @@ describe("S59 while very many wrong codes come from everywhere", () => {
       not_found: FEW_CODES_OF_ADDRESS.limit,
       rate_limited: 25,
     });
-    // After 15 minutes everybody has their attempts again.
     await pool().query("UPDATE throttle SET reset_at = now()");
     expect(await guesses(20, () => guess(at.session, address()))).toEqual({
       not_found: WRONG_CODES_OF_ACCOUNT.limit,

@@ -6,11 +6,9 @@ import { conflict, isServiceError, ServiceError } from "#core/errors.ts";
 import type { DeviceInfo } from "./issue-device-code.ts";
 import { parseUserCode } from "./user-code.ts";
 
-/** A device code that waits for this user's answer. */
 export type ClaimedDeviceCode = {
   userCode: string;
   clientId: string;
-  /** The parameters of the device authorization request, as the engine accepted them. */
   params: Record<string, unknown>;
   device: DeviceInfo;
   requestedAt: Date;
@@ -24,7 +22,6 @@ type Row = {
   isAnswered: boolean;
 };
 
-/** Whether a device code was approved, denied, or already exchanged for tokens. */
 export const IS_ANSWERED = "(consumed_at IS NOT NULL OR payload ?| ARRAY['accountId', 'error'])";
 
 const COLUMNS = `payload, created_at AS "requestedAt", expires_at AS "expiresAt", ${IS_ANSWERED} AS "isAnswered"`;
@@ -33,15 +30,13 @@ const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** The first user to open a code claims it, in one statement: of two simultaneous users, one succeeds. */
+/** Of two simultaneous users, one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
 /**
- * The device code for a user code, for the user who enters it. Opening a code claims it: for every other account it is then unknown, like
- * any wrong code (S65).
- * @throws ServiceError with the field `user_code`: `not_found`, `conflict` if this user has already answered, `rate_limited` after too many
- * wrong codes (S59).
+ * For every other account, a claimed code is unknown (S65).
+ * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
 export async function claimDeviceCode(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<ClaimedDeviceCode> {
   const userCode = parseUserCode(typedCode);
@@ -52,7 +47,7 @@ export async function claimDeviceCode(session: SiteSession, typedCode: string, f
   return { userCode, clientId, params, device: deviceInfo, requestedAt: row.requestedAt, expiresAt: row.expiresAt };
 }
 
-/** Finds a code that this user has opened before, which does not count as a guess, however often they open it. */
+/** Opening a claimed code again does not count as a guess. */
 async function find(userCode: string, userId: string): Promise<Row | undefined> {
   const { rows } = await pool().query<Row>({ name: "device-code-find", text: FIND_CLAIMED, values: [userCode, userId] });
   return rows[0];
@@ -75,17 +70,15 @@ export function alreadyAnswered(): ServiceError {
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** Wrong user codes (S59). Ten per user: more than anybody mistypes, with a chance of 2⁻³¹ to guess a given code. */
+/** S59. More than anybody mistypes. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
-/** Fifty per address, since an office may share one; ten times as many for all networks of an IPv6 customer. */
+/** An office may share one address. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * After two thousand wrong codes in total, somebody is guessing with many accounts from many addresses. Then each account and each address
- * has few attempts, but nobody is locked out: if one counter stopped everyone, an attacker who filled it would stop the device flow. With
- * ten thousand devices waiting, one guess in 2.6 million finds one of them, and the attacker cannot choose which; two thousand addresses
- * can make ten thousand guesses per window.
+ * Above this, somebody is guessing with many accounts. A counter that stopped everyone would let an attacker stop the device
+ * flow.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };
@@ -94,9 +87,8 @@ export const FEW_CODES_OF_ADDRESS: ThrottleLimit = { limit: 5, windowSeconds: WI
 const OF_ALL = throttleKey("user-code", "all");
 
 /**
- * Counts an entered user code as wrong, before it is looked up.
- * @returns a function that reverts the count if the code was right.
- * @throws ServiceError `rate_limited`
+ * Counts before the lookup.
+ * @returns a function that reverts the count
  */
 async function countCodeAttempt(userId: string, { ip }: RequestOrigin): Promise<() => Promise<void>> {
   const isFlood = (await throttleCount(OF_ALL)) >= MANY_WRONG_CODES.limit;

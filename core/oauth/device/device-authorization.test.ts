@@ -204,7 +204,7 @@ describe("S67 codes", () => {
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** Makes the next user code equal to this one, which happens by chance once in billions of codes. */
+  /** By chance this happens once in billions of codes. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

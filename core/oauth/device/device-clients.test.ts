@@ -12,7 +12,6 @@ import { allowDevice, type DeviceAuthorization, expireDevice, expireDevicesOf, p
 import { startWorld } from "../testing/world.ts";
 import { denyDevice, openDeviceRequest } from "./answer-device.ts";
 
-/** The device flow with independent libraries. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -24,7 +23,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
       execute: [client.allowInsecureRequests],
     });
     const started = await client.initiateDeviceAuthorization(config, { scope: "openid email" });
-    // The library waits for the whole interval before each poll; a test need not.
+    // The library waits for the whole interval before each poll.
     return { ...at, config, started, waiting: { ...started, interval: 0.05 } };
   }
 
@@ -94,7 +93,6 @@ test("the example command line reports that its code has expired", async () => {
   const [failure, [code]] = await Promise.all([
     text(cli.stderr),
     once(cli, "exit"),
-    // Its first output is the code; after that it waits before it polls.
     once(cli.stdout, "data").then(() => expireDevicesOf(app)),
   ]);
   expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before the sign-in was completed.")]);

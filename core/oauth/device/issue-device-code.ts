@@ -5,13 +5,10 @@ import { storeOfParty } from "../artifacts/store-of-party.ts";
 import { POLL_INTERVAL_SECONDS } from "../lifetimes.ts";
 import { formatUserCode, newUserCode } from "./user-code.ts";
 
-/** With a million live codes, all five codes of a request are taken once in 10²² requests. */
+/** With a million live codes, all five tries fail once in 10²² requests. */
 const TRIES = 5;
 
-/**
- * Stores a device code with the user code that the engine generated or, if that one is taken, another (S67). `describeDeviceAuthorization`
- * then sends the stored one to the device.
- */
+/** S67. `describeDeviceAuthorization` sends the stored code to the device. */
 export async function storeDeviceCode(id: string, payload: Payload, expiresIn: number): Promise<void> {
   for (let { userCode } = payload, tries = 1; ; userCode = newUserCode(), tries++) {
     try {
@@ -32,7 +29,7 @@ function isUserCodeTaken(error: unknown): boolean {
 
 type Answer = { verification_uri: string };
 
-/** The engine's response to a device (RFC 8628 §3.2), with the fields that it lacks (S57) and the stored user code (S67). */
+/** RFC 8628 §3.2, with the engine's missing fields (S57) and the stored user code (S67). */
 export function describeDeviceAuthorization({ state }: KoaContextWithOIDC, answer: Answer): Record<string, unknown> {
   const userCode = formatUserCode(state.userCode as string);
   return {
@@ -43,7 +40,7 @@ export function describeDeviceAuthorization({ state }: KoaContextWithOIDC, answe
   };
 }
 
-/** The sender of a device's request, shown to the user who enters the code (S64). */
+/** See S64. */
 export type DeviceInfo = { ip: string | null; userAgent: string | null };
 
 export function describeDevice(ctx: KoaContextWithOIDC): DeviceInfo {

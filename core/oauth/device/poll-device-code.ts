@@ -11,10 +11,8 @@ import { ProtocolError } from "../protocol-request.ts";
 import { IS_ANSWERED } from "./claim-device-code.ts";
 
 /**
- * Counts a poll and returns its result (RFC 8628 §3.5). The pace matters only while there is no answer: an impatient device still gets its
- * answer (S61).
- * @throws SlowDown for a device that polls faster than its interval, which is five seconds longer from then on (S60); AccessDenied, at
- * every poll, for a device that was denied.
+ * RFC 8628 §3.5. An impatient device still gets its answer (S61).
+ * @throws SlowDown for a device that polls faster than its interval (S60)
  */
 export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   const clientId = Provider.ctx?.oidc.client?.clientId ?? "";
@@ -30,18 +28,14 @@ export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   return payload;
 }
 
-/** The error for a device that polled too early. The RFC leaves the new interval for the device to compute. */
+/** The RFC leaves the new interval for the device to compute. */
 const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
   `polled too fast; wait ${intervalSeconds} seconds between polls`;
 
 const FIELDS: ReadonlySet<string> = new Set(["grant_type", "device_code", "client_id"]);
 const pending = new errors.AuthorizationPending();
 
-/**
- * Nearly all polls find no answer yet. For a public client the engine would only add cost (see `npm run bench`), so those polls end here.
- * The engine handles all others.
- * @throws ProtocolError `authorization_pending`, `slow_down`
- */
+/** Nearly all polls find no answer yet, and the engine would only add cost. */
 export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLSearchParams, clientId: string): Promise<void> {
   if (!isPlainPoll(headers, form)) return;
   const client = await findClientMetadata(clientId);
@@ -55,17 +49,14 @@ export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLS
   throw new ProtocolError(400, "slow_down", slowDown(pace));
 }
 
-/** Whether a poll has only the three fields, each once, and no client authentication (S40). */
+/** See S40. */
 function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boolean {
   if (form.get("grant_type") !== DEVICE_CODE_GRANT || headers.authorization !== undefined || headers.dpop !== undefined)
     return false;
   return form.size === FIELDS.size && [...FIELDS].every((field) => form.get(field)) && !form.get("device_code")?.includes("\0");
 }
 
-/**
- * Slows down a device that polls in a loop and ignores `slow_down`: after this many too early polls within the window, this process
- * responds without the database. It still asks the database once a second, so that the answer is delivered (S61).
- */
+/** Above this, a device gets responses without the database, except once a second (S61). */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;
 const CHECK_MS = 1_000;
@@ -74,7 +65,6 @@ const ENTRIES_MAX = 10_000;
 type Entry = { count: number; resetAt: number; nextCheckAt: number };
 const floods = new Map<string, Entry>();
 
-/** Counts a poll that came too early. */
 function countTooFastPoll(deviceCode: string): void {
   const now = Date.now();
   const key = idHash(deviceCode);
@@ -87,7 +77,6 @@ function countTooFastPoll(deviceCode: string): void {
   floods.set(key, { count: 1, resetAt: now + WINDOW_MS, nextCheckAt: 0 });
 }
 
-/** @throws ProtocolError `slow_down` for a poll that is part of a flood. */
 export function refusePollFlood(form: URLSearchParams): void {
   const deviceCode = form.get("device_code");
   if (floods.size === 0 || !deviceCode || form.get("grant_type") !== DEVICE_CODE_GRANT) return;
@@ -98,17 +87,15 @@ export function refusePollFlood(form: URLSearchParams): void {
   entry.nextCheckAt = now + CHECK_MS;
 }
 
-/** How early a poll may arrive: the previous one may have been delayed on its way. */
+/** The previous poll may have been delayed on its way. */
 const POLL_TOLERANCE_SECONDS = 0.5;
 
 type Poll = { hash: string; clientId: string };
 type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
 
 /**
- * Reads device codes and counts their polls in one statement, for a target load of a thousand polls a second. Only polls of unanswered
- * codes are counted. Concurrent polls of one code run one after the other at its row; rows are written in the order of their key, so that
- * two processes cannot deadlock. Before version 18, Postgres cannot return the old row, so an early poll is recognized by its longer
- * interval.
+ * Rows are written in the order of their key, so that two processes cannot deadlock. Before version 18, Postgres cannot return
+ * the old row, so a longer interval marks an early poll.
  */
 function pollStatement(size: number): string {
   const placeholders = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
@@ -128,12 +115,12 @@ function pollStatement(size: number): string {
       FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
 }
 
-// One statement per number of codes, as in artifact-rows.ts.
+// As in artifact-rows.ts.
 const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
 const LARGEST = 16;
 
 async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
-  // If two polls of one code arrive in the same turn of the event loop, the second one is too early.
+  // The second of two simultaneous polls is too early.
   const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
   const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
   const repeated = polls.filter((_, at) => !isFirst[at]);
@@ -155,18 +142,16 @@ const poll = batched(pollAll, LARGEST);
 
 type PolledArtifact = {
   payload: Payload;
-  /** The pace that this client must keep; undefined if there is an answer, or the code belongs to another client. */
   pace?: { isTooFast: boolean; intervalSeconds: number };
 };
 
-/** A device code that a client polls; the poll is counted while the code has no answer. */
 async function pollArtifact(id: string, clientId: string): Promise<PolledArtifact | undefined> {
   if (isForged(id)) return undefined;
   const row = await poll({ hash: idHash(id), clientId });
   if (!row) return undefined;
   const payload = toPayload(row, id);
   const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
-  // Compared with the clock of this process, with which the engine set and checks the expiry; the database's may be behind.
+  // The engine set the expiry with this process's clock.
   const isOver = Number(payload.exp) * 1000 <= Date.now();
   return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

@@ -34,7 +34,6 @@ beforeEach(async () => {
 const errorOf = async (device = at, code = started) => (await poll(device, code.device_code)).body.error;
 const wait = (seconds: number) => waitForInterval(started, seconds);
 
-// Pending polls of a public app are answered before the engine, those of an app with a secret by the engine.
 describe.each([
   { isConfidential: false, who: "a public app" },
   { isConfidential: true, who: "an app with a secret" },
@@ -288,12 +287,10 @@ test("rows of polls are deleted once their codes have expired", async () => {
   expect(await db().oAuthDevicePoll.count({ where: { idHash: idHash(fresh.device_code) } })).toBe(1);
 });
 
-/** The statements that this process sends while something runs. */
 async function statementsOf(run: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const connections = pool();
   const query = connections.query;
-  // Counted in the client's pool, because the server's statistics are late; nothing is mocked.
   connections.query = function counted(this: typeof connections, ...args: unknown[]) {
     const [first] = args as [string | { text: string }];
     statements.push(typeof first === "string" ? first : first.text);

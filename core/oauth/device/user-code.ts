@@ -1,13 +1,13 @@
 import { randomInt } from "node:crypto";
 
-/** RFC 8628 §6.1: consonants without look-alikes, so that no code is a word. Eight of twenty letters have 34.5 bits (S58). */
+/** RFC 8628 §6.1: without vowels, no code is a word (S58). */
 const SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 const TYPED_MAX_CHARACTERS = 64;
 
 /**
- * A user code in its stored form, from what a user typed: case, hyphens and spaces are ignored (S58).
- * @returns undefined for text that cannot be a code.
+ * See S58.
+ * @returns undefined for text that cannot be a code
  */
 export function parseUserCode(typed: string): string | undefined {
   const letters = typed
@@ -18,10 +18,10 @@ export function parseUserCode(typed: string): string | undefined {
   return letters.length === LENGTH && Array.from(letters).every((letter) => SYMBOLS.includes(letter)) ? letters : undefined;
 }
 
-/** A user code in its readable form: `BCDF-GHJK`. */
+/** `BCDF-GHJK`. */
 export const formatUserCode = (userCode: string): string => `${userCode.slice(0, LENGTH / 2)}-${userCode.slice(LENGTH / 2)}`;
 
-/** Generates a code for a request whose code from the engine is already taken (S67). */
+/** For a request whose code from the engine is already taken (S67). */
 export function newUserCode(): string {
   return Array.from({ length: LENGTH }, () => SYMBOLS[randomInt(SYMBOLS.length)]).join("");
 }

@@ -16,7 +16,6 @@ import { BACKOFF_MS, STALE_MAX_SECONDS } from "./prepare-client.ts";
 import { CHANGES_OF_DOCUMENT } from "./store-document.ts";
 import { forgetFetches } from "./within-fetch-limits.ts";
 
-/** A document that changes, disappears and returns while its app has users. */
 const visits: Visit[] = [];
 const world = await startWorld();
 beforeEach(forgetFetches);
@@ -27,14 +26,12 @@ afterAll(async () => {
 
 const [ONE, TWO, THREE] = ["https://kite.example/one", "https://kite.example/two", "https://kite.example/three"] as const;
 
-/** A site whose redirect URIs are on other machines, so that an earlier consent is enough for a sign-in. */
 async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
   const made = await visitSite(world, { redirect_uris: [ONE, TWO], ...changes });
   visits.push(made);
   return made;
 }
 
-/** Publishes another document, which the next request that starts a sign-in fetches. */
 async function change({ site }: Visit, changes: Record<string, unknown>): Promise<void> {
   site.publish(changes);
   await makeStale(site.clientId);
@@ -62,7 +59,6 @@ describe("S36 users are asked again only when the app looks different from what 
     expect(question.request).toMatchObject({ isChanged: true, alreadyGranted: [] });
     await question.allow();
     expect((await ask(at, { redirect_uri: ONE, prompt: "none" })).answer).toHaveProperty("code");
-    // Signed-in users stay signed in: the URI to which they were redirected is still the app's.
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
 });
@@ -80,7 +76,6 @@ test.each([
     await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
     await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
     expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
-    // Once the user opens the page again, the answer is accepted.
     expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
   },
 );
@@ -92,8 +87,7 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     const { status, location, page } = await ask(at, { redirect_uri: TWO });
     expect([status, location]).toEqual([400, undefined]);
-    // The content of the document is public: its developer need not sign in to see which URI is missing
-    // (docs/specification/oauth.md#authorization-request).
+    // The content of the document is public (docs/specification/oauth.md#authorization-request).
     expect(page).toContain(`<dt>Redirect URI sent</dt><dd><code>${TWO}</code></dd>`);
     expect(page).toContain(`<dt>Registered redirect URIs</dt><dd><code>${ONE}</code></dd>`);
   });
@@ -102,7 +96,6 @@ describe("S86 a redirect URI that is removed", () => {
     const at = await visit();
     const viaOne = await signInAtSite(at, offline);
     const viaTwo = await signInAtSite(at, { ...offline, redirect_uri: TWO });
-    // A Grant for which the user did not have to be asked again.
     const silently = await signInAtSite(at, { ...offline, redirect_uri: TWO });
     await change(at, { redirect_uris: [ONE, THREE] });
     await ask(at, { redirect_uri: ONE });
@@ -155,7 +148,6 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     await ask(at, { redirect_uri: ONE });
     await vi.waitFor(() => expect(heard).toEqual([at.site.clientId]));
-    // An unchanged document causes no notification.
     await makeStale(at.site.clientId);
     await ask(at, { redirect_uri: ONE });
     await listener.query("SELECT 1");
@@ -203,7 +195,6 @@ describe("requests that continue a sign-in", () => {
     const third = await refresh(at, second.body.refresh_token);
     expect(third.status).toBe(200);
     expect(at.site.fetches()).toBe(2);
-    // Half a minute later it is fetched again.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + BACKOFF_MS + 1_000 });
     try {
       await refresh(at, third.body.refresh_token);
@@ -246,7 +237,6 @@ describe("requests that continue a sign-in", () => {
       status: 401,
       body: { error: "invalid_client", error_description: expect.stringMatching(/\w/) },
     });
-    // The failure is not cached: as soon as the document is valid again, so is the client.
     expect(await isAlive(access_token)).toBe(true);
     at.site.publish();
     expect((await refresh(at, refresh_token)).status).toBe(200);

@@ -3,24 +3,22 @@ import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../clients/client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
 
-/** Whether a client ID is the URL of a client ID metadata document; our own IDs never look like one (S85). */
+/** Our own IDs never look like one (S85). */
 export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
 }
 
-/** The name of the host that serves a document, without the port; empty if it is not a URL. */
 export function hostnameOf(clientId: string): string {
   return URL.parse(clientId)?.hostname ?? "";
 }
 
-/** Longer than any document's URL needs to be, and short enough for headers and indexes. */
+/** Short enough for headers and indexes. */
 const ADDRESS_MAX_CHARACTERS = 1_000;
 
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
 /**
- * Why no document can be at this URL, as a sentence for the app's developer; undefined if one can. This check costs nothing and precedes
- * all others (S68). Two spellings of one URL would be two clients, so only one of them is accepted (S69).
+ * A sentence for the app's developer. This check costs nothing, so it is first (S68). One URL must not have two spellings (S69).
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
   if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
@@ -35,15 +33,15 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   if (url.href !== clientId) return `It must be written in normalized form: ${url.href}`;
   if (url.hostname.endsWith(".")) return "Its host name must not end in a dot.";
   if (!isHostName(url.hostname)) return "Its host name is too long or has invalid characters.";
-  // Any user can publish files here, for example in a Space, and the consent page would show the service's own host as their app's.
+  // Any user can publish files on this service's own host.
   if (isOwnHost(url, env().ORIGIN)) return "It must not be on the host of this service.";
   if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
-  // S78: another port of a host may belong to somebody else, and no website is on loopback.
+  // S78: another port of a host may belong to somebody else.
   if (url.port) return "It must be served on port 443.";
   return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
 }
 
-/** With such a segment, code that decodes the path and code that compares it could mean different URLs. */
+/** Code that decodes the path and code that compares it could mean different URLs. */
 function hasDotSegment(path: string): boolean {
   try {
     return decodeURIComponent(path)
@@ -54,7 +52,7 @@ function hasDotSegment(path: string): boolean {
   }
 }
 
-/** The ports allowed for documents and the URLs in them (S78); all ports if the service itself is on loopback. */
+/** S78. Undefined allows all ports. */
 export function allowedPorts(): readonly number[] | undefined {
   return isLoopbackHost(new URL(env().ORIGIN).hostname) ? undefined : [443];
 }

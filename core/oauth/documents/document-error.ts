@@ -1,13 +1,13 @@
 /**
  * - `address`: no document can be at this URL (S68)
  * - `host`: the operator does not allow documents on this host (S87)
- * - `refused`: the host's response is final: the document is gone, or breaks a rule
+ * - `refused`: the document is gone, or breaks a rule
  * - `unreachable`: no response, or one that says nothing about the document
  * - `busy`: too many fetches are running (S80)
  */
 type DocumentErrorKind = "address" | "host" | "refused" | "unreachable" | "busy";
 
-/** Why a client ID metadata document is not available, in words for the app's developer. */
+/** The message is for the app's developer. */
 export class DocumentError extends Error {
   override name = "DocumentError";
   readonly kind: DocumentErrorKind;

@@ -7,24 +7,22 @@ import { allowedPorts } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
 import { type DocumentMetadata, readDocument } from "./read-document.ts";
 
-/** Draft §"Fetching": a document is at most 5 KB (S74). */
+/** Draft §"Fetching" (S74). */
 const DOCUMENT_MAX_BYTES = 5_120;
-/** The time limit for DNS, connection, TLS and body together (S76): a user is waiting for the sign-in page. */
+/** For DNS, connection, TLS and body together (S76). */
 const DOCUMENT_DEADLINE_MS = 5_000;
 
 const ETAG_MAX_CHARACTERS = 300;
 
 export type FetchedDocument = {
-  /** Null if the stored one is still current (304). */
   metadata: DocumentMetadata | null;
   etag: string | null;
   freshSeconds: number;
 };
 
 /**
- * Fetches the document at a client ID, once, through core/outbound, which refuses addresses that are not public (S77).
- * @param etag of the stored document, if there is one
- * @throws DocumentError `refused` and `unreachable`
+ * See S77.
+ * @param etag of the stored document
  */
 export async function fetchDocument(clientId: string, etag: string | null): Promise<FetchedDocument> {
   const result = await sendRequest({
@@ -46,7 +44,7 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
   return { ...freshness, metadata: readDocument(clientId, body) };
 }
 
-/** S75. A status that says nothing about the document, such as 503, does not withdraw it. */
+/** S75. A status such as 503 does not withdraw the document. */
 function assertAnswered(status: number, contentType = ""): void {
   if (status >= 500 || [408, 425, 429].includes(status)) {
     throw new DocumentError("unreachable", `Its host responds with status ${status}.`);
@@ -70,11 +68,11 @@ function storableEtag(etag: string | undefined): string | null {
 
 export const LOGO_MAX_BYTES = 256 * 1024;
 const LOGO_DEADLINE_MS = 3_000;
-/** Anyone can make us decode a logo; 2,048 pixels each way is still eight times the size that is shown. */
+/** Anyone can make us decode a logo. */
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
- * Fetches the image at a document's `logo_uri` through core/outbound too, and re-encodes it (S82).
+ * See S82.
  * @returns undefined if no image can be shown: an app is never refused because of its logo
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -103,14 +101,13 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
   }
 }
 
-/** The minimum, whatever the headers say: otherwise a popular app's document would be fetched for each of its users. */
+/** A popular app's document must not be fetched for each of its users. */
 const FRESH_MIN_SECONDS = 30;
-/** The maximum: a change of a redirect URI takes effect after a day at the latest. */
+/** A change of a redirect URI takes effect after a day at the latest. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;
-/** The time for which a document is fresh if the headers give none. */
 export const FRESH_DEFAULT_SECONDS = 5 * 60;
 
-/** How long a response with these headers is fresh (RFC 9111 §4.2, within a minimum and a maximum; S79). */
+/** RFC 9111 §4.2 (S79). */
 export function freshSeconds(headers: Record<string, string>): number {
   const directives = (headers["cache-control"] ?? "")
     .toLowerCase()

@@ -14,7 +14,6 @@ import { startWorld, type TestApp } from "../testing/world.ts";
 import { BUSY_STALE_MAX_SECONDS } from "./prepare-client.ts";
 import { CONCURRENCY, forgetFetches, LIMITS, withinFetchLimits } from "./within-fetch-limits.ts";
 
-// Making certificates takes time, and so do sites that respond slowly on purpose.
 vi.setConfig({ testTimeout: 60_000 });
 
 const sites: DocumentSite[] = [];
@@ -36,13 +35,11 @@ async function openSite(changes: Record<string, unknown> = {}): Promise<Document
 
 const appAt = (clientId: string): TestApp => ({ id: "", clientId, secret: undefined });
 
-/** The result of an authorization request of this client, and the text of the page. */
 async function begin(site: Pick<DocumentSite, "clientId" | "redirectUri">) {
   const outcome = await ask({ world, app: appAt(site.clientId), browser: world.browser() }, { redirect_uri: site.redirectUri });
   return { ...outcome, detail: /<pre><code>([^<]*)/.exec(outcome.page)?.[1] };
 }
 
-/** Expects an error page, and no redirect to a URI that nobody vouched for. */
 async function expectRefusal(site: Pick<DocumentSite, "clientId" | "redirectUri">, reason: RegExp) {
   const { status, location, detail } = await begin(site);
   expect({ status, location, detail }).toEqual({ status: 400, location: undefined, detail: expect.stringMatching(reason) });
@@ -88,7 +85,6 @@ test("S68 a document on the service's own host is not fetched, and a stored one 
 
 describe("S77 an address that is not on the public internet is refused before any connect", () => {
   test.each(["localhost", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])("%s", async (host) => {
-    // A server that listens there, and would notice a request.
     let connections = 0;
     const probe = createServer((socket) => {
       connections += 1;
@@ -216,7 +212,6 @@ describe("S76 a document has five seconds for everything", () => {
     await Promise.all([
       expectRefusal(dripping, /did not end in time/),
       expectRefusal(silent, /no response arrived in time/),
-      // Requests for other documents do not wait meanwhile.
       openSite().then(async (site) => expect((await begin(site)).isQuestion).toBe(true)),
     ]);
   });
@@ -337,7 +332,7 @@ describe("S80 an address that causes too many fetches must wait", () => {
   test("and gets a page that says so; others are served", async () => {
     const site = await openSite();
     world.sendFrom("192.0.2.80");
-    // Another name of the same site: limits count by name.
+    // Limits count by name, so this is another host.
     const host = site.origin.replace("localhost", "127.0.0.1");
     const clients = Array.from({ length: LIMITS.ofUnknownOnHost }, (_, at) => `${host}/made-up/${at}`);
     for (const clientId of clients) await expectRefusal({ clientId, redirectUri }, /404/);
@@ -350,7 +345,6 @@ describe("S80 an address that causes too many fetches must wait", () => {
     expect(other.connections()).toBe(0);
     world.sendFrom("192.0.2.81");
     expect((await begin(other)).isQuestion).toBe(true);
-    // The host of the made-up URLs gets no more requests, and the response says when to try again.
     const spared = await begin({ clientId: `${host}/made-up/more`, redirectUri });
     expect(spared.status).toBe(503);
     expect(Number(spared.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -359,7 +353,6 @@ describe("S80 an address that causes too many fetches must wait", () => {
 });
 
 describe("S80 documents of others that hold all slots", () => {
-  /** Documents of many hosts, whose fetches do not end while `work` runs. */
   async function whileTaken(use: "used" | "unused", work: () => Promise<void>) {
     let end = () => {};
     const held = new Promise<void>((resolve) => {
@@ -370,7 +363,6 @@ describe("S80 documents of others that hold all slots", () => {
     await work().finally(() => Promise.all([end(), ...running]));
   }
 
-  /** A site whose document is stored and stale. */
   async function staleSite(changes: Record<string, unknown> = {}, seconds = 60) {
     const site = await openSite(changes);
     await begin(site);

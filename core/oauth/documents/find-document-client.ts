@@ -8,14 +8,14 @@ import { DOCUMENT_POLICY_KEY, decideHost, documentPolicyOf, type HostDecision, t
 import { namesCovering } from "./hosts/host-name.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "./read-document.ts";
 
-/** The engine's metadata for a fetched document; undefined for one that was not fetched or is blocked. Never fetches. */
+/** Never fetches. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
   const { document, hostDecision } = await findStoredDocument(clientId);
   return document && hostDecision.isAllowed ? clientOfDocument(document) : undefined;
 }
 
-/** The engine's metadata for a document: a public client (docs/specification/oauth.md) unless it has keys (S73). */
+/** A public client (docs/specification/oauth.md) unless it has keys (S73). */
 function clientOfDocument({
   clientId,
   metadata,
@@ -40,7 +40,7 @@ function clientOfDocument({
     redirect_uris: metadata.redirect_uris,
     post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
     response_types: grants.includes("authorization_code") ? ["code"] : [],
-    // `offline_access` decides whether there is a refresh token, even for clients that do not name the grant.
+    // `offline_access` decides whether there is a refresh token.
     grant_types: [...new Set([...grants, "refresh_token"])],
     scope: [...new Set([...scopes, OFFLINE_ACCESS])].join(" "),
     id_token_signed_response_alg: metadata.id_token_signed_response_alg ?? "RS256",
@@ -66,24 +66,18 @@ function authentication({
   return { token_endpoint_auth_method: method, ...(jwks ? { jwks } : { jwks_uri }) };
 }
 
-/** A document as it was last fetched. */
 export type StoredDocument = {
   clientId: string;
   metadata: DocumentMetadata;
   logoId: string | null;
   logoFetchedAt: Date | null;
   etag: string | null;
-  /** Measured by the database's clock, which is the same for every process. */
   isFresh: boolean;
-  /** How long the document has been stale. */
   staleSeconds: number;
-  /** Whether a user has allowed its app. */
   isUsed: boolean;
-  /** Whether its `last_seen_at` must be updated. */
   isSeenLongAgo: boolean;
 };
 
-/** `last_seen_at` is for the operator and for housekeeping: a precision of one hour is enough. */
 const SEEN_INTERVAL = "interval '1 hour'";
 
 const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
@@ -97,7 +91,6 @@ const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
 
 type Row = StoredDocument & { policy: unknown; rules: HostRule[] };
 
-/** The stored document of a client ID, and the operator's rules for its host, in one statement. */
 export async function findStoredDocument(
   clientId: string,
 ): Promise<{ document: StoredDocument | undefined; hostDecision: HostDecision }> {

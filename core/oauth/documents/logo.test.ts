@@ -40,7 +40,6 @@ function show(bytes: Uint8Array | string, headers: Record<string, string> = { "c
 
 const stored = ({ site }: Visit) => db().oAuthClientDocument.findUniqueOrThrow({ where: { clientId: site.clientId } });
 
-/** Makes the document stale, and the logo due for another fetch. */
 async function laterOn({ site }: Visit): Promise<void> {
   await makeStale(site.clientId);
   await db().oAuthClientDocument.update({ where: { clientId: site.clientId }, data: { logoFetchedAt: new Date(0) } });

@@ -12,7 +12,7 @@ import type { HostDecision } from "./hosts/document-policy.ts";
 import { type FetchedLogo, storeDocument } from "./store-document.ts";
 import { withinFetchLimits } from "./within-fetch-limits.ts";
 
-/** Requests that start a sign-in need a current document; those that continue one need a document that was not withdrawn. */
+/** Requests that start a sign-in need a current document. */
 const STARTING_ROUTES: ReadonlySet<string> = new Set([
   protocolRoutes.authorization,
   protocolRoutes.pushed_authorization_request,
@@ -20,10 +20,8 @@ const STARTING_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Makes sure, before the engine looks for the client, that its stored metadata document is usable (docs/decisions/026). All other endpoints
- * use the stored document. Client IDs that are not URLs are ignored here.
- * @param clientAddress the IP address to which limits apply.
- * @throws ProtocolError, never a redirect: an app that cannot be identified has no redirect URI
+ * Call this function before the engine looks for the client (docs/decisions/026). Never redirects: an app that cannot be
+ * identified has no redirect URI.
  */
 export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {
   if (!clientId || !isDocumentAddress(clientId)) return;
@@ -49,27 +47,23 @@ function toProtocolError({ kind, message, isOwnFault, retryAfterSeconds = 5 }: D
     : new ProtocolError(401, "invalid_client", description);
 }
 
-/** A logo is fetched again after a day; after a failure, after five minutes. */
 const LOGO_FRESH_MS = 24 * 60 * 60 * 1000;
 const LOGO_RETRY_MS = 5 * 60 * 1000;
-/** The time that a site may be down before its app can no longer refresh its tokens. */
+/** How long a site may be down before its app can no longer refresh tokens. */
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
-/** How long a stale document can still start a sign-in while too many others are being fetched (S80). */
+/** For starting a sign-in while too many others are being fetched (S80). */
 export const BUSY_STALE_MAX_SECONDS = 60 * 60;
-/** After a site did not respond, requests that can use the stored document do not wait for the site for this long. */
 export const BACKOFF_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
 const backoffUntil = new Map<string, number>();
-/** Documents that their host withdrew. Their stored copies are never used; otherwise a flood of fetches could bring them back. */
+/** A flood of fetches must not bring back the stored copies of withdrawn documents. */
 const withdrawn = new Set<string>();
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Makes sure that a document is current, for a request that starts a sign-in (docs/decisions/026). Cheap checks come first: a request that
- * fails one of them causes no fetch (S81).
+ * Cheap checks come first, and cause no fetch (S81, docs/decisions/026).
  * @param address of the caller, to which fetch limits apply
- * @throws DocumentError if there is none
  */
 async function requireDocument(clientId: string, address: string | null): Promise<void> {
   const broken = explainDocumentAddress(clientId);
@@ -85,7 +79,7 @@ async function requireDocument(clientId: string, address: string | null): Promis
   }
 }
 
-/** Whether a stale document may be used while it cannot be fetched. Not if it has keys: old ones may have been stolen (S73). */
+/** Old keys may have been stolen, so a stale document with keys does not apply (S73). */
 function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
   const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
   return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;
@@ -94,9 +88,8 @@ function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, max
 const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) ?? 0) > Date.now();
 
 /**
- * Fetches a stale document again, for a request that continues a sign-in. An unknown URL is not fetched, since no such request can be
- * genuine. While the site is down, the stored document applies, except for its keys.
- * @throws DocumentError `refused` if the document is gone or broken, `unreachable` or `busy` if the stored copy may not be used
+ * No request that continues a sign-in can name an unknown URL. While the site is down, the stored document applies, except for
+ * its keys.
  */
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
@@ -118,7 +111,7 @@ function notAllowed(clientId: string, { policy }: HostDecision): DocumentError {
   return new DocumentError("host", `The operator of this service does not allow apps of ${host}.`);
 }
 
-/** Fetches a document once for all simultaneous requests (S79). */
+/** See S79. */
 function fetchAndStore(clientId: string, document: StoredDocument | undefined, address: string | null): Promise<void> {
   let running = fetching.get(clientId);
   if (!running) {
@@ -131,7 +124,7 @@ function fetchAndStore(clientId: string, document: StoredDocument | undefined, a
 }
 
 async function fetchUnlessFresh(clientId: string): Promise<void> {
-  // Read again: an earlier fetch may have finished since the first check.
+  // An earlier fetch may have finished since the first check.
   const { document } = await findStoredDocument(clientId);
   if (document?.isFresh) return;
   try {

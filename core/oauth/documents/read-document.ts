@@ -3,17 +3,12 @@ import { type ClientMetadata, parseClientMetadata } from "../clients/client-meta
 import { OFFLINE_ACCESS } from "../scopes.ts";
 import { DocumentError } from "./document-error.ts";
 
-/** The checked metadata that we use from a client ID metadata document. */
 export type DocumentMetadata = Partial<ClientMetadata> & Pick<ClientMetadata, "client_name" | "redirect_uris">;
 
 /** Everyone can read a document, so it can only contain public means of authentication (S72). */
 const AUTH_METHODS = ["none", "private_key_jwt"];
 const SECRETS = ["client_secret", "client_secret_expires_at"];
 
-/**
- * Reads the metadata in the bytes served at `clientId`.
- * @throws DocumentError `refused` with the field and the rule it breaks
- */
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
   const document = parseJson(bytes);
   // S70: otherwise anyone could copy another app's document and impersonate it.
@@ -51,12 +46,11 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** How many member names a JSON text contains: exactly the strings followed by a colon. */
 function namesIn(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
-/** How many member names are left after parsing. Of two equal names, this parser keeps only the last one; another may keep the first. */
+/** Another parser may keep the first of two equal names. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -67,10 +61,7 @@ function refused(sentence: string): DocumentError {
   return new DocumentError("refused", sentence);
 }
 
-/**
- * Whether a document requests refresh tokens, by `offline_access` among its scopes or by the grant. Agents request only the scopes that the
- * called service named, without `offline_access`; without refresh tokens, their users would have to sign in every few hours.
- */
+/** Agents request only the scopes that the called service named, without `offline_access`. */
 export function wantsRefreshTokens({ scope, grant_types }: Pick<DocumentMetadata, "scope" | "grant_types">): boolean {
   return scope?.split(" ").includes(OFFLINE_ACCESS) || grant_types?.includes("refresh_token") || false;
 }

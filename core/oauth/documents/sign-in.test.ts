@@ -14,7 +14,7 @@ import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visi
 import { startWorld } from "../testing/world.ts";
 import { forgetFetches } from "./within-fetch-limits.ts";
 
-/** Sign-in at a site that is known only by its own document (docs/specification/oauth.md#client-id-metadata-documents). */
+/** See docs/specification/oauth.md#client-id-metadata-documents. */
 const visits: Visit[] = [];
 const world = await startWorld();
 beforeEach(forgetFetches);
@@ -29,7 +29,7 @@ async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
   return made;
 }
 
-// The version that HuggingChat uses; it is installed with next-auth.
+// The version that HuggingChat uses.
 const openidClient5 = (): OpenidClient5 => createRequire(createRequire(import.meta.url).resolve("next-auth"))("openid-client");
 
 type OpenidClient5 = {
@@ -153,7 +153,6 @@ describe("S73 a client with keys must prove that it has them", () => {
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } });
     const { code, verifier } = await authorize(at, asked(at));
     const form = { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: at.site.redirectUri };
-    // A client with keys needs PKCE too.
     const unbound = await ask(at, asked(at, { code_challenge: "", code_challenge_method: "" }));
     expect(unbound.answer).toMatchObject({ error: "invalid_request" });
     const anonymous = await world.post("/oauth/token", { ...form, client_id: at.site.clientId });

@@ -13,12 +13,11 @@ import { hostnameOf } from "./document-address.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
-/** A logo that was just fetched; null if none can be shown; undefined if none was fetched. */
+/** Null if none can be shown. Undefined if none was fetched. */
 export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
 
 /**
- * Stores a fetched document, and notifies all processes if its content is new. If a redirect URI was removed, the Grants whose codes were
- * sent there end (S86): it may have been removed because it led to the wrong place.
+ * A removed redirect URI may have led to the wrong place, so its Grants end (S86).
  * @returns whether anything about the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
@@ -28,7 +27,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
     const kept = await tx.oAuthClientDocument.findUnique({ where: { clientId } });
     const before = kept?.metadata as DocumentMetadata | undefined;
     const metadata = fetched.metadata ?? before;
-    // Deleted by housekeeping since the request sent its etag.
+    // Housekeeping may delete the document after the request sent its etag.
     if (!metadata) return false;
 
     const logoId = await storeLogo(tx, kept?.logoId ?? null, before?.logo_uri, metadata.logo_uri, logo);
@@ -53,7 +52,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
   });
 }
 
-/** Keeps a logo that is identical or cannot be fetched: users must not be asked again because a server is down. */
+/** Users must not be asked again because a server is down. */
 export async function storeLogo(
   tx: Db,
   keptId: string | null,
@@ -71,13 +70,10 @@ export async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-/** Entries per hour and document: its owner can change it any number of times (S144). */
+/** A document's owner can change the document any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/**
- * Whether a change may be recorded. It counts only if the app has users, and is counted before the transaction: a rollback must not undo
- * the count.
- */
+/** A rollback must not undo the count, so the count precedes the transaction. */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));

@@ -82,12 +82,10 @@ describe("S80 fetches are limited", () => {
     while (running.length < CONCURRENCY.unknown) running.push(open(unknown()));
     await expect(withinFetchLimits(unknown(), at)).rejects.toMatchObject({ kind: "busy" });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
-    // A slow host takes no more slots, however many of its documents are known.
     const ofKnown = { ...known("https://slow.example/client"), hostname: "slow.example" };
     while (running.length < CONCURRENCY.unknown + CONCURRENCY.knownOnHost) running.push(open(ofKnown));
     await expect(withinFetchLimits(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
-    // Nor do documents that nobody uses get more slots, whatever their hosts.
     const unused = (hostname?: string) => ({ ...unknown({ hostname }), use: "unused" as const });
     const before = running.length;
     while (running.length < before + CONCURRENCY.unused)

@@ -2,37 +2,27 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
-/**
- * Limits on fetches caused by requests (S80): anyone can send any URL as a client ID, and must not be able to make us flood its host or to
- * use up our capacity. Documents that are already stored have their own limits, and those that users have allowed have their own slots. So
- * a flood of made-up URLs, or of an attacker's documents, can stop only new apps. Each process counts for itself.
- */
+/** Anyone can send any URL as a client ID (S80). A flood must stop only new apps. Each process counts for itself. */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** Fetches per minute of any documents, caused by one IP address. */
+  /** For one IP address, with documents of any kind. */
   ofAddress: 30,
-  /** Fetches caused by all addresses of a /48, which one customer may have: at most half of `ofUnknown`. */
+  /** One customer may have a /48. At most half of `ofUnknown`. */
   ofCustomer: 60,
-  /** Fetches per minute of URLs without a stored document. */
   ofUnknown: 120,
   ofUnknownOnHost: 20,
   ofKnownDocument: 20,
 } as const;
-/** The maximum number of simultaneous fetches. */
 export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, unused: 20, used: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
-/** Whether a document is stored here, and whether a user has allowed its app. */
 type DocumentUse = "unknown" | "unused" | "used";
 type Asked = { clientId: string; hostname: string; use: DocumentUse; address: string | null };
 
 const windows = new Map<string, number[]>();
 const running = new Map<string, number>();
 
-/**
- * Runs one fetch, if the limits allow it.
- * @throws DocumentError `busy` with the seconds to wait
- */
+/** @throws DocumentError `busy` with the seconds to wait */
 export async function withinFetchLimits<T>({ clientId, hostname, use, address }: Asked, fetch: () => Promise<T>): Promise<T> {
   const now = Date.now();
   const [network, customer] = [addressKey(address), addressKey(address, 48)];
@@ -82,7 +72,7 @@ function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean
 function count(key: string, now: number): void {
   const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
   times.push(now);
-  // The most recent ones are last, so that the ones that have been idle longest are dropped first.
+  // The ones that have been idle longest are dropped first.
   windows.delete(key);
   windows.set(key, times);
   for (const [quiet, itsTimes] of windows) {
@@ -96,7 +86,6 @@ function busy(retryAfterSeconds: number, isOwnFault: boolean): DocumentError {
   return new DocumentError("busy", sentence, { retryAfterSeconds, isOwnFault });
 }
 
-/** For tests. */
 export function forgetFetches(): void {
   windows.clear();
 }

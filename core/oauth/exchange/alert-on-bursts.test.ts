@@ -50,7 +50,6 @@ test("S96 the organization's administrators are alerted to twenty refusals in te
 
 test("S96 administrators are alerted to many exchanges if they are unusual, and not for an app that is always busy", async () => {
   const [quiet, busy] = [await boundApp(), await boundApp()];
-  // In the last week, fifty tokens in ten minutes on average.
   const day = new Date(Date.now() - 86_400_000);
   await db().oAuthAppUsage.create({ data: { clientId: busy.app.clientId, day, tokens: 7 * 144 * 50 } });
   for (const at of [quiet, busy]) await at.entries("exchange", BURST_EXCHANGES - 1);

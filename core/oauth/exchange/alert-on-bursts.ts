@@ -3,21 +3,19 @@ import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import { mailAdministrators } from "../apps/mail-administrators.ts";
 
-/** How far back the check looks. */
 const BURST_MINUTES = 10;
-/** The number of refusals for an alert: somebody is trying addresses, or a program is broken. */
+/** Somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
-/** The number of exchanges for an alert, if it is also at least `BURST_TIMES_USUAL` times the app's usual number. */
+/** The number must also be at least `BURST_TIMES_USUAL` times the app's usual number. */
 export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
-/** One alert per app and day: nobody reads alerts that come every minute. */
+/** Nobody reads alerts that come every minute. */
 const QUIET_HOURS = 24;
-/** The maximum number of alerts per round; the next round sends the remaining ones. */
+/** The next round sends the remaining alerts. */
 const APPS_MAX = 50;
 
 type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
 
-/** The usual number is the mean of the last seven days before today. Entries are indexed by time, so a round reads ten minutes. */
 const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "appId", a.name, e.issued, e.refused
   FROM (SELECT org_id, client_id, count(*) FILTER (WHERE type = 'oauth_token.exchange')::int AS issued,
       count(*) FILTER (WHERE type = 'oauth_token.exchange_refused')::int AS refused
@@ -31,11 +29,7 @@ const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "ap
   WHERE (e.refused >= $2 OR (e.issued >= $3 AND e.issued >= s.usual * $4)) AND (t.reset_at IS NULL OR t.reset_at <= now())
   LIMIT $5`;
 
-/**
- * Alerts an organization's administrators to unusually many exchanges by an app (S96), by email and in their audit log. Nothing is blocked:
- * it may be a nightly job.
- * @returns the alerts sent.
- */
+/** S96. Nothing is blocked: it may be a nightly job. */
 export async function alertOnBursts(): Promise<Burst[]> {
   const limits = [BURST_MINUTES, BURST_REFUSALS, BURST_EXCHANGES, BURST_TIMES_USUAL, APPS_MAX];
   const bursts = await db().$queryRawUnsafe<Burst[]>(FIND, ...limits);
@@ -47,7 +41,7 @@ export async function alertOnBursts(): Promise<Burst[]> {
   return sent;
 }
 
-/** If several workers find the same burst, only one of them sends the alert. */
+/** Of several workers that find the same burst, only one sends the alert. */
 async function sendAlert(tx: Db, { orgId, clientId, appId, name, issued, refused }: Burst): Promise<boolean> {
   const taken = await tx.$executeRaw`
     INSERT INTO throttle AS t (key, count, reset_at)

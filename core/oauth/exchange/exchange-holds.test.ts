@@ -18,18 +18,17 @@ import { listTokensOfMember } from "./list-exchanges.ts";
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** Whether userinfo accepts the token. Introspection must agree. */
+/** Introspection must agree with userinfo. */
 async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   const authorization = world.basic(app.clientId, app.secret ?? "");
   const introspection = await world.post("/oauth/introspect", { token }, { authorization });
   const { active } = introspection.status === 200 ? await introspection.json() : { active: false };
   const userinfo = (await world.userinfo(token)).status === 200;
-  // A deleted client cannot introspect; only userinfo decides.
+  // A deleted client cannot introspect.
   if (introspection.status === 200) expect(userinfo).toBe(active);
   return userinfo;
 }
 
-/** What ends the right to exchange and what restores it: the token must stay invalid. */
 const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: Prepared): Promise<unknown> }> = {
   "removing the member": {
     end: ({ orgId, writer }) => removeMember(operatorCommand, orgId, writer.id, noOrigin),

@@ -11,16 +11,13 @@ import type { Payload } from "../artifacts/artifact-store.ts";
 import { requestRows } from "../artifacts/request-rows.ts";
 import type { ActingParty } from "./exchange-token.ts";
 
-/** The current facts on which the decision about an exchange depends. */
 export type Exchange = {
-  /** The organization to which the app is bound; null if unbound. */
   orgId: string | null;
   isPrivileged: boolean;
   hasPlan: boolean;
   isBlockedByOrganization: boolean;
-  /** Configured on the app. */
   scopes: string[];
-  /** Seconds; null for the default. */
+  /** Null for the default. */
   tokenSeconds: number | null;
   /** The user with this address, a member or not. */
   subject: Subject | null;
@@ -34,15 +31,11 @@ export type Subject = {
   website: string | null;
   isEmailVerified: boolean;
   isDisabled: boolean;
-  /** Null for a non-member. */
   role: OrganizationRole | null;
   restrictions: SecurityRestriction[] | null;
 };
 
-/**
- * One statement finds all facts by indexes, so it costs the same for an organization of five members and of a hundred thousand. It serves
- * all requests of one turn of the event loop (batched.ts).
- */
+/** Uses indexes only, so the cost is the same for an organization of any size. */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
     coalesce(${HAS_EXCHANGE_PLAN}, false) AS "hasPlan",
@@ -69,28 +62,24 @@ const find = batched<Asked, Exchange | undefined>(async (asked) => {
 }, AT_ONCE_MAX);
 
 /**
- * Reads all facts about an exchange in one round trip.
- * @param email canonical; undefined if the subject token is not an address; the query runs even then, so that the time is the same (S91)
- * @returns undefined for an app that was deleted or blocked since its client was read.
+ * @param email canonical. Without one the query still runs, so that the time is the same (S91).
+ * @returns undefined for a deleted or blocked app
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
   return find({ clientId, email: email ?? "" });
 }
 
-/** The data about an allowed exchange that is stored with its token. */
 export type DecidedExchange = {
   orgId: string;
   grantId: string;
   act: ActingParty | undefined;
-  /** The data of the exchange's entry in the organization's audit log. */
   data: NonNullable<NewAuditEvent["data"]>;
   from: RequestOrigin;
 };
 
 /**
- * The token's Grant, the token and the entry in the organization's audit log, in one statement, so that none exists without the others
- * (S96). When the right to exchange ends, so does the Grant (artifact-rows.ts, and triggers of the database). Exchanges of one turn of the
- * event loop share the statement and its commit (batched.ts).
+ * One statement, so that no token exists without its audit entry (S96). The Grant ends with the right to exchange
+ * (artifact-rows.ts).
  */
 const SAVE = `WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
@@ -115,10 +104,7 @@ const save = batched<Row, undefined>(async (rows) => {
   return rows.map(() => undefined);
 }, AT_ONCE_MAX);
 
-/**
- * Makes the engine save an exchanged token. Meanwhile the request's rows contain the exchange: the engine adds its acting party to the
- * token (configuration.ts), and the adapter calls `saveExchange` instead of storing the token alone (adapter.ts).
- */
+/** For configuration.ts and adapter.ts, the request's rows contain the exchange meanwhile. */
 export async function saveExchangedToken(token: { save(): Promise<string> }, exchange: DecidedExchange): Promise<string> {
   const rows = requestRows();
   rows.exchange = exchange;
@@ -129,7 +115,7 @@ export async function saveExchangedToken(token: { save(): Promise<string> }, exc
   }
 }
 
-/** @param payload of the access token, as the engine stores it; it is found by `idHash` (S55). */
+/** @param payload as the engine stores it (S55) */
 export async function saveExchange(
   idHash: string,
   { jti: _jti, ...payload }: Payload,
@@ -155,20 +141,15 @@ export async function saveExchange(
   ]);
 }
 
-/** Entries per hour and app: far more than the 20 refusals in ten minutes that alert the administrators. */
+/** Far more than the 20 refusals that alert the administrators. */
 export const REFUSALS_OF_CLIENT = 300;
 
-/**
- * Records a refused exchange in the organization's audit log, like a successful one (S96). Anyone can bind their own app to their own
- * organization and cause any number of refusals, so these are counted, separately from those of apps that may exchange (S144).
- */
+/** Anyone can cause any number of refusals with their own app and organization (S96, S144). */
 export async function recordRefusal(
   event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
   { mayExchange }: { mayExchange: boolean },
 ): Promise<void> {
   const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT };
-  // The operator approved each app that may exchange, so each has a limit of its own: no other app can use it up and so suppress entries,
-  // from which alerts are made (S96).
   const isRecorded = mayExchange
     ? await mayRecord("exchange_refusal", counted)
     : await mayRecord("exchange_refusal_unapproved", { ...counted, ip: event.from.ip });

@@ -208,7 +208,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
       });
       expect(await refuse(code)).toBe(1);
       const [own, ...others] = counters(isPrivileged ? "exchange_refusal" : "exchange_refusal_unapproved");
-      // S96: for an app that may exchange, only its own refusals count, so no other app can use up its limit.
+      // S96: for an app that may exchange, only its own refusals count.
       for (const [key, limit] of isPrivileged ? [own] : [own, ...others]) {
         const { count } = await db().throttle.findUniqueOrThrow({ where: { key } });
         await db().throttle.update({ where: { key }, data: { count: limit } });
@@ -383,7 +383,6 @@ describe("RFC 8693 §4.1 delegation", () => {
       sub: other.writer.id,
       act: { sub: other.reader.id, act: { sub: other.admin.id } },
     });
-    // The chain of acting parties is limited.
     let last = second.body.access_token;
     let depth = 2;
     for (; depth < 9; depth++) {
@@ -459,7 +458,6 @@ test("an exchange takes two statements in an organization of 20,000 members, and
   await exchange(other, other.writer.email);
   const { result, statements } = await countStatements(() => exchange(other, "crowd-12345@example.test", { scope: "profile" }));
   expect([outcomeOf(result), statements]).toEqual(["200", 2]);
-  // The query plan does not scan the members or the users.
   const plan = await db().$queryRawUnsafe<Record<string, string>[]>(
     `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'{x}'").replace("$2", "'{y}'")}`,
   );

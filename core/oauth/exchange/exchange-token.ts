@@ -23,16 +23,12 @@ import {
   unauthorizedClient,
 } from "./read-exchange-request.ts";
 
-/** Makes token exchange a grant type of the engine, which then lists it in its metadata (RFC 8414). */
+/** RFC 8414: the engine then lists the grant type. */
 export function registerTokenExchange(provider: Provider): void {
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, exchangeToken, [...EXCHANGE_PARAMETERS], [...REPEATABLE_PARAMETERS]);
 }
 
-/**
- * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization gets an
- * access token for a member, named by their email address. The engine has already authenticated the client. Without an actor token or a
- * DPoP proof, an exchange takes two database round trips: the first reads all facts for the decision, the second stores all results.
- */
+/** RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange. */
 async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();
   const clientId = ctx.oidc.client?.clientId ?? "";
@@ -58,13 +54,10 @@ async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 const REFUSAL_MS = 25;
-// RFC 5321 §4.5.3.1.3; anything longer is not an address.
+// RFC 5321 §4.5.3.1.3.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/**
- * Records the refusal in the log of the organization to which the app is bound. For an unbound app nothing is recorded, since nobody could
- * read the entry (S96).
- */
+/** Nobody could read an entry about an unbound app (S96). */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -76,7 +69,7 @@ async function recordRefused(
   const event = {
     orgId: exchange.orgId,
     clientId,
-    // Non-members are not named: the organization must not learn that they have an account here.
+    // The organization must not learn that non-members have an account here.
     subjectId: exchange.subject?.role ? exchange.subject.id : null,
     data: {
       subject: (parameters.subject_token ?? "").slice(0, SUBJECT_SHOWN_CHARACTERS).toWellFormed(),
@@ -86,7 +79,7 @@ async function recordRefused(
     },
     from: originOf(ctx),
   };
-  // Only rule 1 (`assertMayExchange`) throws `invalid_client`: the app itself may not exchange, whoever the subject is.
+  // `assertMayExchange` throws `invalid_client`: the app itself may not exchange.
   await recordRefusal(event, { mayExchange: error !== "invalid_client" });
 }
 
@@ -94,11 +87,7 @@ function originOf(ctx: KoaContextWithOIDC): RequestOrigin {
   return { ip: ctx.ip || null, userAgent: ctx.get("user-agent") || null };
 }
 
-/**
- * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange: the client authenticates by HTTP Basic, is bound to an
- * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing, because the client has authenticated.
- * @throws ExchangeRefusal `invalid_client`
- */
+/** Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange (S89, S90). */
 function assertMayExchange(
   ctx: KoaContextWithOIDC,
   exchange: Exchange | undefined,
@@ -121,12 +110,8 @@ function assertMayExchange(
 export const NOT_BOUND = "the app is not bound to an organization, which token exchange requires";
 
 /**
- * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange: the subject is a member of the organization now, and their
- * address is verified (S91).
- *
- * A member who does not meet the organization's requirements is refused too: the token would give no access now, but would begin to as soon
- * as they meet the requirements. The response is the same as for a stranger; the audit log has the reason.
- * @throws ExchangeRefusal `invalid_grant`, the same for every reason.
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member's token would begin to work
+ * later, without a new exchange.
  */
 function requireMember({ subject }: Exchange): Subject {
   if (!subject?.role) throw invalidSubject("not_a_member");
@@ -137,10 +122,9 @@ function requireMember({ subject }: Exchange): Subject {
 }
 
 /**
- * The token's scopes: the requested ones, all of which the app must have, or else all of the app's (S93). They never include
- * `offline_access`: there is no refresh token (S94).
- * @throws ExchangeRefusal `invalid_scope`; `invalid_target` for a token for another resource: the organization's power over its members'
- * tokens ends at our own API (rule 4 of docs/specification/organizations-and-tokens.md#token-exchange; RFC 8693 §2.2.2).
+ * See S93, S94.
+ * @throws ExchangeRefusal `invalid_target` for another resource (rule 4 of
+ * docs/specification/organizations-and-tokens.md#token-exchange, RFC 8693 §2.2.2)
  */
 function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange): string[] {
   if (targets.some((target) => target !== apiAudience())) {
@@ -154,8 +138,8 @@ function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange)
 }
 
 /**
- * The thumbprint of the key to which the token will be bound (RFC 9449 §5), proved with this request; undefined for a plain token.
- * @throws ExchangeRefusal `invalid_dpop_proof` for an invalid proof, and for a missing one if the app requires bound tokens (S113).
+ * RFC 9449 §5. Undefined for a plain token.
+ * @throws ExchangeRefusal also for a missing proof that the app requires (S113)
  */
 async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const refusal = (description: string) => new ExchangeRefusal("invalid_dpop_proof", "invalid_dpop_proof", description);
@@ -172,16 +156,15 @@ async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<str
   }
 }
 
-/** RFC 8693 §4.1: who acts for the subject; nested within, the previous acting party. */
+/** RFC 8693 §4.1: nested within, the previous acting party. */
 export type ActingParty = { sub: string; client_id?: string; act?: ActingParty };
 
-/** The longest chain of acting parties: a longer one is a loop, and every response would contain all of them. */
+/** A longer chain is a loop, and every response would contain all of it. */
 const ACTING_PARTIES_MAX = 5;
 
 /**
- * The party for which the actor token was issued: an access token that this client got for a user, or a personal access token. Another
- * client's token may not be used here, and a bound token requires its key (RFC 9449).
- * @throws ExchangeRefusal `invalid_request`, as RFC 8693 §2.2.2 requires for an actor token that is invalid or not accepted.
+ * A bound token requires its key (RFC 9449).
+ * @throws ExchangeRefusal `invalid_request` (RFC 8693 §2.2.2)
  */
 async function findActingParty(actorToken: string, clientId: string): Promise<ActingParty> {
   const bearer = await findBearer(actorToken, { scheme: "bearer" });

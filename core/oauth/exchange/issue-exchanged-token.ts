@@ -10,7 +10,7 @@ import { type Exchange, type Subject, saveExchangedToken } from "./exchange-stor
 import type { ActingParty } from "./exchange-token.ts";
 import type { ExchangeRequest } from "./read-exchange-request.ts";
 
-/** The successful response of RFC 8693 §2.2.1. There is never a refresh token (S94). */
+/** RFC 8693 §2.2.1. There is never a refresh token (S94). */
 type ExchangeAnswer = {
   access_token: string;
   token_type: string;
@@ -30,12 +30,11 @@ type Decided = {
   from: RequestOrigin;
 };
 
-/** Issues the token, and stores it with its Grant and its entry in the audit log. */
 export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Decided): Promise<ExchangeAnswer> {
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // Seconds. Never more than 30 days, whatever the app's row contains (S97).
+  // In seconds. The app's row may contain more (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();
@@ -68,10 +67,10 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   };
 }
 
-/** Identifies the member for the app (S94). Nobody signed in, so it contains no time or method of authentication, and no `nonce`. */
+/** Nobody signed in, so there is no `auth_time`, `amr` or `nonce` (S94). */
 async function issueIdToken(ctx: KoaContextWithOIDC, member: Subject, scope: string): Promise<string> {
   const token = new ctx.oidc.provider.IdToken(personClaims(member), { ctx });
-  // The scopes decide which claims are released; the engine's types lack this property.
+  // The engine's types lack this property.
   Object.assign(token, { scope });
   return token.issue({ use: "idtoken" });
 }

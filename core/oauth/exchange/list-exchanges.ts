@@ -8,10 +8,8 @@ export type RecentExchange = {
   id: string;
   at: Date;
   isRefused: boolean;
-  /** The email address that was sent. */
   subject: string;
   scopes: string[];
-  /** Why it was refused, as in read-exchange-request.ts. */
   reason: string | null;
   ip: string | null;
 };
@@ -20,7 +18,6 @@ const RECENT_EXCHANGES = 8;
 
 type Data = { subject?: string; scopes?: string[]; reason?: string };
 
-/** The last exchanges of a bound app, from the organization's audit log. @throws ServiceError `not_found` */
 export async function listRecentExchanges(
   actor: Actor,
   { clientId, boundOrgId }: Pick<OAuthApp, "clientId" | "boundOrgId">,
@@ -38,23 +35,20 @@ export async function listRecentExchanges(
   });
 }
 
-/** The access that an organization's app has to one member's account. The member was not asked for consent, and can only see it. */
+/** The member was not asked for consent. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;
   logoId: string | null;
   organization: { name: string; fullName: string };
-  /** The scopes of the last token that the app still has. */
   scopes: string[];
   tokenCount: number;
   lastIssuedAt: Date;
-  /** When the last token expires. */
   endsAt: Date;
 };
 
 const APPS_MAX = 50;
 
-/** The apps that hold exchanged tokens for a user, those with the newest tokens first. An index on organization and user is used. */
 export async function listTokensOfMember(userId: string): Promise<ExchangedAccess[]> {
   return db().$queryRaw<ExchangedAccess[]>`
     SELECT t.client_id AS "clientId", a.name, a.logo_id AS "logoId", json_build_object('name', o.name, 'fullName', o.full_name) AS organization,

@@ -4,7 +4,7 @@ import { env } from "#core/env.ts";
 import { ACCESS_TOKEN_TYPE } from "../grant-types.ts";
 import { plainIdentifier } from "../resources/resource-servers.ts";
 
-/** The parameters of RFC 8693 §2.1, as the engine read them: several values only where the RFC allows several. */
+/** RFC 8693 §2.1. */
 export type ExchangeParameters = {
   subject_token?: string;
   subject_token_type?: string;
@@ -31,27 +31,21 @@ export const REPEATABLE_PARAMETERS: readonly (keyof ExchangeParameters)[] = ["re
 
 export type ExchangeRequest = {
   actorToken: string | undefined;
-  /** The requested scopes; undefined requests all that the app has. */
   scopes: string[] | undefined;
-  /** The requested targets of the token, as named. */
   targets: string[];
 };
 
-/** `urn:<vendor>:token-type:user-email` with this installation's vendor, and with the public hub's. */
 export const userEmailTokenTypes = (): string[] => [
   `urn:${env().VENDOR}:token-type:user-email`,
   "urn:huggingface:token-type:user-email",
 ];
 
-/** The subject token's email address in its canonical form for comparison; undefined if it is not an address (S91). */
+/** See S91. */
 export function subjectAddress({ subject_token = "" }: ExchangeParameters): string | undefined {
   return subject_token.length <= 1_000 ? readEmailAddress(subject_token)?.canonical : undefined;
 }
 
-/**
- * Checks the parameters of an exchange against RFC 8693 §2.1 (S92).
- * @throws ExchangeRefusal `invalid_request`
- */
+/** RFC 8693 §2.1 (S92). */
 export function readExchangeRequest(parameters: ExchangeParameters): ExchangeRequest {
   const types = userEmailTokenTypes();
   const { subject_token, subject_token_type, actor_token, actor_token_type, requested_token_type } = parameters;
@@ -78,7 +72,7 @@ function readTargets({ resource = [], audience = [] }: ExchangeParameters): stri
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
 
-/** Why an exchange was refused, as a code for the organization's audit log: it may be more specific than the response. */
+/** A reason may be more specific than the response. */
 type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"
@@ -95,7 +89,7 @@ type RefusalReason =
   | "invalid_scope"
   | "invalid_dpop_proof";
 
-/** A refused exchange: the RFC 6749 error for the client, and the reason for the organization. */
+/** The RFC 6749 error for the client, and the reason for the organization. */
 export class ExchangeRefusal extends errors.CustomOIDCProviderError {
   readonly reason: RefusalReason;
 
@@ -105,13 +99,13 @@ export class ExchangeRefusal extends errors.CustomOIDCProviderError {
   }
 }
 
-/** A known client that may not exchange (S89, S90). The status is 401, as for every `invalid_client` here. */
+/** The status is 401, as for every `invalid_client` here (S89, S90). */
 export const unauthorizedClient = (reason: RefusalReason, description: string) =>
   new ExchangeRefusal(reason, "invalid_client", description);
 
 export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
   new ExchangeRefusal(reason, "invalid_request", description);
 
-/** One sentence for an unknown, unverified, foreign, disabled or restricted subject: their responses must be equal (S91). */
+/** The same sentence for every reason (S91). */
 export const invalidSubject = (reason: RefusalReason) =>
   new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

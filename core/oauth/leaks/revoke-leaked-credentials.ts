@@ -11,7 +11,7 @@ import { env } from "#core/env.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { readRefreshTokenId } from "../artifacts/refresh-token-id.ts";
 
-/** docs/specification/organizations-and-tokens.md#leaked-tokens */
+/** See docs/specification/organizations-and-tokens.md#leaked-tokens. */
 export const LEAKED_MAX_CREDENTIALS = 1_000;
 export const LEAKED_MAX_CHARACTERS = 200;
 
@@ -19,11 +19,7 @@ const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 /** Longer than the lookup: timing must not reveal whether a token was found. */
 const ANSWER_MS = 400;
 
-/**
- * Revokes tokens that somebody found in a public place. No authentication is needed: anybody who has a token could do worse with it. The
- * lookup takes the same few statements for any number of tokens, and the response says nothing, so that it cannot be used to test tokens.
- * @throws ServiceError `rate_limited`
- */
+/** Anybody who has a token could do worse with it. Neither response nor time may help to test tokens. */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
@@ -47,7 +43,7 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
   );
 }
 
-/** The entry has the finder's IP address but no author, because the finder is not signed in. */
+/** The finder is not signed in, so the entry has no author. */
 async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from: RequestOrigin): Promise<boolean> {
   const { kind, id, userId, clientId, orgId, name } = leaked;
   const event: Parameters<typeof recordAboutSomebody>[1] = {
@@ -58,7 +54,7 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
     data: { kind, tokenId: id, last4, ...(name !== null && { name }) },
     from,
   };
-  // Apps and jobs get tokens without an audit entry, so one account could get and report them without end (S144). An exchange has an entry.
+  // Apps and jobs get tokens without an audit entry, so one account could report tokens without end (S144).
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
@@ -69,29 +65,26 @@ type NamedGrant = { hash: string; grantId: string; exp: number };
 type LeakedCredential = {
   kind: "personal" | "oauth" | "ci" | "client_secret";
   hash: string;
-  /** The id of a personal or CI token, of the Grant of an OAuth token, or of a client secret. */
+  /** For an OAuth token, its Grant's ID. */
   id: string;
-  /** The user for whom it acted, or the owner of its repository or app; null if the owner is an organization. */
   userId: string | null;
   clientId: string | null;
-  /** The organization whose administrators should know. */
   orgId: string | null;
-  /** Its owner's name for it, or the job that it was for. */
+  /** The owner's name for the credential, or the job of a CI token. */
   name: string | null;
 };
 
 /**
- * Ends the credentials found by these hashes: a personal or CI token itself, an OAuth token with all tokens issued under its Grant. An
- * app's secret stays valid, since otherwise any stranger could lock out all its users; the app's managers are told to rotate it.
- * @param named the Grants that refresh tokens name themselves: the row of a used one may be gone
- * @returns the credentials that were live until now; there is one statement for each kind, whatever was reported
+ * A stranger must not lock out an app's users, so an app's secret stays valid.
+ * @param named the Grants in refresh tokens, whose rows may be gone
+ * @returns the credentials that were live until now
  */
 export async function endByHash(tx: Db, hashes: string[], named: readonly NamedGrant[] = []): Promise<LeakedCredential[]> {
   const personal = await tx.$queryRaw<LeakedCredential[]>`
     UPDATE personal_access_token SET revoked_at = now()
      WHERE token_hash = ANY (${hashes}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
     RETURNING 'personal' AS kind, token_hash AS hash, id, user_id AS "userId", NULL AS "clientId", NULL AS "orgId", name`;
-  // A used refresh token still proves that its family has leaked (S47); an expired token proves nothing.
+  // A used refresh token still proves that its family has leaked (S47).
   const live = named.filter(({ exp }) => exp * 1_000 > Date.now());
   const oauth = await tx.$queryRaw<LeakedCredential[]>`
     WITH found AS (
@@ -112,7 +105,7 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
               coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
               (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
               t.description AS name`;
-  // A secret that stays valid could be reported again and again: one email per day is sent.
+  // A secret that stays valid could be reported again and again.
   const secrets = await tx.$queryRaw<LeakedCredential[]>`
     WITH live AS (
       SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",
@@ -128,12 +121,11 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
   return [...personal, ...oauth, ...ci, ...secrets];
 }
 
-/** If an organization has many administrators, the longest-serving ones get the email. */
+/** The longest-serving administrators get the email. */
 const ADMINISTRATORS_MAX = 20;
 
 type Recipient = { userId: string; username: string; email: string };
 
-/** Sends one email to each user who owned some of these tokens, or manages the app or repository that they were for. */
 async function notifyOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise<void> {
   if (leaked.length === 0) return;
   const [recipients, apps] = [await recipientsOf(tx, leaked), await appNames(tx, leaked)];
@@ -165,10 +157,7 @@ function leakEmail({ username }: Recipient, lines: readonly string[]): EmailCont
   ]);
 }
 
-/**
- * The recipients for each credential: its user, and the administrators of its organization (`orgId`). These also get the email about a
- * secret of another owner's app that is bound to the organization, because only they can rotate it.
- */
+/** Only administrators can rotate the secret of an app that is bound to their organization. */
 async function recipientsOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Recipient[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);
   const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];

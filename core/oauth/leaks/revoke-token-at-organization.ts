@@ -10,7 +10,6 @@ import { notFound } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { readRefreshTokenId } from "../artifacts/refresh-token-id.ts";
 
-/** A token itself, or its ID in the audit log. */
 type TokenReference = { token: string } | { tokenId: string };
 
 type Found = {
@@ -21,10 +20,8 @@ type Found = {
 };
 
 /**
- * Revokes a member's token for one organization (docs/specification/organizations-and-tokens.md#leaked-tokens). A token that belongs to the
- * organization alone (exchanged, or a CI job's for one of its repositories) is revoked. Any other stays valid elsewhere, but can no longer
- * access this organization (restriction `token-revoked`).
- * @throws ServiceError `not_found`, even for a token that belongs to no member; `forbidden`, `insufficient_scope`
+ * See docs/specification/organizations-and-tokens.md#leaked-tokens.
+ * @throws ServiceError `not_found`, even for a token that belongs to no member
  */
 export async function revokeTokenAtOrganization(
   actor: Actor,
@@ -48,7 +45,7 @@ export async function revokeTokenAtOrganization(
     }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     const by = { actorId: actorId(actor), orgId, subjectId: userId, clientId: null };
-    // Members' apps get tokens without an audit entry, so tokens could be created and blocked without end (S144).
+    // Tokens could be created and blocked without end (S144).
     const isRecorded = await recordAboutSomebody(tx, { type: "organization.revoke_token", ...by, data, from });
     if (userId && isRecorded) await notifyOwner(tx, userId, orgId, found);
   });
@@ -61,10 +58,6 @@ async function blockToken(
   return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/**
- * Finds a token that was not revoked, either a member's or a CI job's. The token, or a webhook or schedule that was created with it, can
- * access the organization.
- */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
   // The row of a used refresh token may be gone.

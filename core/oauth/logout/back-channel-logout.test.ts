@@ -45,7 +45,6 @@ const siteToken = ({ browser }: Pick<Prepared, "browser">) =>
   new RegExp(`${siteSessionCookie().name}=([^;]+)`).exec(browser.cookieHeader("/"))?.[1] ?? "";
 const notices = () => db().oAuthLogoutNotice.findMany({ orderBy: { createdAt: "asc" } });
 const BLOCKED = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-/** How many of a user's engine sessions contain an app. */
 const appsInSessions = async ({ person }: Pick<Prepared, "person">) =>
   (
     await pool().query(
@@ -55,7 +54,6 @@ const appsInSessions = async ({ person }: Pick<Prepared, "person">) =>
   ).rowCount;
 const becomeDue = () => pool().query("update oauth_logout_notice set due_at = now() - interval '1 second'");
 
-/** A user who is signed in to an app that is notified of logouts. */
 async function signedIn(statuses?: number[]) {
   const receiver = await startReceiver(world.origin, statuses);
   const at = await signIn(world, { backchannelLogoutUri: receiver.uri });
@@ -344,7 +342,7 @@ describe("S109 an app that cannot be notified", () => {
 });
 
 describe("S109 an app that answers slowly", () => {
-  /** The slots of one worker. Shared tables keep one of them free. */
+  /** Of one worker. Shared tables keep one of them free. */
   const SLOTS = 32;
 
   test.each(["one app of many users", "one user of many apps"])(
@@ -369,7 +367,6 @@ describe("S109 an app that answers slowly", () => {
       const delivering = Promise.all(rows.map((row) => deliverLogoutNotice(row, claimId)));
       await expect.poll(() => other.receiver.told).toHaveLength(1);
       await expect.poll(() => slow.waiting).toHaveLength(SENT_OF_APP_MAX);
-      // The remaining notices are not even claimed.
       const free = SLOTS - SENT_OF_APP_MAX;
       expect((await claimRows(logoutNoticeTable, free)).rows).toEqual([]);
       expect(await db().oAuthLogoutNotice.count({ where: { sentAt: null, claimId: null, attempts: 0 } })).toBe(3);

@@ -9,18 +9,17 @@ import { issueLogoutToken } from "../provider-internals.ts";
 import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
-/** Seconds before each retry: a logout notice is useful only within an hour. */
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
-/** No retry begins later than this, even after few attempts: a notice may have waited for its turn. */
+/** A notice may have waited for its turn, so no retry begins later. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
-/** The maximum size of the app's response, of which only the status is used. */
+/** Only the status of the response is used. */
 const MAX_BODY_BYTES = 1024;
 
 /** `isFinal`: another attempt would have the same result. */
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
-/** Notifies one client of a logout and records the outcome (S109). Delivery is at least once: a second notice does no harm. */
+/** Delivers at least once (S109). A second notice does no harm. */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
   const outcome = await postNotice(notice);
   if (outcome.isDelivered) return recordDelivered(notice, claimId);
@@ -36,7 +35,6 @@ export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: s
   }
 }
 
-/** Undefined if the next attempt would be too late. */
 function secondsToRetry({ attempts, created_at }: QueuedLogoutNotice): number | undefined {
   const ageSeconds = (Date.now() - created_at.getTime()) / 1000;
   const seconds = RETRY_SECONDS[attempts - 1];
@@ -66,7 +64,7 @@ async function postNotice(notice: QueuedLogoutNotice): Promise<Outcome> {
   return { isDelivered: false, reason: `the app responded with status ${status}`, isFinal: !isTemporary(status) };
 }
 
-/** A busy or broken server may accept it later; a refusal or a redirect is final (Back-Channel Logout §2.8). */
+/** A refusal or a redirect is final (Back-Channel Logout §2.8). */
 const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429;
 
 async function recordDelivered({ id }: QueuedLogoutNotice, claimId: string): Promise<void> {
@@ -86,7 +84,7 @@ async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, reason: 
   );
 }
 
-/** Records that the app was not notified, for its owner: the app still considers the user signed in (S109). */
+/** The owner should know that the app still considers the user signed in (S109). */
 async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.oAuthLogoutNotice.updateMany({

@@ -16,7 +16,6 @@ const signInWithLogout = () => signIn(world, { isRefreshAllowed: true, postLogou
 
 const logoutUrl = (parameters: Record<string, string>) => `${LOGOUT}?${new URLSearchParams(parameters)}`;
 
-/** The question on the page, and the user's answer. */
 async function ask(browser: Browser, parameters: Record<string, string>) {
   const page = await browser.fetch(logoutUrl(parameters));
   const html = await page.text();

@@ -7,17 +7,16 @@ import { ProtocolError } from "../protocol-request.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 
-/** What RP-initiated logout does besides ending the engine's own session (docs/decisions/020). */
+/** See docs/decisions/020. */
 
-/** The maximum size of `state`, which returns to the app in a URL. The engine keeps it in the session until the user answers (S143). */
+/** The engine keeps `state` in the session until the user answers (S143). */
 export const STATE_MAX_BYTES = 2048;
 
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
 
 /**
- * A user may be signed in on our pages and unknown to the engine, because they have not used an app in this browser yet. The engine would
- * sign them out without a question, for any site that sends them here (S108). If nobody is signed in, there is nothing to ask or store, and
- * the browser is redirected at once: the engine would send a form that posts itself, and store a session for it (S143).
+ * For any site, the engine would sign out a user whom the engine does not know (S108). Without a signed-in user, the engine would
+ * store an empty session (S143).
  */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
@@ -34,14 +33,13 @@ export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promi
   ctx.redirect(returnAddress(question));
 }
 
-/** The app's registered URI, which the engine has checked, with the `state` that the app sent; or our own last page. */
 function returnAddress({ postLogoutRedirectUri, state }: Question): string {
   const url = new URL(postLogoutRedirectUri ?? `${env().ORIGIN}${protocolRoutes.end_session}/success`);
   if (postLogoutRedirectUri && state !== undefined) url.searchParams.set("state", state);
   return url.href;
 }
 
-/** RP-initiated logout ends the site session too: there is one signed-in state, not two (S34). */
+/** There is one signed-in state, not two (S34). */
 export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isConfirmation = ctx.path === `${protocolRoutes.end_session}/confirm`;
   const { name, options } = siteSessionCookie();
@@ -52,18 +50,17 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
   ctx.cookies.set(name, null, { ...options, signed: false, maxAge: undefined });
 }
 
-/** The engine marks a session that a logout has ended; its types lack the property. */
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
 
-/** The engine's form, for the case that the engine would not ask. */
+/** For the case that the engine would not ask. */
 function logoutForm(secret: string): string {
   const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
   return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;
 }
 
 /**
- * Always asks before signing out, so that no site can sign users out silently (S108).
- * @param form the engine's form with its cross-site protection; its ID is `op.logoutForm`.
+ * No site may sign users out silently (S108).
+ * @param form the engine's form, whose ID is `op.logoutForm`
  */
 export function renderLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const brand = escapeHtml(env().BRAND_NAME);

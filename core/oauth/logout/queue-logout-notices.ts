@@ -3,16 +3,14 @@ import { newOrderedId } from "#core/ids.ts";
 import { log } from "#core/log.ts";
 import type { LeasedTable } from "#core/postgres/leased-table.ts";
 
-/** NOTIFY channel: site sessions have ended. A database trigger notifies it (prisma/migrations, site_session_end). */
+/** A database trigger notifies this channel (prisma/migrations, site_session_end). */
 export const SITE_SESSION_END_CHANNEL = "site_session_end";
 
-/** Site sessions per transaction. */
 const BATCH = 100;
 
 /**
- * For each site session that has ended, removes the authorizations from the engine's session and queues logout notices to those apps. All
- * is in one transaction, so that another worker can take over from one that dies.
- * @returns whether there may be more.
+ * If a worker dies, another one can take over.
+ * @returns whether there may be more
  */
 export async function endEngineSessions(): Promise<boolean> {
   return db().$transaction(async (tx) => {
@@ -22,8 +20,7 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
-    // The row no longer signs anybody in (site-session.ts). It still shows whose interactions are open in the browser, so that another user
-    // who signs in there gets an error about the other account, and not about an expired interaction (S25, S34). Housekeeping deletes it.
+    // The row still shows whose interactions are open in the browser (S25, S34).
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -36,7 +33,6 @@ export async function endEngineSessions(): Promise<boolean> {
   });
 }
 
-/** @property authorizations client ID → what the engine stores for that client in the session. */
 type EndedSession = { userId: string; authorizations: Record<string, { sid?: string }> | null };
 
 function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] {
@@ -48,7 +44,6 @@ function withoutDuplicates(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }
 
-/** The notices, only for clients with a back-channel logout URI. */
 async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
   const clientIds = [...new Set(notices.map(({ clientId }) => clientId))];
   const rows = await tx.$queryRaw<{ id: string }[]>`
@@ -61,7 +56,7 @@ async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLog
 
 type NewLogoutNotice = { clientId: string; userId: string; sid: string | null };
 
-/** Queues logout notices in the transaction that ends the session; the worker sends them (S109). */
+/** Call this function in the transaction that ends the session (S109). */
 export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Promise<void> {
   if (notices.length === 0) return;
   await db.oAuthLogoutNotice.createMany({ data: notices.map((notice) => ({ id: newOrderedId(), ...notice })) });
@@ -69,9 +64,7 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
   await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`; // at commit
 }
 
-/**
- * The maximum number of open notices of one user: nobody has that many apps. Users who sign in and out all day lose their own oldest ones.
- */
+/** Users who sign in and out all day lose their own oldest ones. */
 export const OPEN_OF_USER_MAX = 1_000;
 
 async function dropOldest(db: Db, userIds: string[]): Promise<void> {
@@ -85,10 +78,10 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
   if (dropped > 0) log().warn({ userIds, dropped }, "users had too many logout notices; the oldest were dropped");
 }
 
-/** How many notices all workers together send to one app at the same time. */
+/** By all workers together. */
 export const SENT_OF_APP_MAX = 8;
 
-/** Anybody can sign in to and out of a slow app all day. So users take turns, and none holds more than a quarter of the slots. */
+/** Anybody can sign in to and out of a slow app all day, so users take turns. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",
@@ -101,17 +94,14 @@ export const logoutNoticeTable: LeasedTable = {
   },
 };
 
-/** NOTIFY channel: a logout notice was queued. */
 export const LOGOUT_NOTICE_CHANNEL = "oauth_logout_notice";
 
-/** A claimed logout notice, as stored. */
 export type QueuedLogoutNotice = {
   id: string;
   client_id: string;
   user_id: string;
-  /** The `sid` of the session at this client, as in its ID tokens. */
+  /** As in the ID tokens of the session at this client. */
   sid: string | null;
   created_at: Date;
-  /** The number of attempts, with the current one. */
   attempts: number;
 };

@@ -12,15 +12,12 @@ import { escapeHtml, htmlPage } from "./layout.ts";
 type Problem = {
   error: string;
   description?: string | undefined;
-  /** Facts that the page also shows: the app, and the URIs. */
   facts?: readonly (readonly [term: string, value: string])[];
-  /** The path of the app's settings, for users who may open them. */
   settings?: string | undefined;
-  /** Whether the request was to sign the user out. */
   isSignOut?: boolean;
 };
 
-/** The service's own errors; all other errors are in the app's request. */
+/** All other errors are in the app's request. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {
@@ -72,7 +69,7 @@ const signOut = {
 
 const RECEIVED_MAX_CHARACTERS = 2000;
 
-/** The caller sets the status; the page never links to a URL from the request (S20). */
+/** S20. The caller sets the status. */
 export function errorPage({ error, description, facts = [], settings, isSignOut = false }: Problem): string {
   const { title, text } = ownErrors.get(error) ?? (isSignOut ? signOut : (sentences.get(error) ?? otherwise));
   const detail = [error, description].filter(Boolean).join(": ");
@@ -107,15 +104,11 @@ export async function renderErrorPage(
   });
 }
 
-/** The rule that the URI breaks; undefined if it is valid but not registered. */
 function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
-/**
- * The app's name and the URI that was sent. Users who manage the app also see the registered URIs, and get a link to its settings; a
- * document's URIs are public.
- */
+/** Only users who manage the app see the registered URIs. A document's URIs are public. */
 async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, "facts" | "settings">> {
   const { client, params } = ctx.oidc;
   if (!client) return {};
@@ -131,7 +124,6 @@ async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, 
   };
 }
 
-/** The path of the app's settings, if the user may open them. */
 async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const session = await siteSessionOf(ctx).catch(() => undefined);
   const app = session && (await db().oAuthApp.findUnique({ where: { clientId } }));
@@ -141,10 +133,7 @@ async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<st
   return `${owner ? `/organizations/${owner.name}` : ""}/settings/applications/${app.id}`;
 }
 
-/**
- * Replaces everything but printable ASCII: invisible characters, and those that change the direction of text, would hide the difference
- * that the owner is looking for.
- */
+/** Invisible characters would hide the difference that the owner is looking for. */
 function legible(text: string): string {
   return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

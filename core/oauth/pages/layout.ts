@@ -36,11 +36,7 @@ main>:last-child{margin-bottom:0}
 :focus-visible{outline:2px solid var(--brand);outline-offset:2px}
 @media (max-width:22rem){form{grid-template-columns:1fr}form .primary{order:-1}}`;
 
-/**
- * The browser policy of all our pages (S23): no framing, no referrer, no caching, and no content from elsewhere. `script-src` is empty; the
- * engine adds the hash of its only script, which submits a form automatically (`response_mode=form_post`). There is no `form-action`, since
- * that form is sent to the app.
- */
+/** S23. The engine adds the hash of its script, which submits a form to the app (`response_mode=form_post`). */
 export const pageHeaders = {
   "Content-Security-Policy": `default-src 'none'; script-src; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; frame-ancestors 'none'`,
   "X-Frame-Options": "DENY",
@@ -54,9 +50,7 @@ const MARK =
   '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="14.25" cy="6" r="3.5"/><path d="M14.25 9.5v8a4 4 0 0 1-8 0v-2.25l-1.75 1.75"/><path d="M14.25 13.25h3.5"/></svg>';
 
 /**
- * The few pages that do not come from Next: the engine's own (an error that must not redirect, the question at sign-out), and the
- * replacement for a page that failed. They are plain HTML without script, so that they work when nothing else does, and are styled like
- * app/globals.css.
+ * Without script, so that these pages work when nothing else does.
  * @param body trusted HTML: all text from outside must be escaped with `escapeHtml`
  */
 export function htmlPage(title: string, body: string): string {

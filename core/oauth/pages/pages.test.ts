@@ -7,7 +7,7 @@ import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { errorPage } from "./error-page.ts";
 
-/** The pages of the protocol endpoints: what they tell the browser, and what they never contain (S20, S23, S24). */
+/** See S20, S23, S24. */
 const world = await startWorld();
 const at = await prepare(world, { isConfidential: true });
 afterAll(() => world.stop());
@@ -15,7 +15,7 @@ afterAll(() => world.stop());
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
 const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** Every page: from the engine's error handler, from our own handler before the engine, and from the engine itself. */
+/** From the engine's error handler, from our own handler, and from the engine itself. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],

@@ -10,13 +10,10 @@ import { quoted, type UnprovenIdToken } from "./id-token.ts";
 
 /** Many jobs may share one address: those of a provider's runners, or of an office. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** A refusal takes a multiple of this, more than all checks without outbound requests, so that timing does not reveal the failed check. */
+/** A refusal takes a multiple of this, so that timing does not reveal the failed check. */
 const REFUSAL_MS = 150;
 
-/**
- * The exchange of a CI job's ID token for an access token (docs/specification/organizations-and-tokens.md#trusted-publishers, S98–S100):
- * without a client, for one resource, for one hour, without a refresh token.
- */
+/** docs/specification/organizations-and-tokens.md#trusted-publishers, S98–S100. */
 export async function answerCiExchange(
   req: IncomingMessage,
   res: ServerResponse,
@@ -50,7 +47,7 @@ export async function answerCiExchange(
   res.end(JSON.stringify(body));
 }
 
-/** RFC 6749 has no code for a rate limit: all protocol endpoints use this one (failure-throttle.ts). */
+/** RFC 6749 has no code for a rate limit (failure-throttle.ts). */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -60,7 +57,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The claims with which providers identify their jobs, and which users compare with the publisher's settings. */
+/** Users compare these with the publisher's settings. */
 const IDENTIFYING_CLAIMS = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
   ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
@@ -68,24 +65,18 @@ const IDENTIFYING_CLAIMS = [
 ];
 const SHOWN_CLAIMS_MAX = 8;
 
-/**
- * The response is the same whether the resource does not exist, does not trust the issuer, or belongs to a disabled account (S136). It
- * contains only claims of the token itself, which the job's author needs to compare with the settings.
- */
+/** The same response for every reason (S136). */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
   const shown = IDENTIFYING_CLAIMS.filter((name) => Object.hasOwn(claims, name)).slice(0, SHOWN_CLAIMS_MAX);
   const words = [`iss ${quoted(issuer)}`, ...shown.map((name) => `${name} ${quoted(claims[name])}`)];
   return `no trusted publisher of this resource matches the token, which says: ${words.join(", ")}`;
 }
 
-/**
- * Whether a token request is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers): it has an ID token from its
- * own issuer and no other authentication. A request that names or authenticates a client is treated as that client's.
- */
+/** See docs/specification/organizations-and-tokens.md#trusted-publishers. */
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
-    // A request with a resource but without the type counts too: the error should name the type, and not ask for a client.
+    // For a missing type, the error should name the type, and not ask for a client.
     (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
     headers.authorization === undefined &&
     !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))
@@ -93,11 +84,8 @@ export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form
 }
 
 export type CiRequest = {
-  /** A JWT, as received. */
   subjectToken: string;
-  /** The requested resource, as received. */
   resource: string;
-  /** The repository or user that it names. */
   target: { repo: { type: RepoType; owner: string; name: string } } | { username: string };
 };
 
@@ -106,10 +94,7 @@ const RESOURCE_MAX_CHARACTERS = 300;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const SCOPE = "gated-repos";
 
-/**
- * Reads the parameters of a CI job's exchange (RFC 8693 §2.1, docs/specification/organizations-and-tokens.md#trusted-publishers).
- * @throws ProtocolError `invalid_request`, `invalid_scope`
- */
+/** RFC 8693 §2.1, docs/specification/organizations-and-tokens.md#trusted-publishers. */
 function readCiRequest(form: URLSearchParams): CiRequest {
   const one = (name: string): string => {
     const values = form.getAll(name);
@@ -140,7 +125,7 @@ function readResource(resource: string): CiRequest["target"] {
   if (resource.length > RESOURCE_MAX_CHARACTERS) throw invalid("resource is too long");
   const parts = resource.split("/");
   const [first = "", second = "", third = ""] = parts;
-  // docs/specification/repositories-and-git.md#what-is-not-offered
+  // See docs/specification/repositories-and-git.md#what-is-not-offered.
   if (parts.length > 1 && (first === "kernels" || first === "buckets")) throw invalid(`${first} do not exist here: ${shape}`);
   if (parts.some((part) => !/^[\w.-]+$/.test(part))) throw invalid(`resource is invalid: ${shape}`);
   const type = repoTypeOfSegment(first);

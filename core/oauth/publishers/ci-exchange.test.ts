@@ -22,7 +22,6 @@ describe("the exchange of a CI job's ID token", () => {
   let world: World;
   let ci: CiIssuer;
   let ada: TestPerson;
-  /** Private, in an organization. */
   let repo: { id: string; name: string };
   let org: { id: string; name: string };
   let publisherId: string;
@@ -101,7 +100,6 @@ describe("the exchange of a CI job's ID token", () => {
     const { createdAt, expiresAt } = await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
     const seconds = (expiresAt.getTime() - createdAt.getTime()) / 1000;
     expect(seconds).toBeGreaterThan(59 * 60);
-    // Process and database have their own clocks, here on one machine.
     expect(seconds).toBeLessThanOrEqual(60 * 60 + 1);
     expect(JSON.stringify(await db().ciToken.findMany())).not.toContain(token.slice(7));
     const [used] = await db().trustedPublisher.findMany({ where: { id: publisherId } });
@@ -320,7 +318,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, project_id: "7\0" }), { resource: quay.name })).error).toBe(
       "invalid_grant",
     );
-    // No issuer makes such a token: it can be parsed, but not serialized again.
+    // Such a token can be parsed, but not serialized again.
     const now = Math.floor(Date.now() / 1000);
     const deep = `{"iss":"x","aud":"${world.origin}","iat":${now},"exp":${now + 60},"sub":${"[".repeat(5_500)}${"]".repeat(5_500)}}`;
     const unsigned = `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.${Buffer.from(deep).toString("base64url")}.x`;
@@ -345,7 +343,6 @@ describe("the exchange of a CI job's ID token", () => {
     const old = await rotating.sign(claims);
     await rotating.rotate("ES256");
     const fresh = [await rotating.sign(claims), await rotating.sign(claims)] as const;
-    // The keys were fetched a moment ago: a flood of tokens with made-up keys causes no more fetches.
     expect(await ask(fresh[0])).toBe(400);
     expect(keysAsked()).toBe(1);
     const now = Date.now();
@@ -407,7 +404,6 @@ describe("the exchange of a CI job's ID token", () => {
     }
     bad.answerWith("keys", () => undefined);
     clock += 6_000;
-    // The exchange ends although no response arrives.
     expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
     bad.heal();
     expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
@@ -444,7 +440,6 @@ describe("the exchange of a CI job's ID token", () => {
       await db().throttle.update({ where: { key }, data: { count } });
     }
     expect(await refuse()).toBe(1);
-    // For a token that the issuer signed, the publisher's row still shows the reason.
     const other = await privateRepo("told");
     const id = await trust({ repoId: other.id });
     await exchange(await ci.sign({ ...claims, ref: "refs/heads/first" }), { resource: other.name });
@@ -489,7 +484,6 @@ describe("the exchange of a CI job's ID token", () => {
     };
     await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 1);
     expect(await statuses()).toEqual([200, 429]);
-    // A publisher at its own limit uses up nothing of the other publisher's.
     await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 2);
     await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), HOURLY_EXCHANGES_OF_PUBLISHER.limit);
     expect(await statuses()).toEqual([429, 200]);

@@ -14,13 +14,11 @@ import { decodeIdToken, flawOf, quoted, tokenEndsAt, type UnprovenIdToken, verif
 import { type IssuedCiToken, issueCiToken } from "./issue-ci-token.ts";
 import { auditedAs, findResource, type Resource } from "./resource.ts";
 
-/** Why a token was not exchanged. */
 type Refusal = {
-  /** The sentence for the sender of the token; undefined if it would reveal which issuers are trusted or which resources exist (S136). */
+  /** Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
   flaw?: string;
-  /** The reason, for the audit log of the resource's managers. */
   reason: string;
-  /** For each publisher whose issuer signed the token or could not be reached, the reason that is shown beside it. */
+  /** Publishers whose issuer signed the token or could not be reached. */
   of: readonly RefusedPublisher[];
 };
 
@@ -28,12 +26,7 @@ type RefusedPublisher = { id: string; reason: string };
 
 type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
 
-/**
- * Exchanges a CI job's ID token (S98–S100), in this order: the resource, its publishers with this issuer, the signature (if anybody here
- * trusts the issuer), every claim, the recorded IDs, first use, the new token. If the resource exists, its managers can see why an exchange
- * failed.
- * @throws ProtocolError `invalid_request` if it is not a JWT; ServiceError `rate_limited`
- */
+/** The managers of the resource can see why an exchange failed (S98–S100). */
 export async function exchangeIdToken(
   { subjectToken, target }: CiRequest,
   from: RequestOrigin,
@@ -62,14 +55,11 @@ export async function exchangeIdToken(
   }
 }
 
-/** More than a matrix of jobs needs. Only trusted tokens count, so that nobody else can use up the limit. */
+/** Only trusted tokens count, so that nobody else can use up the limit. */
 const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
-/**
- * Each exchange writes an entry to the audit log, and a user who trusts their own issuer can have any number of ID tokens. So all
- * publishers that one user added share the limit of that user's own tokens (S144).
- */
+/** A user may control an issuer, so all publishers share the limit of the user's own tokens (S144). */
 export const HOURLY_EXCHANGES_OF_USER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
-/** A third of that for one publisher, so that jobs controlled by somebody else cannot lock out the same user's other publishers. */
+/** Jobs controlled by somebody else must not lock out the user's other publishers. */
 export const HOURLY_EXCHANGES_OF_PUBLISHER = { ...HOURLY_EXCHANGES_OF_USER, limit: HOURLY_EXCHANGES_OF_USER.limit / 3 };
 
 const USED = "the token was already used; request a new one, because each can be exchanged only once";
@@ -80,7 +70,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // The keys are fetched even if the resource does not trust the issuer or does not exist: the time must not reveal that (S136).
+  // The time must not reveal whether the resource exists (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
@@ -92,7 +82,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   return { reason: of.map(({ reason }) => reason).join("; "), of };
 }
 
-/** The first difference between a publisher and a token, in the configured claims and then in the recorded ones. */
+/** In the configured claims, then in the recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
@@ -122,18 +112,18 @@ const isTrustedBySomebody = async (issuer: string): Promise<boolean> =>
 
 const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer.isWellFormed();
 
-/** S99: identified by the token's `jti` or, without one, by the token itself. */
+/** S99: by `jti` or, without one, by the token itself. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
-  // Only the signed part is hashed: the signature can be encoded in several ways.
+  // The signature can be encoded in several ways.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
   return isFirstUse(`ci:${issuer}`, id, tokenEndsAt(token));
 }
 
-/** Audit entries per hour and resource: anybody can cause any number of refusals, and must not be able to fill the log. */
+/** Anybody can cause any number of refusals, and must not be able to fill the log. */
 const REFUSALS_OF_RESOURCE = 60;
 
-/** Records for the resource's managers that a token was refused, and why (S99, S116, S144). */
+/** See S99, S116, S144. */
 async function noteRefusal(
   resource: Resource,
   { issuer, claims }: UnprovenIdToken,
@@ -144,7 +134,7 @@ async function noteRefusal(
   const isProven = of.length > 0;
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
-  // Stored even beyond the limit: the reason explains a failed job to the user who added the publisher, and adds no row.
+  // Even beyond the limit: the reason explains a failed job, and adds no row.
   for (const { id: publisherId, reason: own } of of) {
     const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
     await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });
@@ -157,5 +147,4 @@ async function noteRefusal(
   await recordAuditEvent(db(), { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
 }
 
-/** Text from a token, in a form that Postgres can store. */
 const storable = (text: string): string => text.replaceAll("\0", "").toWellFormed().slice(0, 1_000);

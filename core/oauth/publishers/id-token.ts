@@ -3,12 +3,10 @@ import { IssuerUnusable, issuerKeys } from "#core/accounts/publishers/issuer-key
 import { env } from "#core/env.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** A job's decoded ID token; nothing in it has been verified yet. */
+/** Nothing of the token has been verified yet. */
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
-/**
- * Only algorithms with a key pair: `none` proves nothing, and with HS256 anybody could sign with the published key (S98, RFC 8725 §3.1).
- */
+/** `none` proves nothing, and with HS256 anybody could sign with the published key (S98, RFC 8725 §3.1). */
 const ID_TOKEN_ALGS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -18,14 +16,13 @@ const SKEW_SECONDS = 60;
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * The time from which a token is refused, in Unix seconds. Its age is limited too, since its issuer may write any number into `exp`.
+ * Unix seconds. An issuer may write any number into `exp`.
  * @param token without a flaw (`flawOf`)
  */
 export function tokenEndsAt({ claims }: UnprovenIdToken): number {
   return Math.min(Number(claims.exp), Number(claims.iat) + AGE_MAX_SECONDS) + SKEW_SECONDS;
 }
 
-/** @throws ProtocolError `invalid_request` if the text is not a JWT */
 export function decodeIdToken(text: string): UnprovenIdToken {
   try {
     const claims = decodeJwt(text);
@@ -37,8 +34,7 @@ export function decodeIdToken(text: string): UnprovenIdToken {
 }
 
 /**
- * A reason to refuse a token of any issuer; undefined if there is none. It depends only on the token and our origin, so its sender may read
- * it (S98).
+ * The sender may read the reason, which depends only on the token and our origin (S98).
  * @param now Unix seconds
  */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {
@@ -57,7 +53,7 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   return undefined;
 }
 
-/** The only accepted audience is our origin: if a token has several audiences, each of them could use it at the others. */
+/** If a token has several audiences, each audience could use the token at the others. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);
@@ -72,7 +68,7 @@ export function quoted(value: unknown): string {
   return text.length > QUOTED_MAX_CHARACTERS ? `${text.slice(0, QUOTED_MAX_CHARACTERS)}...` : text;
 }
 
-/** Serializes a claim, which may be anything: arrays that are nested thousands deep can be parsed, but not serialized again. */
+/** Arrays that are nested thousands deep can be parsed, but not serialized again. */
 function spelled(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "nothing";
@@ -84,8 +80,8 @@ function spelled(value: unknown): string {
 type Verified = { claims: JWTPayload } | { unproven: string; isIssuerDown?: true };
 
 /**
- * Verifies a token's signature with the keys that its issuer publishes (S98). Only for issuers that somebody here trusts.
- * @returns its claims, or the reason as a clause for users who trust the issuer
+ * Only for trusted issuers (S98).
+ * @returns the claims, or the reason as a clause for users who trust the issuer
  */
 export async function verifyIdToken({ text, issuer }: UnprovenIdToken & { issuer: string }): Promise<Verified> {
   try {

@@ -12,15 +12,14 @@ import { env } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { auditedAs, type Resource } from "./resource.ts";
 
-/** S99, docs/specification/organizations-and-tokens.md#trusted-publishers. */
+/** See S99, docs/specification/organizations-and-tokens.md#trusted-publishers. */
 const CI_TOKEN_SECONDS = 3600;
 
 export type IssuedCiToken = { token: string; expiresInSeconds: number };
 
 /**
- * Creates a job's token, of which only the hash is stored. A publisher's first job records the IDs that its provider never reassigns
- * (S100). The publisher's row is locked, so that only one of two simultaneous first jobs, of different repositories, is accepted.
- * @returns undefined if the publisher was removed, or used by another repository's job, since the caller read it
+ * The first job records IDs that the provider never reassigns (S100), so first jobs are serialized.
+ * @returns undefined if the publisher was removed or used by another repository meanwhile
  */
 export async function issueCiToken(
   resource: Resource,
@@ -74,7 +73,6 @@ function immutableIds({ preset }: TrustedPublisher, claims: JWTPayload): Claims 
 
 const MAX_CHARACTERS = 300;
 
-/** A short description of the run, from its token. */
 function runOf({ preset, issuer }: TrustedPublisher, claims: JWTPayload): string {
   const words = presets[preset].run.map((name) => textOfClaim(claims, name)).filter((text) => text !== undefined);
   const name = preset === "oidc" ? new URL(issuer).host : presets[preset].label;

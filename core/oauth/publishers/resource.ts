@@ -2,7 +2,6 @@ import { findUserByUsername, type UserProfile } from "#core/accounts/users/find-
 import { pool } from "#core/db.ts";
 import type { CiRequest } from "./answer-ci-exchange.ts";
 
-/** The resource for which a job requests a token: a repository that it will write, or a user as whom it will read. */
 export type Resource = { repo: ResourceRepo } | { user: UserProfile };
 
 type ResourceRepo = { id: string; type: string; fullName: string; ownerId: string; ownerKind: "user" | "organization" };
@@ -15,10 +14,7 @@ const FIND = `SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name
   WHERE r.owner_id = (SELECT coalesce(user_id, org_id) FROM handle WHERE handle = $1) AND r.type = $2 AND r.name_canonical = $3
     AND u.disabled_at IS NULL`;
 
-/**
- * The repository or user that a job's `resource` names; undefined if it does not exist or its account is disabled. Former names do not
- * count, because they may become somebody else's. No permission is checked, because the sender is not identified yet.
- */
+/** Somebody else may take a former name. The sender is not identified yet, so no permission is checked. */
 export async function findResource(target: CiRequest["target"]): Promise<Resource | undefined> {
   if ("username" in target) {
     const user = await findUserByUsername(target.username);
@@ -30,7 +26,6 @@ export async function findResource(target: CiRequest["target"]): Promise<Resourc
   return rows[0] && { repo: rows[0] };
 }
 
-/** The subject of audit entries about a resource, and the data in them that describes the resource. */
 export function auditedAs(resource: Resource): { orgId: string | null; subjectId: string | null; data: Record<string, string> } {
   if ("user" in resource) return { orgId: null, subjectId: resource.user.id, data: { username: resource.user.username } };
   const { ownerId, ownerKind, fullName, type } = resource.repo;

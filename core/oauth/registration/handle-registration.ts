@@ -25,21 +25,16 @@ import { registerApp } from "./register-app.ts";
 import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/**
- * Registrations per hour: from one address, which a whole office may share; in total; and from all addresses that have already registered
- * in this hour. So 500 are left for addresses that have not registered in this hour: otherwise a few could lock out all others.
- */
+/** A few addresses must not lock out all others, so addresses that have registered in this hour share a lower total. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
 export const REGISTRATIONS_AGAIN = { limit: 500, windowSeconds: 3600 };
-/**
- * Changes of one app per hour, since each writes an entry to the audit log; changes from one address count together with its registrations.
- */
+/** Each change of an app writes an entry to the audit log. */
 export const CHANGES_OF_APP = { limit: 20, windowSeconds: 3600 };
 
 type Answer = { status: number; body?: unknown };
 
-/** Dynamic registration (RFC 7591) and its management (RFC 7592). */
+/** RFC 7591, RFC 7592. */
 export async function handleRegistration(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   const path = (req.url ?? "").split("?", 1)[0] ?? "";
   const from = { ip: clientAddress || null, userAgent: req.headers["user-agent"] ?? null };
@@ -97,7 +92,7 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
-/** The image at `logo_uri`, fetched like a document's, within the same limits (S80, S82). It is never a reason to refuse an app. */
+/** Within the limits of documents (S80, S82). Never a reason to refuse an app. */
 async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, { ip }: RequestOrigin): Promise<FetchedLogo> {
   if (!logo_uri) return null;
   const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), use: "unknown", address: ip } as const;
@@ -109,14 +104,13 @@ async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, 
   }
 }
 
-/** RFC 6750 §2.1; the scheme is case-insensitive. */
+/** RFC 6750 §2.1. The scheme is case-insensitive. */
 function readToken({ headers }: IncomingMessage): string {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.authorization ?? "") ?? [];
   if (!token) throw unknownRegistration({ isTokenSent: headers.authorization !== undefined });
   return token;
 }
 
-/** While registration is off, nothing can be registered or changed; existing registrations can be read and deleted. */
 async function refuseWhileOff(): Promise<void> {
   if (await isRegistrationOn()) return;
   const description =
@@ -124,17 +118,13 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** Counted by /48, which one customer may have. */
+/** By /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
-/** Counted before the body is read and checked, which is the most expensive part of a flood. */
+/** Reading and checking the body is the most expensive part of a flood. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
-/**
- * Counts a registration against the totals. Only valid registrations count: otherwise a few senders of invalid ones could lock out
- * everybody.
- * @throws ProtocolError 429 `temporarily_unavailable`
- */
+/** A few senders of invalid registrations must not lock out everybody. */
 async function takeShare(from: RequestOrigin): Promise<void> {
   const { count, giveBack } = await countAgainst([`registered by ${customerOf(from)}`, REGISTRATIONS_OF_ADDRESS]);
   try {
@@ -148,7 +138,7 @@ async function takeShare(from: RequestOrigin): Promise<void> {
 
 type Limited = [who: string, limit: ThrottleLimit];
 
-/** Counts a request against a limit (S56). @throws ProtocolError 429 `temporarily_unavailable` */
+/** See S56. */
 async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThrottle> {
   try {
     return await consumeThrottle(throttleKey("registration", who), limit);
@@ -158,10 +148,7 @@ async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThr
   }
 }
 
-/**
- * A host that the operator blocked (S87) cannot be registered in any URI of the app. The policy for metadata documents does not apply here.
- * @throws ProtocolError 400 `invalid_redirect_uri`, `invalid_client_metadata`
- */
+/** S87. The policy for metadata documents does not apply here. */
 async function refuseBlockedHosts(settings: RegisteredSettings): Promise<void> {
   const { redirectUris, postLogoutRedirectUris, homepageUrl, jwksUri, backchannelLogoutUri, registeredMetadata } = settings;
   const uris = {
@@ -186,7 +173,6 @@ async function refuseBlockedHosts(settings: RegisteredSettings): Promise<void> {
   throw new ProtocolError(400, error, `${field}: the operator of this service does not allow apps of ${hostname}`);
 }
 
-/** The host of a URI; empty for private-use schemes. */
 function hostOf(uri: string): string {
   const url = URL.parse(uri);
   return url && /^https?:$/.test(url.protocol) ? url.hostname.replace(/\.$/, "") : "";

@@ -14,10 +14,10 @@ import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/** The credentials for an app's registration (RFC 7592). Unknown clients, other apps' tokens and wrong ones get the same response. */
+/** The same response for unknown clients and wrong tokens (RFC 7592). */
 export type Claim = { clientId: string; registrationToken: string };
 
-/** @throws ProtocolError 401 `invalid_token`; 403 `access_denied` once an operator has blocked the app */
+/** @throws ProtocolError 403 `access_denied` once an operator has blocked the app */
 export async function readRegisteredApp({ clientId, registrationToken }: Claim, tx: Db = db()): Promise<OAuthApp> {
   const app = await tx.oAuthApp.findUnique({ where: { registrationTokenHash: hashToken(registrationToken) } });
   if (app?.clientId !== clientId) throw unknownRegistration();
@@ -44,14 +44,13 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** The properties on which an operator's verification is based; the logo is another. */
+/** An operator's verification is based on these and on the logo. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * Replaces the whole registration (RFC 7592 §2.2). If its name, logo, homepage or redirect URIs change, the verified mark is removed: nobody
- * is responsible for it, and anybody with its token could give it any name. Users are asked again as after any change (S36).
- * @param change.isRecorded whether the change is recorded in the audit log (S144).
- * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
+ * RFC 7592 §2.2. Anybody with the token could give a verified app any name (S36).
+ * @param change.isRecorded whether the audit log records the change (S144)
+ * @returns the app and, if it became confidential, its new secret
  */
 export async function updateRegisteredApp(
   claim: Claim,
@@ -86,7 +85,7 @@ export async function updateRegisteredApp(
   });
 }
 
-/** Ends the registration with all tokens and consents (RFC 7592 §2.3). */
+/** RFC 7592 §2.3. */
 export async function deleteRegisteredApp(claim: Claim, from: RequestOrigin): Promise<void> {
   await change(claim, (tx, app) => deleteLockedApp(tx, app, { actorId: null, from }));
 }

@@ -15,11 +15,9 @@ import type { RegisteredSettings } from "./registration-metadata.ts";
 type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string };
 
 /**
- * Creates an app for which nobody here is responsible: it has no owner and is not verified, and users are asked for consent as for any
- * other app. Unless it names its grants, it may use the device flow and gets refresh tokens
- * (docs/specification/oauth.md#dynamic-registration).
+ * See docs/specification/oauth.md#dynamic-registration.
  * @param logo fetched from its `logo_uri`
- * @returns the app, its registration access token and, if it is confidential, its secret: both are shown here and never again.
+ * @returns the registration access token and any secret, shown here and never again
  */
 export async function registerApp(settings: RegisteredSettings, logo: FetchedLogo, from: RequestOrigin): Promise<RegisteredApp> {
   await makeRoom();
@@ -28,7 +26,7 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
     const app = await tx.oAuthApp.create({
       data: {
         id: newId(),
-        // A UUID, as for every app: it is not a metadata document's URL (S85) and can never be a user's ID (S101).
+        // A UUID is not a metadata document's URL (S85) and can never be a user's ID (S101).
         clientId: randomUUID(),
         ...settings,
         logoId: logo && (await insertImage(tx, logo)),
@@ -48,18 +46,14 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
   });
 }
 
-/** The maximum number of self-registered apps without any user. Housekeeping deletes such apps after two weeks. */
 const UNUSED_MAX = 10_000;
-/** Newer registrations are kept: a genuine app sends its user to the consent page within minutes. */
+/** A genuine app sends its user to the consent page within minutes. */
 const SAFE_INTERVAL = "1 hour";
 
 const IS_UNUSED = `registration_token_hash IS NOT NULL
   AND NOT EXISTS (SELECT FROM oauth_consent c WHERE c.client_id = oauth_app.client_id)`;
 
-/**
- * Prevents a flood of registrations from filling the table: at the limit the oldest unused ones are deleted. Refusing instead would let the
- * flood lock out everybody else; a program whose registration was deleted registers again.
- */
+/** Refusing would let a flood lock out everybody else. */
 export async function makeRoom(max = UNUSED_MAX): Promise<void> {
   const { rows } = await pool().query<{ unused: number }>({
     name: "count-unused-registrations",

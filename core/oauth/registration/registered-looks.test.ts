@@ -11,7 +11,6 @@ import { asApp, authorize, prepare, redemption } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { setRegistrationPolicy } from "./registration-policy.ts";
 
-/** How the logo, links and grants that a self-registered app sends are used. */
 const world = await startWorld();
 const site = await startHttpsSite();
 await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);

@@ -10,9 +10,7 @@ import { ProtocolError } from "../protocol-request.ts";
 import { REGISTRATION } from "../protocol-routes.ts";
 import { OFFLINE_ACCESS } from "../scopes.ts";
 
-/**
- * The checked metadata of a registration (RFC 7591 §2; docs/specification/oauth.md#dynamic-registration), as the columns of an OAuth app.
- */
+/** RFC 7591 §2, docs/specification/oauth.md#dynamic-registration. */
 export type RegisteredSettings = {
   name: string;
   homepageUrl: string | null;
@@ -31,12 +29,12 @@ export type RegisteredSettings = {
   registeredMetadata: RegisteredMetadata;
 };
 
-/** Metadata without a column of its own, in the RFC's terms: stored so that responses can repeat it. */
+/** In the RFC's terms, so that responses can repeat the metadata. */
 export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
-  /** The grants that the app named. If absent, the app may use all grants that its redirect URIs allow. */
+  /** If absent, the app may use all grants that its redirect URIs allow. */
   grant_types?: string[];
-  /** The scopes that the app requested. If absent, the app may request every scope, but gets only the required ones by default. */
+  /** By default, the app gets only the required scopes. */
   scope?: string;
   logo_uri?: string;
   tos_uri?: string;
@@ -54,13 +52,12 @@ const CONTACTS_MAX = 10;
 type Body = Record<string, unknown>;
 
 /**
- * Checks a registration. Unknown members are ignored (RFC 7591 §2).
- * @throws ProtocolError 400 `invalid_redirect_uri`, `invalid_client_metadata`, `invalid_software_statement` (RFC 7591 §3.2.2)
+ * RFC 7591 §2.
+ * @throws ProtocolError 400 with a code of RFC 7591 §3.2.2
  */
 export function readRegistration(body: Body): RegisteredSettings {
   if (isGiven(body.software_statement)) {
-    // The statement's claims take precedence over the other members (RFC 7591 §2.3), so ignoring the statement would register other values
-    // than the app requested.
+    // The statement's claims would take precedence over the other members (RFC 7591 §2.3).
     throw new ProtocolError(400, "invalid_software_statement", "software statements are not supported: send plain metadata");
   }
   try {
@@ -138,18 +135,14 @@ function withoutAbsent<Members extends object>(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
 
-/**
- * The client information response (RFC 7591 §3.2.1, RFC 7592 §3; docs/specification/oauth.md#dynamic-registration): the whole registration.
- */
+/** RFC 7591 §3.2.1, RFC 7592 §3, docs/specification/oauth.md#dynamic-registration. */
 export function describeRegistration({
   app,
   registrationToken,
   secret,
 }: {
   app: OAuthApp;
-  /** The token as the app sent it or as it was just created; only its hash is stored. */
   registrationToken: string;
-  /** The secret, if it was just created. */
   secret?: string;
 }) {
   const { grant_types, response_types } = clientOfApp({ ...app, secrets: [] });

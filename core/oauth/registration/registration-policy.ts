@@ -6,28 +6,23 @@ import { isDatabaseDown } from "#core/database-errors.ts";
 import { db } from "#core/db.ts";
 import { isListening, listen } from "#core/notifications.ts";
 
-/** Whether programs may register themselves as apps (RFC 7591). Off unless an operator turns it on. */
+/** RFC 7591. Off unless an operator turns it on. */
 type RegistrationPolicy = {
   isOn: boolean;
-  /** When an operator last changed it; null if none did. */
   changedAt: Date | null;
 };
 
 const KEY = "registration";
 const CHANNEL = "registration_policy";
-// The cached value expires after this time, as in clients/find-client.ts: a connection that died silently looks like an idle one.
+// A connection that died silently looks like an idle one.
 const TRUST_MS = 30_000;
 
-/** The stored policy, for the operator's page. */
 export async function readRegistrationPolicy(): Promise<RegistrationPolicy> {
   const row = await db().setting.findUnique({ where: { key: KEY } });
   return { isOn: (row?.value as { isOn?: unknown } | undefined)?.isOn === true, changedAt: row?.updatedAt ?? null };
 }
 
-/**
- * Turns dynamic registration on or off, in every process at once. Registered apps stay; the operator can block or delete each of them.
- * @throws ServiceError `forbidden`, `reauthentication_required` (S113)
- */
+/** Registered apps stay (S113). */
 export async function setRegistrationPolicy(
   actor: Actor,
   { isOn }: Pick<RegistrationPolicy, "isOn">,
@@ -52,7 +47,7 @@ export async function setRegistrationPolicy(
 type Kept = { isOn: boolean; readAt: number; isWatched: boolean; notified: number };
 const keeper = globalThis as typeof globalThis & { keyhookRegistration?: Kept };
 
-/** Whether registration is on, for the protocol endpoints. Cached in this process until Postgres notifies it of a change. */
+/** Cached in this process until Postgres notifies it of a change. */
 export async function isRegistrationOn(): Promise<boolean> {
   keeper.keyhookRegistration ??= { isOn: false, readAt: Number.NEGATIVE_INFINITY, isWatched: false, notified: 0 };
   const kept = keeper.keyhookRegistration;
@@ -70,7 +65,7 @@ export async function isRegistrationOn(): Promise<boolean> {
     if (kept.notified === notified) Object.assign(kept, { isOn, readAt });
     return isOn;
   } catch (error) {
-    // Discovery must respond while the database is down: it uses the last known value.
+    // Discovery must respond while the database is down.
     if (isDatabaseDown(error)) return kept.isOn;
     throw error;
   }

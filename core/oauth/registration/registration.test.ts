@@ -21,7 +21,6 @@ import { setRegistrationPolicy } from "./registration-policy.ts";
 const world = await startWorld();
 await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
 afterAll(() => world.stop());
-// Only the tests of the limits may reach the limits.
 beforeEach(() => pool().query("DELETE FROM throttle WHERE key LIKE 'registration:%'"));
 
 const REGISTER = "/oauth/register";
@@ -59,7 +58,6 @@ const asTestApp = (registered: Body): TestApp => ({
   secret: registered.client_secret,
 });
 
-/** A new user with a browser, and an app that registered itself. */
 const visitor = async (registered: Body) => ({ ...(await prepare(world)), app: asTestApp(registered) });
 const here = { redirect_uri: REDIRECT };
 
@@ -577,7 +575,6 @@ describe("S56 limits", () => {
     await count(throttleKey("registration", "again"), REGISTRATIONS_AGAIN.limit);
     expect((await send(publicAgent)).status).toBe(429);
     world.sendFrom("198.51.100.15");
-    // Neither an invalid request nor a refused one counts as a registration.
     expect((await send('{"redirect_uris":[]')).status).toBe(400);
     await count(throttleKey("registration", "everybody"), REGISTRATIONS.limit);
     expect((await send(publicAgent)).status).toBe(429);
@@ -645,7 +642,6 @@ describe("S56 limits", () => {
   test("for guesses of a registration access token", async () => {
     world.sendFrom("198.51.100.10");
     const address = { registration_client_uri: `${world.origin}${REGISTER}/some-client` };
-    // A failure counts when its response is sent, so a whole round of parallel requests may pass.
     const guess = async () => (await manage(address, "GET", undefined, "guess")).status;
     const statuses: number[] = [];
     for (let round = 0; round < 7; round++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, guess))));

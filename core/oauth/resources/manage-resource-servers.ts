@@ -18,16 +18,12 @@ const IDENTIFIER_MAX_CHARACTERS = 500;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 
 type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
-  /** The scopes that its tokens may have; `openid profile` if absent. */
   scopes?: readonly string[];
 };
 
 /**
- * Registers another service, such as an MCP server, so that apps can request tokens that are valid only there (RFC 8707). The service
- * checks tokens by introspection, with credentials of its own, which cannot sign anybody in.
- * @returns the credentials; the secret is shown here and never again.
- * @throws ServiceError `invalid_request` with the field, `conflict` if the service is already registered, `forbidden`,
- * `reauthentication_required` (S113)
+ * RFC 8707. The credentials cannot sign anybody in (S113).
+ * @returns the credentials, with a secret that is shown here and never again
  */
 export async function addResourceServer(
   actor: Actor,
@@ -64,7 +60,7 @@ export async function addResourceServer(
   });
 }
 
-/** RFC 8707 §2: an absolute URI without a fragment. Only one spelling is accepted, since audiences are compared as text. */
+/** RFC 8707 §2. Only one spelling is accepted, since audiences are compared as text. */
 function parseIdentifier(value: unknown): string {
   const identifier = plainIdentifier(plainText("identifier", value, IDENTIFIER_MAX_CHARACTERS).trim());
   const url = URL.parse(identifier);
@@ -86,11 +82,7 @@ function parseScopes(names: readonly string[]): string[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-/**
- * Removes a resource server with its credentials and all tokens for it. Registering it again restores none of them, and users are asked
- * again.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
- */
+/** Registering the service again restores no tokens (S113). */
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);
   await db().$transaction(async (tx) => {
@@ -100,7 +92,7 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
     await tx.oAuthApp.delete({ where: { id: found.appId } });
     await tx.$executeRaw`
       UPDATE oauth_consent SET resources = array_remove(resources, ${identifier}) WHERE ${identifier} = ANY (resources)`;
-    // Codes and refresh tokens store the `resource` parameter as it was sent: one value or several.
+    // Codes and refresh tokens store `resource` as it was sent.
     await tx.$executeRaw`
       DELETE FROM oauth_artifact WHERE payload ->> 'aud' = ${identifier}
         OR payload -> 'resource' ?| ARRAY[${identifier}, ${`${identifier}/`}]`;
@@ -115,7 +107,6 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
   });
 }
 
-/** The operator's resource servers, each with its client ID for introspection. @throws ServiceError `forbidden` */
 export async function listResourceServers(actor: Actor): Promise<(RegisteredResource & { clientId: string })[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().oAuthResourceServer.findMany({
@@ -125,7 +116,6 @@ export async function listResourceServers(actor: Actor): Promise<(RegisteredReso
   return rows.map(({ identifier, name, scopes, app }) => ({ identifier, name, scopes, clientId: app.clientId }));
 }
 
-/** The OAuth app whose credentials a resource server uses. */
 export async function findResourceApp(identifier: string): Promise<OAuthApp | undefined> {
   const found = await db().oAuthResourceServer.findUnique({
     where: { identifier: plainIdentifier(identifier) },

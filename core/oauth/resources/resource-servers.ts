@@ -6,23 +6,21 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { RESOURCE_METADATA } from "../protocol-routes.ts";
 import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** Our API as the audience of a token (RFC 8707): in one spelling, whether or not the client's URL class added a slash. */
+/** As the audience of a token (RFC 8707). */
 export const apiAudience = (): string => env().ORIGIN;
 
-/** Another service that accepts our tokens, as the operator registered it. */
 export type RegisteredResource = {
-  /** The service's URL, which is the audience of its tokens. */
+  /** The audience of its tokens. */
   identifier: string;
   name: string;
   scopes: string[];
 };
 
-/** An identifier without the slash that URL classes add to a bare origin. */
+/** URL classes add a slash to a bare origin. */
 export function plainIdentifier(resource: string): string {
   return resource.replace(/^([a-z]+:\/\/[^/?#]+)\/$/, "$1");
 }
 
-/** The resource servers among these that the operator registered; never our own API. */
 export async function findRegisteredResources(identifiers: readonly string[]): Promise<RegisteredResource[]> {
   if (identifiers.length === 0) return [];
   const { rows } = await pool().query<RegisteredResource>({
@@ -33,16 +31,12 @@ export async function findRegisteredResources(identifiers: readonly string[]): P
   return rows;
 }
 
-/** The resource servers in a request's `resource`, one value or several, without our own API. */
 export function foreignResources(parameter: unknown): string[] {
   const named = (Array.isArray(parameter) ? parameter : [parameter]).filter((each) => typeof each === "string");
   return [...new Set(named.map(plainIdentifier))].filter((identifier) => identifier !== apiAudience());
 }
 
-/**
- * The resource server that a `resource` parameter names: this service's own API, which has all scopes, or one of the operator's.
- * @throws InvalidTarget for any other (S54).
- */
+/** See S54. */
 export async function findResourceServer(resource: string): Promise<ResourceServer> {
   const identifier = plainIdentifier(resource);
   if (identifier === apiAudience()) return { audience: identifier, scope: scopes.join(" "), accessTokenFormat: "opaque" };
@@ -53,10 +47,7 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
 
 type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
-/**
- * Whether a client may introspect a token: the client that holds it may, and, for an access token, the service that it is for (RFC 7662
- * §2.1, S104). The service may only while the client that holds the token is not blocked (S87): our own API rejects its tokens too.
- */
+/** RFC 7662 §2.1, S104. The service may only while the client that holds the token is not blocked (S87). */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;
   if (kind !== "AccessToken" || typeof aud !== "string") return false;
@@ -68,16 +59,12 @@ export async function mayIntrospect(clientId: string, { kind, clientId: holder, 
   return rowCount === 1 && holder !== undefined && (await findClientMetadata(holder)) !== undefined;
 }
 
-/**
- * Our API as a protected resource (RFC 9728): a client that knows only the API's URL finds the authorization server. The resource is the
- * whole origin, as in `resource` and in a token's audience, so there is one document and not one for each path (RFC 9728 §3.1).
- */
+/** RFC 9728. The resource is the whole origin, so there is one document (RFC 9728 §3.1). */
 export function resourceMetadata() {
   const { ORIGIN, BRAND_NAME } = env();
   return {
     resource: apiAudience(),
     authorization_servers: [ORIGIN],
-    // `offline_access` is left out: the resource has nothing to do with how long a client stays signed in.
     scopes_supported: [...scopes],
     bearer_methods_supported: ["header"],
     dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],
@@ -86,21 +73,16 @@ export function resourceMetadata() {
 }
 
 export type Challenge = {
-  /** The scheme of the request, or `Bearer`. */
   scheme?: "Bearer" | "DPoP";
   error?: "invalid_token" | "invalid_dpop_proof" | "insufficient_scope";
-  /** The scope that the request lacks, or the one that a client should request. */
+  /** The missing scope, or the one that a client should request. */
   scope?: string;
 };
 
-/** The scope of a plain sign-in. Without a hint, clients request every scope in the metadata. */
+/** Without a hint, clients request every scope in the metadata. */
 const SIGN_IN_SCOPE = "openid profile";
 
-/**
- * The `WWW-Authenticate` of our API (RFC 6750 §3, RFC 9728 §5.1): the URL of the metadata and the scope to request. For a request without a
- * token it names no error. Unless the request used DPoP or lacks a scope, it has both challenges (RFC 9449 §7.2), Bearer first for clients
- * that know only that.
- */
+/** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first, for clients that know only that (RFC 9449 §7.2). */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");
   const parameters = {

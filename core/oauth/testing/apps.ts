@@ -6,7 +6,6 @@ import type { AuditEvent } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { createApp, type NewApp } from "../apps/create-app.ts";
 
-/** Rows that the tests of this folder use. */
 export async function someone({ username = `u-${newId()}`, isOperator = false } = {}): Promise<Person> {
   const id = newId();
   const email = `${username}@example.test`;
@@ -18,7 +17,6 @@ function signedIn(userId: string, { authenticatedAt = new Date(), isOperator = f
   return personActor({ id: newId(), userId, authenticatedAt, user: { isOperator } });
 }
 
-/** The same user, who last authenticated six hours ago. */
 export function longSignedIn(person: Person): Person {
   return { ...person, authenticatedAt: new Date(Date.now() - 6 * 3600 * 1000) };
 }

@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jos
 
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** A key pair with which a client authenticates (RFC 7523). */
+/** RFC 7523. */
 export type ClientKeyPair = Awaited<ReturnType<typeof clientKeyPair>>;
 
 export async function clientKeyPair(alg = "ES256", modulusLength = 2_048) {
@@ -12,7 +12,7 @@ export async function clientKeyPair(alg = "ES256", modulusLength = 2_048) {
   const kid = await calculateJwkThumbprint(exported);
   const jwk = { ...exported, kid };
 
-  /** The form fields of a valid assertion with the given claims changed; an undefined claim is left out. */
+  /** An undefined claim is left out. */
   async function assertion(
     clientId: string,
     aud: unknown,

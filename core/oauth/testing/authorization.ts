@@ -7,28 +7,24 @@ import { grantConsent } from "../consents/grant-consent.ts";
 import type { ConsentAnswer } from "../consents/store-answer.ts";
 import type { Prepared } from "./sign-in.ts";
 
-/** For requests whose code nobody redeems. */
 export const PKCE = {
   code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
   code_challenge_method: "S256",
 };
 
-/** The result of one authorization request. */
 export type Outcome = {
   status: number;
   headers: Headers;
-  /** Where the browser was redirected. */
   location: URL | undefined;
-  /** What an app reads at its redirect URI, from the query or the fragment; empty without a redirect. */
+  /** From the query or the fragment. */
   answer: Record<string, string>;
-  /** The browser was redirected to the interaction page: the user is asked something. */
   isQuestion: boolean;
   page: string;
 };
 
 type Parameters = Record<string, string | undefined> | [string, string][] | string;
 
-/** Sends one authorization request and follows no redirect. A list or a string is sent unchanged, without the usual parameters. */
+/** A list or a string is sent unchanged, without the usual parameters. */
 export async function ask(
   { world, app, browser }: Pick<Prepared, "world" | "app" | "browser">,
   parameters: Parameters = {},
@@ -62,15 +58,12 @@ async function outcomeOf(origin: string, response: Response): Promise<Outcome> {
   };
 }
 
-/** The permissions modal of one request, open in a browser. */
 export type OpenQuestion = {
   at: InteractionCookies;
   request: ConsentRequest;
-  /** Submits it as it is shown, with the given changes. */
   allow(answer?: Partial<ConsentAnswer>): Promise<string>;
 };
 
-/** Sends an authorization request and opens the permissions modal to which it redirects. */
 export async function openQuestion(prepared: Prepared, parameters: Parameters = {}): Promise<OpenQuestion> {
   const outcome = await ask(prepared, parameters);
   if (!outcome.isQuestion) throw new Error(`nothing was asked: ${outcome.status} ${outcome.location ?? outcome.page}`);
@@ -91,18 +84,16 @@ export async function openInteraction({ browser, session }: Prepared, { location
   return { at, request, allow: (answer = {}) => grantConsent(at, session, { ...shown, ...answer }, noOrigin) };
 }
 
-/** Continues at the URL that an answered interaction returned. */
 export async function resume({ world, browser }: Pick<Prepared, "world" | "browser">, url: string): Promise<Outcome> {
   return outcomeOf(world.origin, await browser.fetch(url));
 }
 
-/** The step that the sign-in page would take for an interaction, with the user who is signed in now. */
 export async function loginStep({ browser }: Pick<Prepared, "browser">, { location }: Outcome, session?: SiteSession) {
   const at = { uid: location?.pathname.split("/").at(-1) ?? "", cookie: browser.cookieHeader(location?.href ?? "") };
   return finishLogin(at, await readInteraction(at), session);
 }
 
-/** The claims of an ID token, whose signature is not checked here. */
+/** Does not check the signature. */
 export function claimsOf(idToken: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());
 }

@@ -1,7 +1,4 @@
-/**
- * A browser without a screen: it keeps cookies by path and follows no redirect by itself. With it, the protocol tests send plain HTTP
- * requests, as a browser would after a redirect by a client.
- */
+/** Keeps cookies by path and follows no redirect by itself. */
 type Cookie = { name: string; value: string; path: string };
 
 export class Browser {
@@ -21,7 +18,6 @@ export class Browser {
     this.#cookies = this.#cookies.filter((cookie) => cookie.name !== name);
   }
 
-  /** The `Cookie` header for a URL, as a browser would send it. */
   cookieHeader(url: string): string {
     const { pathname } = new URL(url, this.#origin);
     return this.#cookies

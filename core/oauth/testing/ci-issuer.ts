@@ -6,7 +6,6 @@ import { startHttpsSite } from "#core/testing/https-site.ts";
 
 type Key = { kid: string; alg: string; publicKey: CryptoKey; privateKey: CryptoKey };
 
-/** A CI provider, as somebody else would run it: discovery, a key set, and jobs that get ID tokens. */
 export type CiIssuer = Awaited<ReturnType<typeof startCiIssuer>>;
 
 const DISCOVERY = "/.well-known/openid-configuration";
@@ -27,7 +26,6 @@ export async function startCiIssuer(path = "") {
     return res.writeHead(404).end();
   });
 
-  /** The default claims of a job's token; undefined leaves a claim out. */
   function claimsOf(changes: JWTPayload): JWTPayload {
     const now = Math.floor(Date.now() / 1000);
     return { iss: issuer, aud: env().ORIGIN, sub: "job", iat: now, exp: now + 300, jti: randomUUID(), ...changes };
@@ -36,10 +34,8 @@ export async function startCiIssuer(path = "") {
   return {
     ...site,
     issuer,
-    /** A job's ID token. */
     sign: (claims: JWTPayload = {}, key = keys.at(-1) as Key) =>
       new SignJWT(claimsOf(claims)).setProtectedHeader({ alg: key.alg, kid: key.kid }).sign(key.privateKey),
-    /** A job's ID token without a signature, or signed by HMAC with the published key, as attackers would send it. */
     unsigned: (claims: JWTPayload = {}) => `${encoded({ alg: "none" })}.${encoded(claimsOf(claims))}.`,
     hmacSigned: async (claims: JWTPayload = {}) => {
       const [{ kid, publicKey } = {} as Key] = keys;
@@ -52,7 +48,6 @@ export async function startCiIssuer(path = "") {
     rotate: async (alg = "ES256", modulusLength?: number) => {
       keys = [await newKey(alg, modulusLength)];
     },
-    /** Replaces the response for one of its two documents, until `heal`. */
     answerWith: (which: "discovery" | "keys", answer: (res: ServerResponse) => unknown) => {
       answers = { [which === "discovery" ? DISCOVERY : KEYS]: answer };
     },

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy that can be cut: then the server behind it seems to be down. */
+/** When it is cut, the server behind it seems to be down. */
 export async function startCuttableProxy(target: { host: string; port: number }) {
   const open = new Set<Socket>();
   let isCut = false;
@@ -35,7 +35,6 @@ export async function startCuttableProxy(target: { host: string; port: number })
       isCut = true;
       dropAll();
     },
-    /** Stops passing on what open connections send, without ending them. */
     freeze() {
       for (const socket of open) socket.unpipe().pause();
     },

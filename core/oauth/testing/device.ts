@@ -18,15 +18,12 @@ export type DeviceAuthorization = {
   interval: number;
 };
 
-/** The response to a poll. */
 type Poll = { status: number; body: Tokens & { error?: string; error_description?: string } };
 
-/** A user, and an app that may use the device flow. */
 export function prepareDevice(world: AnyWorld, app: Partial<NewApp> = {}): Promise<Prepared> {
   return prepare(world, { redirectUris: [], isDeviceFlowAllowed: true, ...app });
 }
 
-/** The device requests its codes. */
 export async function startDevice(
   { world, app }: { world: AnyWorld; app: TestApp },
   form: Record<string, string> = {},
@@ -37,13 +34,11 @@ export async function startDevice(
   return body as DeviceAuthorization;
 }
 
-/** The device polls for its tokens. */
 export async function poll({ world, app }: { world: AnyWorld; app: TestApp }, deviceCode: string): Promise<Poll> {
   const response = await asApp(world, app, "/oauth/token", { grant_type: DEVICE_CODE_GRANT, device_code: deviceCode });
   return { status: response.status, body: (await response.json()) as Poll["body"] };
 }
 
-/** Submits the page as it was shown. */
 export function shownAnswer({ consent }: DeviceRequest, session: SiteSession): ConsentAnswer {
   return {
     scopes: consent.scopes.filter(({ isTicked }) => isTicked).map(({ scope }) => scope),
@@ -54,7 +49,6 @@ export function shownAnswer({ consent }: DeviceRequest, session: SiteSession): C
   };
 }
 
-/** The user opens the page and allows what it shows, with the given changes. */
 export async function allowDevice(
   session: SiteSession,
   userCode: string,
@@ -66,12 +60,10 @@ export async function allowDevice(
   return request;
 }
 
-/** Makes a code expire, as 15 minutes would. */
 export function expireDevice({ device_code }: DeviceAuthorization): Promise<void> {
   return expire("id_hash", idHash(device_code));
 }
 
-/** Makes the codes of all devices of this app expire, for tests that do not know the device code. */
 export function expireDevicesOf({ clientId }: TestApp): Promise<void> {
   return expire("payload->>'clientId'", clientId);
 }
@@ -85,7 +77,6 @@ async function expire(column: string, value: unknown): Promise<void> {
   );
 }
 
-/** Makes time pass for the device's polls. */
 export async function waitForInterval({ device_code }: DeviceAuthorization, seconds: number): Promise<void> {
   await pool().query("UPDATE oauth_device_poll SET polled_at = polled_at - make_interval(secs => $2) WHERE id_hash = $1", [
     idHash(device_code),

@@ -4,23 +4,20 @@ import type { TestApp } from "./world.ts";
 
 type Served = { status?: number; headers?: Record<string, string>; body?: string | Uint8Array };
 
-/** A site with a metadata document, as somebody else would run it. */
 export type DocumentSite = HttpsSite & {
-  /** The document's app, for helpers that send requests as an app. */
   app: TestApp;
   clientId: string;
   redirectUri: string;
-  /** Publishes another document at the same URL, with the given changes; undefined leaves a field out. */
+  /** Undefined leaves a field out. */
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
-  /** Sends this response instead of the document, until one is published again. */
+  /** Instead of the document, until one is published again. */
   serve(served: Served): void;
-  /** How often the document was requested. */
   fetches(): number;
 };
 
 export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
 
-/** @param changes to the document of docs/specification/oauth.md#client-id-metadata-documents; undefined leaves a field out. */
+/** @param changes to the document of docs/specification/oauth.md#client-id-metadata-documents */
 export async function startDocumentSite(changes: Record<string, unknown> = {}): Promise<DocumentSite> {
   const site = await startHttpsSite();
   const clientId = `${site.origin}${DOCUMENT_PATH}`;
@@ -50,7 +47,6 @@ export async function startDocumentSite(changes: Record<string, unknown> = {}): 
   };
 }
 
-/** Makes the stored document stale: the next request that needs a current one fetches it again. */
 export async function makeStale(clientId: string, seconds = 1): Promise<void> {
   await pool().query("UPDATE oauth_client_document SET fresh_until = now() - make_interval(secs => $2) WHERE client_id = $1", [
     clientId,

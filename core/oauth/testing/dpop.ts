@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { hashToken } from "#core/crypto/token.ts";
 
-/** A client's key and the proofs that it signs, made by hand so that tests can corrupt them (RFC 9449 §4.2). */
+/** Made by hand so that tests can corrupt them (RFC 9449 §4.2). */
 export type ProofKey = Awaited<ReturnType<typeof proofKey>>;
 
 type Spoiled = {
   header?: Record<string, unknown>;
-  /** An undefined claim is left out. */
   claims?: Record<string, unknown>;
 };
 

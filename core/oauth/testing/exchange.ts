@@ -10,7 +10,6 @@ import type { AnyWorld, TestApp } from "./world.ts";
 
 export const USER_EMAIL = "urn:keyhook:token-type:user-email";
 
-/** An Enterprise organization with an administrator, a writer and a reader, a non-member, and an app that may exchange tokens for it. */
 export async function prepareExchange(world: AnyWorld, input: Partial<NewApp> = {}) {
   const tag = newId().slice(-8);
   const [admin, writer, reader, stranger] = await Promise.all(
@@ -36,7 +35,6 @@ type Exchanged = {
   error_description?: string;
 };
 
-/** The form of an exchange; undefined fields are left out. */
 export function exchangeForm(email: string, extra: Record<string, string | undefined> = {}): Record<string, string> {
   const form = { grant_type: TOKEN_EXCHANGE_GRANT, subject_token: email, subject_token_type: USER_EMAIL, ...extra };
   return Object.fromEntries(Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -53,7 +51,6 @@ export async function exchange(
   return { status: response.status, headers: response.headers, body: (await response.json()) as Exchanged };
 }
 
-/** The status, and the error code if there is one: `400 invalid_grant`. */
 export const outcomeOf = ({ status, body }: { status: number; body: Exchanged }) =>
   body.error ? `${status} ${body.error}` : `${status}`;
 

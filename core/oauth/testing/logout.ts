@@ -7,7 +7,7 @@ import { claimRows } from "#core/postgres/leased-table.ts";
 import { deliverLogoutNotice } from "../logout/deliver-logout-notice.ts";
 import { endEngineSessions, logoutNoticeTable, type QueuedLogoutNotice } from "../logout/queue-logout-notices.ts";
 
-/** An app's server that is notified of logouts. It checks the notices as an app must (Back-Channel Logout §2.6). */
+/** Checks the notices as an app must (Back-Channel Logout §2.6). */
 export async function startReceiver(origin: string, statuses: number[] = []) {
   const keys = createRemoteJWKSet(new URL(`${origin}/oauth/jwks`));
   const told: JWTPayload[] = [];
@@ -35,7 +35,6 @@ export async function startReceiver(origin: string, statuses: number[] = []) {
   return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, told, seen };
 }
 
-/** An app's server that is slow: it responds to nothing until it is released. */
 export async function startSlowReceiver() {
   const waiting: (() => void)[] = [];
   let isSlow = true;
@@ -54,7 +53,6 @@ export async function startSlowReceiver() {
   return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, waiting, letGo };
 }
 
-/** Does the worker's tasks after a session has ended. */
 export async function work(): Promise<void> {
   while (await endEngineSessions());
   const { claimId, rows } = await claimRows<QueuedLogoutNotice>(logoutNoticeTable, 50);

@@ -1,11 +1,9 @@
-/** A route of next-auth 4, as Next calls it from an API route. */
 type Handler = (request: object, answer: object) => Promise<unknown>;
 
 /**
- * A visitor of a site with next-auth: they press the button, are redirected to the service, and return.
  * @param host of the site, with its port
- * @param visit what the visitor's browser does between leaving the site and returning to it
- * @returns the session at the site afterwards
+ * @param visit what the browser does between leaving the site and returning
+ * @returns the session at the site
  */
 export async function signInByNextAuth(
   handler: Handler,
@@ -29,7 +27,6 @@ export async function signInByNextAuth(
   return (await ask("session")).body;
 }
 
-/** The response object of a Next API route, as far as the library uses it; cookies go directly to the visitor. */
 class ApiAnswer {
   readonly headers: Record<string, string> = {};
   body: unknown;

@@ -7,7 +7,6 @@ export type Tokens = { access_token: string; refresh_token: string; id_token: st
 
 export type SignIn = Awaited<ReturnType<typeof signIn>>;
 
-/** A new user, a new app, and a browser in which the user is signed in. */
 export async function prepare(world: AnyWorld, app: Partial<NewApp> = {}) {
   const person = await world.user(`p-${newId()}`);
   const browser = world.browser();
@@ -17,7 +16,6 @@ export async function prepare(world: AnyWorld, app: Partial<NewApp> = {}) {
 
 export type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-/** A new user, app and browser, with the user signed in to the app: its code was redeemed. */
 export async function signIn(
   world: AnyWorld,
   app: Partial<NewApp> = {},
@@ -29,7 +27,6 @@ export async function signIn(
   return { ...prepared, ...done, tokens: done.tokens as unknown as Tokens };
 }
 
-/** A sign-in up to the code, which is not redeemed. */
 export async function authorize(
   { world, app, session, browser }: Prepared,
   parameters: Record<string, string | undefined> = {},
@@ -45,12 +42,10 @@ export async function authorize(
   return { code, verifier };
 }
 
-/** The form that redeems a code. */
 export function redemption({ code, verifier }: { code: string; verifier: string }, extra: Record<string, string> = {}) {
   return { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: REDIRECT_URI, ...extra };
 }
 
-/** A request by this app to an endpoint with client authentication. Undefined values are left out. */
 export function asApp(world: AnyWorld, app: TestApp, path: string, form: Record<string, string | undefined>): Promise<Response> {
   const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return app.secret

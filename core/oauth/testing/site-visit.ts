@@ -5,7 +5,6 @@ import type { AnyWorld } from "./world.ts";
 
 export type Visit = Awaited<ReturnType<typeof visitSite>>;
 
-/** A user, signed in here, who comes from a site with a metadata document. */
 export async function visitSite(world: AnyWorld, changes: Record<string, unknown> = {}) {
   const site = await startDocumentSite(changes);
   const person = await world.user(`p-${newId()}`);
@@ -14,13 +13,11 @@ export async function visitSite(world: AnyWorld, changes: Record<string, unknown
   return { world, site, person, browser, session, app: site.app };
 }
 
-/** The parameters of the site's authorization request. */
 export const asked = ({ site }: { site: DocumentSite }, parameters: Record<string, string> = {}) => ({
   redirect_uri: site.redirectUri,
   ...parameters,
 });
 
-/** Signs in up to the tokens, without a client library. */
 export async function signInAtSite(visit: Visit, parameters: Record<string, string> = {}): Promise<Tokens> {
   const { world, site } = visit;
   const all = asked(visit, parameters);

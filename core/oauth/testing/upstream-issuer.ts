@@ -4,13 +4,10 @@ import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 import { Browser } from "./browser.ts";
 
 export type UpstreamIssuer = HttpsSite & {
-  /** A registered client with a secret. */
   client: { clientId: string; clientSecret: string };
-  /** Follows an authorization request, signs in as this user, and returns the URL of the response. */
   signIn(authorizationUrl: string, who: string, browser?: Browser): Promise<URL>;
 };
 
-/** Somebody else's OpenID provider: the unchanged engine, with users who sign in at once. */
 export async function startUpstreamIssuer(redirectUris: string[]): Promise<UpstreamIssuer> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const site = await startHttpsSite();

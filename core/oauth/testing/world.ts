@@ -19,22 +19,19 @@ import { denyConsent, grantConsent } from "../consents/grant-consent.ts";
 import { handleOidc } from "../handler.ts";
 import { Browser } from "./browser.ts";
 
-/** The engine behind real HTTP, with users and apps, and a browser that answers the permissions modal. */
 export type World = Awaited<ReturnType<typeof startWorld>>;
-/** A world without a server of its own: the service may run anywhere. */
 export type AnyWorld = ReturnType<typeof worldAt>;
 
 export const REDIRECT_URI = "https://app.example.test/callback";
 
-/** How the user answers the permissions modal. Absent properties leave the page as shown. */
 export type Answer = { decision?: "allow" | "deny"; scopes?: string[]; orgIds?: string[]; isAllOrgs?: boolean };
 
 export type TestApp = { id: string; clientId: string; secret: string | undefined };
 export type TestUser = { id: string; username: string; email: string };
 
-/** @param listener the handler of requests: by default only the protocol; tests of `server/` and `api/` pass a larger one */
+/** @param listener tests of `server/` and `api/` pass one that does more than the protocol */
 export async function startWorld(listener?: RequestListener) {
-  // Rate limits count by address: a test that often fails on purpose sends from an address of its own.
+  // Rate limits count by address.
   let address = "127.0.0.1";
   const server = createServer(listener ?? ((req, res) => void handleOidc(req, res, address)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -52,7 +49,6 @@ export async function startWorld(listener?: RequestListener) {
   };
 }
 
-/** The service at this origin, in this process or in another one with the same database. */
 export function worldAt(origin: string) {
   provideSettings({ ORIGIN: origin });
 
@@ -102,7 +98,6 @@ export function worldAt(origin: string) {
     return url.href;
   }
 
-  /** Follows redirects within the service and answers its questions, until it redirects to another host or shows a page. */
   async function follow(browser: Browser, start: string, session?: SiteSession, answer: Answer = {}): Promise<URL | Response> {
     let url = start;
     for (let hops = 0; hops < 12; hops++) {
@@ -117,7 +112,6 @@ export function worldAt(origin: string) {
     throw new Error(`too many redirects, the last to ${url}`);
   }
 
-  /** Does the work of the interaction page, without its markup. Empty if the page would ask the user to sign in. */
   async function answerPage(browser: Browser, page: URL, session: SiteSession | undefined, answer: Answer): Promise<string> {
     const uid = page.pathname.split("/").at(-1) ?? "";
     const at = { uid, cookie: browser.cookieHeader(page.href) };
@@ -150,7 +144,6 @@ export function worldAt(origin: string) {
 
   const clientAuth = (target: TestApp) => (target.secret ? oauth.ClientSecretBasic(target.secret) : oauth.None());
 
-  /** A whole sign-in with an independent client library: authorize, consent, code, tokens. */
   async function signInWith(
     target: TestApp,
     session: SiteSession,

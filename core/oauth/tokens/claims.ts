@@ -5,13 +5,9 @@ import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { type AccountRow, requestRows } from "../artifacts/request-rows.ts";
 
-/**
- * Claims of ID tokens and userinfo (docs/specification/oauth.md#id-token, #userinfo). The scope decides which of them are released: the
- * engine filters by `claimsByScope`, so an email address appears only with `email`, and organizations only where they were granted (S103).
- */
+/** See docs/specification/oauth.md#id-token and #userinfo. Organizations appear only where they were granted (S103). */
 export const claimsByScope = {
-  // Clients find auth_time in every ID token, whether or not they sent max_age (docs/specification/oauth.md#id-token), and beside it how
-  // the user authenticated (RFC 8176).
+  // Clients expect auth_time and amr (RFC 8176) in every ID token (docs/specification/oauth.md#id-token).
   openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
   profile: ["name", "preferred_username", "profile", "picture", "website"],
   email: ["email", "email_verified"],
@@ -20,7 +16,6 @@ export const claimsByScope = {
 
 const profileUrl = (handle: string): string => `${env().ORIGIN}/${encodeURIComponent(handle)}`;
 
-/** Claims about the user, the same in ID tokens and userinfo. */
 export function personClaims(account: AccountRow) {
   return {
     sub: account.id,
@@ -34,7 +29,7 @@ export function personClaims(account: AccountRow) {
   };
 }
 
-/** One entry of `orgs`; the fields after `plan` keep older clients of this interface working (docs/specification/oauth.md#userinfo). */
+/** The fields after `plan` keep older clients working (docs/specification/oauth.md#userinfo). */
 function organizationClaim(organization: TokenOrganization, hasBilling: boolean) {
   return {
     sub: organization.id,
@@ -42,7 +37,7 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    // Private, like everything that the organization owns, until the member meets its requirements.
+    // Private until the member meets the organization's requirements.
     ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",
@@ -51,7 +46,7 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
   };
 }
 
-/** Claims of userinfo. `organizations` and `orgs` have the same content (docs/specification/oauth.md#userinfo). */
+/** `organizations` and `orgs` have the same content (docs/specification/oauth.md#userinfo). */
 function userinfoClaims(account: AccountRow, organizations: TokenOrganization[], scope: string) {
   const hasBilling = scope.split(" ").includes("read-billing");
   const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));
@@ -61,7 +56,7 @@ function userinfoClaims(account: AccountRow, organizations: TokenOrganization[],
 const FIND = `SELECT id, username, full_name AS "fullName", email, email_verified_at IS NOT NULL AS "isEmailVerified", website
   FROM "user" WHERE id = $1 AND disabled_at IS NULL`;
 
-/** The account of a token or session. Disabled users are not found, which ends tokens and sessions alike (S49, S112). */
+/** Disabled users are not found (S49, S112). */
 export const findAccount: FindAccount = async (_ctx, id) => {
   const account = requestRows().accounts.get(id) ?? (await readAccount(id));
   return account && toEngineAccount(account);

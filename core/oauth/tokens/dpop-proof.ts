@@ -7,34 +7,24 @@ import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
-/**
- * The algorithms with which a DPoP proof may be signed. No RSA: anyone can send a proof with a key of their choice, and checking RSA costs
- * far more; a key made for this purpose does not need it (docs/decisions/027).
- */
+/** Anyone can send a proof with a key of their choice, and checking RSA costs far more (docs/decisions/027). */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
-/** The maximum age of a proof, as at the engine's endpoints. */
 const FRESH_SECONDS = 300;
 
-/** An invalid proof: RFC 9449 §7.1, `invalid_dpop_proof`. */
+/** RFC 9449 §7.1, `invalid_dpop_proof`. */
 export class InvalidDpopProof extends Error {
   override name = "InvalidDpopProof";
 }
 
-/** The parts of a request with a token that its proof covers. */
 export type ProvenRequest = {
-  /** The `DPoP` header. */
   proof: string;
   method: string;
-  /** The path without the query. */
+  /** Without the query. */
   path: string;
 };
 
-/**
- * Checks that a proof was made with the token's key for this request and this token (RFC 9449 §4.3), and consumes it, so that no other
- * request can use it.
- * @throws InvalidDpopProof; ServiceError `rate_limited`
- */
+/** RFC 9449 §4.3. No other request can use a consumed proof. */
 export async function consumeDpopProof(
   request: ProvenRequest,
   token: { value: string; clientId: string; accountId: string; keyThumbprint: string },
@@ -47,9 +37,8 @@ export async function consumeDpopProof(
 }
 
 /**
- * Checks and consumes the proof that accompanies a token request, when there is no token yet (RFC 9449 §5).
- * @returns the thumbprint of the key that it proves.
- * @throws InvalidDpopProof
+ * RFC 9449 §5.
+ * @returns the thumbprint of the key
  */
 export async function consumeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
   const { thumbprint, consume } = await checkProof(request, clientId);
@@ -71,7 +60,7 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** Called last, so that an otherwise invalid proof is not consumed. */
+    /** An otherwise invalid proof must not be consumed. */
     consume: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
@@ -81,17 +70,14 @@ async function checkProof(request: ProvenRequest, clientId: string) {
 
 const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
 
-/**
- * Refuses a proof whose `iat` is too far ahead; the engine would accept five minutes. The engine calls this for each proof, before it
- * checks the proof, to learn whether a nonce is needed.
- */
+/** The engine would accept five minutes. The engine asks here whether a proof needs a nonce. */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));
   if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");
   return false;
 }
 
-/** Decodes a proof without checking its signature. One that is not a JWT has no claims, and is refused later. */
+/** Does not check the signature. A proof that is not a JWT has no claims. */
 function decodeProof(proof: string): JWTPayload {
   try {
     return decodeJwt(proof);
@@ -112,7 +98,7 @@ async function verify(proof: string) {
   }
 }
 
-/** Compares with our public URL, not with the request's Host (S110); query and fragment are ignored (RFC 9449 §4.3). */
+/** Compares our public URL, not the request's Host (S110). Query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url) return false;

@@ -12,14 +12,13 @@ import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp } from "../testing/world.ts";
 import { findBearer } from "./find-bearer.ts";
 
-/** Tokens bound to a key (RFC 9449) at the engine's endpoints; those at our API are in api/dpop.test.ts. */
+/** RFC 9449 at the engine's endpoints. For our API see api/dpop.test.ts. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
 const TOKEN = "/oauth/token";
 const USERINFO = "/oauth/userinfo";
 
-/** A token request with a proof of this key, or with this header. */
 async function ask(app: TestApp, form: Record<string, string>, proof: ProofKey | string | undefined) {
   const dpop = typeof proof === "object" ? await proof.proof("POST", world.origin + TOKEN) : proof;
   const headers: Record<string, string> = dpop === undefined ? {} : { dpop };
@@ -277,7 +276,7 @@ describe("RFC 9449 §5 refresh tokens", () => {
       expect([refused.status, refused.body.error]).toEqual([400, "invalid_grant"]);
     }
     const refreshed = await ask(at.app, form, key);
-    // RFC 9700 §4.14.2: bound to a key, it need not be replaced.
+    // RFC 9700 §4.14.2: a bound token need not be replaced.
     expect(refreshed.body).toMatchObject({ token_type: "DPoP", refresh_token });
     expect((await ask(at.app, form, other)).status).toBe(400);
     expect((await ask(at.app, form, key)).status).toBe(200);

@@ -12,63 +12,52 @@ import type { ActingParty } from "../exchange/exchange-token.ts";
 import { apiAudience } from "../resources/resource-servers.ts";
 import { consumeDpopProof, type ProvenRequest } from "./dpop-proof.ts";
 
-/** Scopes that allow more than reading, for the audit log. */
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
-/** The role of a token in the audit log (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
+/** docs/specification/organizations-and-tokens.md#audit-log, `role`. */
 const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
   scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
 
-/** The holder of an access token, and what the token may be used for. */
 export type Bearer = {
   kind: "oauth" | "personal";
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
-  /** The holder as the audit log names it. */
   auditToken: AuditToken;
-  /** Unix seconds; null for a personal access token that does not expire. */
+  /** Unix seconds. Null for a personal access token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
-  /** Set for `oauth`. */
   clientId?: string;
-  /** Set for a token of the service's own command line. */
   isFirstParty?: true;
-  /** When the user last authenticated before allowing the client, if known (S113). */
+  /** The last authentication before the user allowed the client, if known (S113). */
   authenticatedAt?: Date;
-  /** Set for an exchanged token: the only organization in which it acts. */
+  /** For an exchanged token, the only organization in which it acts. */
   boundOrgId?: string;
-  /** Set for an exchanged token with which another party acts for the account (RFC 8693 §4.1). */
+  /** RFC 8693 §4.1. */
   act?: ActingParty;
-  /** Set for `personal`: the name that its owner gave it. */
   tokenName?: string;
-  /** A CI job that may only read, whatever its scopes (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+  /** A CI job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
   isReadOnly?: true;
 };
 
-/**
- * How a token was presented (RFC 6750, RFC 9449). A proof can be used only once, so later lookups during a long request need none
- * (`isProven`).
- */
+/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups of a long request set `isProven`. */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
   | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
- * Resolves an access token of any kind. Undefined if it is unknown, expired or revoked, if its user, consent or app is gone, or if it is
- * bound to a key and was sent without a proof, or is not bound and was sent with one. Callers respond to all of these in the same way.
- * @throws InvalidDpopProof for a proof that does not match this request and this token's key.
+ * Callers must respond to every reason in the same way, also to a missing proof.
+ * @throws InvalidDpopProof for a proof that does not match
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
   if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
-  // The prefix shows the kind, so that one statement finds the token; a token with an earlier TOKEN_PREFIX shows no kind.
   if (!token.startsWith(tokenPrefix("AccessToken"))) {
     return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
   }
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** A CI job that reads, as a user, the gated repositories to which this user was admitted: it has no organizations and no other scope. */
+/** Has no organizations and no other scope. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;
@@ -88,14 +77,14 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     const payload = await findArtifact("AccessToken", token);
     const expiresAt = Number(payload?.exp);
     if (!payload || !(expiresAt > Date.now() / 1000)) return undefined;
-    // RFC 8707: a token for another audience is not valid here.
+    // RFC 8707.
     if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
     const clientId = String(payload.clientId);
     const client = await findClientMetadata(clientId);
     if (!client) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
-    // RFC 9449 §7.2: a bound token is never accepted as a plain one, nor a plain token as a bound one.
+    // RFC 9449 §7.2: the scheme must match the kind of token.
     const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
     if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
     if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {
@@ -140,12 +129,9 @@ async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
   };
 }
 
-/**
- * A CI job with a token for one repository (docs/specification/organizations-and-tokens.md#trusted-publishers): it does not act for a user.
- */
+/** Does not act for a user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export type CiJob = Extract<CiToken, { user: null }>;
 
-/** The job whose repository token was sent; undefined for any other token, and for an unknown or expired one. */
 export async function findCiJob(token: string): Promise<CiJob | undefined> {
   if (!looksLikeRepoToken(token)) return undefined;
   const found = await findCiToken(token);

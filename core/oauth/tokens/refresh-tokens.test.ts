@@ -15,7 +15,6 @@ afterAll(() => world.stop());
 
 const withRefresh = { isRefreshAllowed: true };
 
-/** Makes time pass for an app's used refresh tokens: their use moves into the past. */
 const age = (clientId: string, seconds: number) =>
   pool().query(
     `UPDATE oauth_artifact SET consumed_at = consumed_at - make_interval(secs => $2)
@@ -288,7 +287,6 @@ describe("S50 a refresh token", () => {
       ({ payload }) => payload as { iat: number; exp: number; iiat: number },
     );
 
-  /** Makes the tokens look as if the user had signed in that long ago and the app had refreshed since then. */
   const signedInAgo = (clientId: string, seconds: number) =>
     pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{iiat}', to_jsonb((payload->>'iiat')::int - $2::int))

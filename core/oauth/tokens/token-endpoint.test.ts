@@ -212,7 +212,6 @@ describe("S46 the verifier", () => {
     const { code, verifier } = await authorize(at, withoutChallenge);
     expect((await redeem(at, redemption({ code, verifier }))).body).toMatchObject({ error: "invalid_grant" });
 
-    // Without a verifier, the same app gets a token, so the setting itself works.
     const second = await authorize(at, withoutChallenge);
     expect(await redeem(at, { ...redemption(second), code_verifier: undefined })).toMatchObject({ status: 200 });
   });

@@ -4,7 +4,7 @@ import { isPresetName } from "#core/accounts/publishers/presets.ts";
 import { publisherName } from "#core/accounts/publishers/publisher.ts";
 import type { Bearer, CiJob } from "./find-bearer.ts";
 
-/** The body of `GET /api/whoami-v2`, with the fields of the token's scopes (docs/specification/organizations-and-tokens.md#whoami-v2). */
+/** See docs/specification/organizations-and-tokens.md#whoami-v2. */
 export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, tokenName }: Bearer): Whoami {
   const has = (scope: (typeof scopes)[number]) => kind === "personal" || scopes.includes(scope);
   const isWriter = scopes.some((scope) => scope === "write-repos" || scope === "manage-repos");
@@ -14,7 +14,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     name: account.username,
     fullname: account.fullName,
     ...(has("email") && { email: account.email, emailVerified: account.isEmailVerified }),
-    // The service takes no payments, so nobody can pay, and nothing can be owed.
+    // The service takes no payments.
     ...(has("read-billing") && { canPay: false, billingMode: "prepaid" as const }),
     periodEnd: null,
     isPro: false,
@@ -36,7 +36,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     })),
     auth: {
       type: kind === "oauth" ? "oauth" : "access_token",
-      // The command-line client names the stored token after `displayName`; for OAuth it makes up a name
+      // The command-line client names the stored token after `displayName`
       // (docs/specification/organizations-and-tokens.md#whoami-v2).
       ...(kind === "personal" && {
         accessToken: {
@@ -51,7 +51,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
   };
 }
 
-/** The body of `GET /api/whoami-v2` for a CI job's token: the fields that existing clients read, filled from the repository. */
+/** The fields that existing clients read, filled from the repository. */
 export function whoamiJob({ publisherId, preset, repo, expiresAt }: CiJob): WhoamiJob {
   const [owner = ""] = repo.fullName.split("/");
   return {

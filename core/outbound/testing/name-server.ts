@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import ipaddr from "ipaddr.js";
 import { onTestFinished } from "vitest";
 
-/** A question's answers: addresses of its family, or undefined to never answer the question. */
+/** Undefined never answers the question. */
 export type Answer = (name: string, family: 4 | 6) => string[] | undefined;
 
 const TYPES = { 1: 4, 28: 6 } as const;
 
-/** A minimal name server (RFC 1035) over UDP. `servers` is an argument for resolveHost; `questions` lists the queried names. */
+/** RFC 1035. `servers` is an argument for resolveHost. */
 export async function startNameServer(answer: Answer): Promise<{ servers: string[]; questions: string[] }> {
   const socket = createSocket("udp4");
   const questions: string[] = [];
@@ -21,7 +21,7 @@ export async function startNameServer(answer: Answer): Promise<{ servers: string
     if (!addresses) return;
     const records = addresses.map((each) => {
       const bytes = ipaddr.parse(each).toByteArray();
-      // A pointer to the question's name; class IN; a TTL of zero.
+      // A pointer to the question's name, class IN, a TTL of zero.
       return Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, bytes.length, ...bytes]);
     });
     const head = Buffer.from(question.subarray(0, 12));

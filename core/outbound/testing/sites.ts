@@ -25,7 +25,6 @@ export async function listening(server: Server, host = "127.0.0.1", port = 0): P
   return (server.address() as AddressInfo).port;
 }
 
-/** An HTTP server; `connections` counts all connections, open or not. */
 export async function site(answer: RequestListener, host?: string, port?: number) {
   const server = createHttpServer(answer);
   const seen = { connections: 0 };
@@ -34,7 +33,6 @@ export async function site(answer: RequestListener, host?: string, port?: number
   return { seen, port: bound, url: `http://${host ?? "127.0.0.1"}:${bound}` };
 }
 
-/** A server that sends raw bytes, whatever the request. */
 export async function rawSite(talk: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${await listening(createServer(talk))}`;
 }

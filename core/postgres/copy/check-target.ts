@@ -15,11 +15,7 @@ type Found = {
   objects: string[];
 };
 
-/**
- * Checks that a database can take over all data: it is new enough, writable and empty, and the role may create tables in it.
- * @param name the operator's name for the database
- * @throws {DatabaseCopyError} that says what to do
- */
+/** @param name the operator's name for the database */
 export async function checkTarget(target: pg.Client, name = "--to"): Promise<void> {
   const { rows } = await target.query<Found>(`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as "versionName",
@@ -50,17 +46,15 @@ export async function checkTarget(target: pg.Client, name = "--to"): Promise<voi
     );
 }
 
-/** The same text for the same value on both servers, and no timeout: a large table takes long. */
+/** The same text for the same value on both servers. */
 const SESSION = `set client_encoding to 'UTF8'; set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres'; set timezone to 'UTC';
   set extra_float_digits to 3; set bytea_output to 'hex'; set statement_timeout to 0; set lock_timeout to 0;
   set idle_in_transaction_session_timeout to 0`;
 
 const THROUGH_POOLER = "leads to a pooler, which does not keep a session's settings. Use the URL of the database server itself.";
 
-/** The name of a copy's sessions in `pg_stat_activity`. */
 export const COPY_APPLICATION = "keyhook copy";
 
-/** @param name the operator's name for the database: the setting or option that named it */
 export async function connect(name: string, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: COPY_APPLICATION, connectionTimeoutMillis: 10_000 });
   // A broken connection makes the next statement fail.
@@ -77,7 +71,7 @@ export async function connect(name: string, url: string): Promise<pg.Client> {
   }
 }
 
-/** Thrown if a database cannot be copied from or to; its message is for the operator's terminal. */
+/** The message is for the operator's terminal. */
 export class DatabaseCopyError extends Error {
   override name = "DatabaseCopyError";
 }

@@ -11,7 +11,6 @@ import { pendingMigrations } from "../migrate.ts";
 import { copyDatabase } from "./copy-database.ts";
 import { readContents, readPartitions, readTables } from "./tables.ts";
 
-/** A second server, like an operator's, with a new empty database for each test. */
 let other: EmbeddedServer;
 let source: pg.Client;
 let sourceUrl: string;
@@ -83,7 +82,6 @@ describe("copying a database", { timeout: 120_000 }, () => {
       const broken = copyDatabase({
         sourceUrl,
         targetUrl,
-        // The connection breaks in the middle of the tables: audit_event has been copied, delivery has not.
         copied: (table) => {
           if (table === "audit_event")
             void killer.query(

@@ -9,23 +9,16 @@ import { columnList, quoted, readContents, readPartitions, readTables, suspendCo
 type DatabaseCopy = { tables: number; rows: number };
 
 type Options = {
-  /** Both URLs with the role that owns the database; the source has this version's schema. */
+  /** The role owns the database. The source has this version's schema. */
   sourceUrl: string;
   targetUrl: string;
-  /** Called for each copied table, with its number of rows. */
   copied?: (table: string, rows: number) => void;
 };
 
 const LOCK_WAIT = "5s";
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/**
- * Copies everything into an empty database: this version's schema, then each table by COPY, from one snapshot while writes are locked
- * out, then sequences, foreign keys and triggers. Rows are counted and hashed on both sides. Everything on the target is one transaction:
- * if it fails, the target is as empty as before.
- *
- * @throws {DatabaseCopyError} if the source is in use, the target is unsuitable, or the copy differs
- */
+/** One transaction, so after a failure the target is as empty as before. */
 export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefined }: Options): Promise<DatabaseCopy> {
   const source = await connect("The database to be copied", sourceUrl);
   try {
@@ -35,7 +28,7 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
       const tables = await lockAgainstWrites(source);
       await target.query("begin");
       await applyMigrations(target);
-      // The migrations set a timeout for locks, which must not apply to the copy.
+      // The migrations' timeout for locks must not apply to the copy.
       await target.query("set local lock_timeout to 0");
       const rows = await copyContents({ source, target, tables, copied });
       await target.query("commit");
@@ -48,7 +41,6 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
   }
 }
 
-/** Whether a database has other sessions of the service. */
 export async function isInUse(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ isInUse: boolean }>(
     `select exists (select from pg_stat_activity
@@ -59,7 +51,6 @@ export async function isInUse(client: pg.Client): Promise<boolean> {
   return rows[0]?.isInUse ?? false;
 }
 
-/** Takes the snapshot, and locks that allow reading but not writing during the copy. */
 async function lockAgainstWrites(source: pg.Client): Promise<Table[]> {
   const inUse = "The service or a command is still using the database to be copied. Stop all its processes first.";
   if (await isInUse(source)) throw new DatabaseCopyError(inUse);
@@ -83,7 +74,6 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
   if (!isDeepStrictEqual(there, tables)) throw new DatabaseCopyError(describeDifference(tables, there));
   await makePartitions(source, target);
   const restoreConstraints = await suspendConstraints(target);
-  // Rows created by migrations are part of the copy.
   await target.query(`truncate ${tables.map(({ name }) => quoted(name)).join(", ")}`);
   let total = 0;
   for (const table of tables) {

@@ -5,27 +5,21 @@ import { columnList, quoted, readPartitions, readTables, type Table } from "./ta
 
 export type AppliedMigration = { name: string; checksum: string };
 
-/** A snapshot of a database, which can be read until it is closed. */
 export type DatabaseDump = {
   migrations: AppliedMigration[];
-  /** Runs a query on the snapshot. */
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   /**
-   * The contents as SQL: partitions, `COPY … FROM stdin` for each table, sequences. The migrations create the schema, so that any role may
-   * own it. `psql` can read it too.
+   * Any role may own the schema, so the migrations create it.
    * @param rows is filled with the number of rows of each table
    */
   content(rows: Record<string, number>): AsyncGenerator<Buffer, void, undefined>;
   close(): Promise<void>;
 };
 
-/** The last line: without it, a dump is not complete. */
+/** Without this line, a dump is not complete. */
 export const DUMP_END = "-- end of the dump";
 
-/**
- * Begins to read a database while others use it, in one transaction that does not see later commits. `pg_dump` would have to match the
- * server's version, and the embedded server comes without it.
- */
+/** `pg_dump` would have to match the server's version, and the embedded server comes without it. */
 export async function beginDump(url: string): Promise<DatabaseDump> {
   const client = await connect("DATABASE_URL", url);
   try {
@@ -52,7 +46,7 @@ async function* dump(client: pg.Client, rows: Record<string, number>): AsyncGene
   for (const table of await readTables(client)) {
     const columns = columnList(table);
     yield line(copyStatement(table));
-    // The rows are copied from a query, since a partitioned table has no rows of its own.
+    // A partitioned table has no rows of its own.
     const copy = client.query(to(`copy (select ${columns} from ${quoted(table.name)}) to stdout`));
     for await (const chunk of copy) yield chunk as Buffer;
     yield line("\\.");

@@ -9,29 +9,24 @@ import type { DumpPart } from "./read-dump.ts";
 import { quoted, readTables, suspendConstraints } from "./tables.ts";
 
 type Options = {
-  /** Connects as the role that owns the database. */
   url: string;
-  /** The operator's name for it. */
   name: string;
-  /** The migrations of the dumped database. */
   migrations: readonly AppliedMigration[];
   parts: AsyncIterable<DumpPart>;
-  /** How many rows each table must get. */
   rows: Readonly<Record<string, number>>;
-  /** Called when everything is loaded; if it throws, the database stays empty. */
+  /** If it throws, the database stays empty. */
   beforeCommit(): Promise<void>;
 };
 
-/** @throws {DatabaseCopyError} if the database is not empty, or cannot hold the data (version, encoding, write access) */
+/** @throws {DatabaseCopyError} also if the database cannot hold the data */
 export async function requireEmptyDatabase(name: string, url: string): Promise<void> {
   const target = await connect(name, url);
   await checkTarget(target, name).finally(() => target.end());
 }
 
 /**
- * Loads a dump into an empty database, in one transaction: the schema as it was, then the rows. The caller applies later migrations.
- * @returns tables of the dump that the service does not have, and which were therefore left out
- * @throws {DatabaseCopyError} if the database is not empty, or the dump does not fit
+ * The caller applies later migrations.
+ * @returns tables of the dump that the service does not have
  */
 export async function loadDatabase({ url, name, migrations, parts, rows, beforeCommit }: Options): Promise<string[]> {
   const known = requireKnown(migrations);
@@ -44,7 +39,6 @@ export async function loadDatabase({ url, name, migrations, parts, rows, beforeC
     const tables = new Map((await readTables(target)).map((table) => [table.name, table.columns]));
     const list = [...tables.keys()].map(quoted).join(", ");
     const restoreConstraints = await suspendConstraints(target);
-    // Rows created by migrations are part of the dump.
     await target.query(`truncate ${list}`);
     const loaded: Record<string, number> = {};
     const leftOut: string[] = [];
@@ -85,7 +79,6 @@ async function drain({ table, content }: Rows): Promise<string> {
   return table;
 }
 
-/** The migrations of the dump, as this version has them. */
 function requireKnown(migrations: readonly AppliedMigration[]): Migration[] {
   const ours = readMigrations();
   const known = ours.filter(({ name, checksum }) => migrations.some((one) => one.name === name && one.checksum === checksum));

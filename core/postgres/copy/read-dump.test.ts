@@ -15,7 +15,6 @@ const DUMP = [
   "",
 ].join("\n");
 
-/** The dump in pieces of `size` bytes. */
 async function* inPieces(text: string, size: number): AsyncGenerator<Buffer, void, undefined> {
   for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
 }

@@ -1,7 +1,7 @@
 import { DatabaseCopyError } from "./check-target.ts";
 import { DUMP_END } from "./dump-database.ts";
 
-/** A part of a dump: a statement, or the rows of a table in the text format of COPY, which have to be read before the next part. */
+/** A caller must read the rows before the next part. */
 export type DumpPart =
   | { kind: "statement"; text: string }
   | { kind: "rows"; table: string; columns: string[]; statement: string; content: AsyncGenerator<Buffer, void, undefined> };
@@ -10,10 +10,9 @@ const COPY = /^copy ("(?:[^"]|"")+") \(((?:"(?:[^"]|"")+"(?:, "(?:[^"]|"")+")*)?
 const NAME = /"((?:[^"]|"")+)"/g;
 const NO_ROWS = "\\.\n";
 const END_OF_ROWS = `\n${NO_ROWS}`;
-/** Far longer than any statement of ours. */
 const LINE_MAX_BYTES = 1024 * 1024;
 
-/** Parses a dump by `beginDump` as a stream, piece by piece. @throws {DatabaseCopyError} if its end is missing */
+/** @throws {DatabaseCopyError} if the end is missing */
 export async function* readDump(source: AsyncIterable<Uint8Array>): AsyncGenerator<DumpPart, void, undefined> {
   const reader = new Reader(source);
   for (;;) {
@@ -52,7 +51,7 @@ class Reader {
     }
   }
 
-  /** Reads until the line `\.`. No row looks like it, since COPY escapes backslashes. */
+  /** COPY escapes backslashes, so no row looks like the line `\.`. */
   async *rows(): AsyncGenerator<Buffer, void, undefined> {
     while (this.#rest.length < NO_ROWS.length) await this.#more();
     if (this.#rest.toString("latin1", 0, NO_ROWS.length) === NO_ROWS) {
@@ -70,7 +69,7 @@ class Reader {
     }
   }
 
-  /** Reads to the end, so that the sending program can still report an error. */
+  /** The sending program can then still report an error. */
   async end(): Promise<void> {
     while (!(await this.#source.next()).done);
   }

@@ -1,15 +1,12 @@
 import pg from "pg";
 
-/** A table, or the parent of partitions, in the service's schema. */
 export type Table = { name: string; columns: string[] };
 
-/** Recorded by the migrations themselves, when they are applied. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
 export const quoted = pg.escapeIdentifier;
 export const columnList = ({ columns }: Table): string => columns.map(quoted).join(", ");
 
-/** All tables to copy, with their stored (not generated) columns. */
 export async function readTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select c.relname::text as name,
@@ -24,7 +21,7 @@ export async function readTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** Partitions with their bounds, as `CREATE TABLE … PARTITION OF` takes them. */
+/** With bounds as `CREATE TABLE … PARTITION OF` takes them. */
 export async function readPartitions(client: pg.Client): Promise<{ name: string; parent: string; bounds: string }[]> {
   const { rows } = await client.query(
     `select c.relname::text as name, p.relname::text as parent, pg_get_expr(c.relpartbound, c.oid) as bounds
@@ -34,11 +31,11 @@ export async function readPartitions(client: pg.Client): Promise<{ name: string;
   return rows;
 }
 
-/** How many rows a table has, and a sum of their hashes, which does not depend on their order. */
+/** The sum of the rows' hashes does not depend on their order. */
 type Contents = { rows: string; hash: string };
 
 export async function readContents(client: pg.Client, table: Table): Promise<Contents> {
-  // SHA-256, not one of Postgres's own hashes, which may differ between versions.
+  // Postgres's own hashes may differ between versions.
   const { rows } = await client.query<Contents>(
     `select count(*)::text as rows,
             coalesce(sum(('x' || substr(encode(sha256(convert_to(row(${columnList(table)})::text, 'UTF8')), 'hex'), 1, 15))::bit(60)::bigint), 0)::text
@@ -54,9 +51,8 @@ type Trigger = { table: string; name: string; enabled: "O" | "A" | "R" };
 const ENABLE = { O: "enable trigger", A: "enable always trigger", R: "enable replica trigger" } as const;
 
 /**
- * Removes foreign keys and triggers from the tables of the schema: rows are copied table by table, some before the rows that they
- * refer to, and their triggers have already run. Requires only the tables' owner, not a superuser.
- * @returns a function that restores them; each foreign key then checks all rows, like a new one
+ * Rows may be copied before the rows that they refer to, and their triggers have already run.
+ * @returns a function that restores the constraints
  */
 export async function suspendConstraints(client: pg.Client): Promise<() => Promise<void>> {
   const { rows: keys } = await client.query<ForeignKey>(

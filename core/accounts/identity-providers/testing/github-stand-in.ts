@@ -10,11 +10,10 @@ export type GithubAccount = {
 
 type GithubStandIn = HttpsSite & {
   credentials: { clientId: string; clientSecret: string };
-  /** The parameters with which `authorization_endpoint` would redirect the browser after this user's consent. */
   agree(authorizationUrl: string, account: GithubAccount): URLSearchParams;
 };
 
-/** GitHub's three endpoints as documented, on a local server: a failed exchange returns 200 with `error`. */
+/** As documented by GitHub, a failed exchange returns 200 with `error`. */
 export async function startGithubStandIn(): Promise<GithubStandIn> {
   const credentials = { clientId: "Iv1.8a61f9b3a7aba766", clientSecret: "a secret of GitHub's" };
   const codes = new Map<string, { account: GithubAccount; challenge: string; redirectUri: string }>();
@@ -43,7 +42,7 @@ export async function startGithubStandIn(): Promise<GithubStandIn> {
       return json({ access_token: token, scope: "read:user,user:email", token_type: "bearer" });
     }
     const account = tokens.get((req.headers.authorization ?? "").replace(/^Bearer /, ""));
-    // GitHub's API refuses requests without a user agent (docs: user agent required).
+    // GitHub's API refuses requests without a user agent.
     if (!account || !req.headers["user-agent"]) return json({ message: "Bad credentials" }, 401);
     if (req.url === "/api/v3/user") return json({ id: account.id, login: account.login, name: account.name, email: null });
     if (req.url === "/api/v3/user/emails") return json(account.emails);

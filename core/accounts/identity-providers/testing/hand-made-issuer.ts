@@ -2,30 +2,22 @@ import { once } from "node:events";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 
-/** How to alter the responses of an honest issuer. */
 type Forgery = {
   claims?: (honest: JWTPayload) => JWTPayload;
-  /** Replaces the signed token. */
   idToken?: (claims: JWTPayload) => string | Promise<string>;
   discovery?: (honest: Record<string, unknown>) => unknown;
-  /** Replaces its published keys. */
   keys?: readonly object[];
-  /** How long the token endpoint takes, in milliseconds. */
   delayMs?: number;
 };
 
 type HandMadeIssuer = HttpsSite & {
-  /** Sets how it behaves from now on. */
   behave(forgery: Forgery): void;
-  /** The authorization response that the browser would bring back for this authorization request. */
   respondTo(authorizationUrl: string, changes?: Record<string, string | undefined>): URLSearchParams;
-  /** Signs with its own key. */
   sign(claims: JWTPayload): Promise<string>;
 };
 
 const user = { sub: "u-1", email: "ada@upstream.test", email_verified: true, preferred_username: "ada", name: "Ada L." };
 
-/** An OpenID provider for tests that can send forged responses. In requests it checks only PKCE, so that tests notice if it is missing. */
 export async function startHandMadeIssuer(): Promise<HandMadeIssuer> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "k", alg: "RS256", use: "sig" }] };

@@ -10,7 +10,6 @@ import { startHandMadeIssuer } from "./hand-made-issuer.ts";
 type SignInOptions = { person?: TestPerson; intent?: SignInElsewhere["intent"]; next?: string };
 type CallbackChanges = Partial<Callback> & { answer?: Record<string, string | undefined> };
 
-/** A controllable issuer, and functions that sign in with it. */
 export async function startTestProvider() {
   const issuer = await startHandMadeIssuer();
 
@@ -19,7 +18,6 @@ export async function startTestProvider() {
     return addIdentityProvider(operatorCommand, { ...input, clientId: "us", clientSecret: "s", ...changes }, from);
   }
 
-  /** Signs in from the button to the callback, whose parameters `changes` may alter. */
   async function signInVia(
     { slug }: { slug: string },
     { person, intent = "sign-in", next = "/after" }: SignInOptions = {},
@@ -37,11 +35,9 @@ export async function startTestProvider() {
     return outcome.token;
   }
 
-  /** Sets who is signed in at the issuer from now on. */
   const as = (sub: string, more: Record<string, unknown> = {}) =>
     issuer.behave({ claims: (honest) => ({ ...honest, sub, email: `${sub}@upstream.test`, ...more }) });
 
-  /** A user who has linked an identity at a provider to their account. */
   async function linked(one: IdentityProvider, sub: string): Promise<TestPerson> {
     as(sub);
     const person = await signedInPerson();

@@ -11,14 +11,9 @@ export type RestrictedMember = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
-  /** The requirements that they do not meet yet. */
   restrictions: SecurityRestriction[];
 };
 
-/**
- * The members who have no access to what an organization owns until they meet its sign-in requirements, by name.
- * @throws ServiceError `forbidden`
- */
 export async function listRestrictedMembers(
   actor: Actor,
   orgId: string,
@@ -43,11 +38,7 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
-/**
- * The members whom a requirement would exclude, whether or not it is enabled, by name: administrators can talk to these members first, and
- * enable the requirement afterwards.
- * @throws ServiceError `forbidden`
- */
+/** Administrators can talk to these members before they enable the requirement. */
 export async function listMembersWithout(
   actor: Actor,
   orgId: string,
@@ -84,16 +75,13 @@ export type OwnRestriction = {
   orgId: string;
   name: string;
   fullName: string;
-  /** The requirements that the user does not meet there yet. */
   restrictions: SecurityRestriction[];
-  /** The identity provider at which the user can meet the requirement `sso`. */
   provider: { slug: string; name: string } | null;
 };
 
-// The page shows at most this many; once these are met, it shows the others.
+// Once these are met, the page shows the others.
 const LIST_MAX_ROWS = 20;
 
-/** The organizations that are closed to the user because the user does not meet their sign-in requirements yet. */
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {
   const rows = await db().$queryRaw<(Omit<OwnRestriction, "provider"> & { slug: string | null; providerName: string | null })[]>`
     SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", s.restrictions, p.slug, p.name AS "providerName"

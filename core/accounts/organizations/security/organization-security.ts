@@ -10,7 +10,6 @@ import { changeOrganization } from "../change-organization.ts";
 export type OrganizationSecurity = {
   requiresSecondStep: boolean;
   requiresProvider: boolean;
-  /** The organization's own issuer, if it is set up. */
   provider: {
     id: string;
     slug: string;
@@ -22,18 +21,12 @@ export type OrganizationSecurity = {
     linked: number;
   } | null;
   members: number;
-  /** Members without a second step, whether or not it is required. */
   withoutSecondStep: number;
-  /** Members who have not signed in with the issuer in the last 7 days, whether or not it is required. */
+  /** Members who have not signed in with the issuer in the last 7 days. */
   withoutProvider: number;
-  /** The requirements that the caller does not meet as a member, and therefore cannot enable. */
   own: { lacksSecondStep: boolean; lacksProvider: boolean };
 };
 
-/**
- * An organization's sign-in requirements for its members, and how many do not meet them.
- * @throws ServiceError `forbidden`
- */
 export async function readOrganizationSecurity(actor: Actor, orgId: string): Promise<OrganizationSecurity> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const [organization, row, counts, own] = await Promise.all([
@@ -69,8 +62,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
 /**
- * The same conditions as in the view `member_standing`, but for both requirements whether or not they are in force. Each set is read
- * once, however many members there are.
+ * The same conditions as in the view `member_standing`.
  * @param options `role` counts only members with that role
  */
 async function countUnmet(
@@ -92,7 +84,6 @@ async function countUnmet(
   return counts ?? { members: 0, withoutSecondStep: 0, withoutProvider: 0 };
 }
 
-/** The requirements that one member does not meet; none for non-members. */
 async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
   const [lacks] = await tx.$queryRaw<OrganizationSecurity["own"][]>`
     SELECT NOT EXISTS (SELECT 1 FROM passkey WHERE user_id = m.user_id)
@@ -105,16 +96,9 @@ async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db(
   return lacks ?? { lacksSecondStep: false, lacksProvider: false };
 }
 
-/** Absent values stay unchanged. */
 type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
-/**
- * Changes an organization's sign-in requirements for its members, from the next request on: members who do not meet them lose access to
- * what the organization owns, and regain it as soon as they do. A member who enables a requirement must meet it. So must at least one
- * administrator, even if an operator enables it: nobody can lock out themselves or all administrators.
- * @throws ServiceError `forbidden`, `reauthentication_required`, `conflict` for a caller who does not meet it or for a missing
- * issuer
- */
+/** Nobody may lock out all administrators. */
 export async function updateOrganizationSecurity(
   actor: Actor,
   orgId: string,

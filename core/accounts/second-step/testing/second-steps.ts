@@ -7,7 +7,7 @@ import { beginPasskeyRegistration, registerPasskey } from "../register-passkey.t
 import { confirmTotp, findTotpEnrolment, startTotpEnrolment } from "../totp-enrolment.ts";
 import { SoftwarePasskey } from "./software-passkey.ts";
 
-/** An authenticator app for tests. Its codes follow RFC 6238. */
+/** RFC 6238. */
 type TestAuthenticator = { secret: string; code: (stepsAhead?: number) => string };
 
 export function authenticatorOf(secret: string): TestAuthenticator {
@@ -18,7 +18,6 @@ export function authenticatorOf(secret: string): TestAuthenticator {
   };
 }
 
-/** Sets up an authenticator app. This uses up its code of the previous time step, so that those from now on are unused. */
 export async function setUpAuthenticator(actor: Person): Promise<TestAuthenticator> {
   await startTotpEnrolment(actor);
   const enrolment = await findTotpEnrolment(actor);
@@ -33,7 +32,6 @@ export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey(
   return passkey;
 }
 
-/** Completes the first step without `signIn`, whose hash is slow. @returns the token of the pending second step */
 export async function firstStep({ id }: Pick<TestPerson, "id">): Promise<string> {
   const first = { methods: ["pwd"], provedBy: "password" } as const;
   const outcome = await db().$transaction((tx) => completeSignIn(tx, id, first, fromElsewhere()));

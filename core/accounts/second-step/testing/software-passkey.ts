@@ -1,17 +1,15 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-/** A software authenticator for tests: it creates one ES256 credential and answers challenges according to WebAuthn Level 3 §6. */
+/** WebAuthn Level 3 §6. */
 export class SoftwarePasskey {
   readonly id = randomBytes(16);
   readonly #key = generateKeyPairSync("ec", { namedCurve: "P-256" });
   #userHandle = "";
-  /** The signature counter that it reports. Tests set it; 0, as here, is what authenticators that synchronize their keys report. */
+  /** Authenticators that synchronize their keys report 0. */
   counter = 0;
-  /** Whether it verifies its user by a PIN or a finger. */
   isVerifying = true;
-  /** The format of its attestation, of at most 23 characters. Its statement is always empty. */
+  /** At most 23 characters. The statement is always empty. */
   attestation = "none";
-  /** The bytes of a further entry of its public key. */
   keyPadding = Buffer.alloc(0);
   origin: string;
 
@@ -19,7 +17,6 @@ export class SoftwarePasskey {
     this.origin = origin;
   }
 
-  /** @param options from `beginPasskeyRegistration` */
   register({ challenge, user }: { challenge: string; user: { id: string } }) {
     this.#userHandle = user.id;
     const attested = Buffer.concat([Buffer.alloc(16), twoBytes(this.id.length), this.id, this.#coseKey()]);
@@ -43,7 +40,6 @@ export class SoftwarePasskey {
     };
   }
 
-  /** @param options from `askForPasskey…` */
   answer({ challenge }: { challenge: string }, { userHandle = this.#userHandle } = {}) {
     const clientData = this.#clientData("webauthn.get", challenge);
     const authenticatorData = this.#authenticatorData(0, Buffer.alloc(0));
@@ -76,7 +72,7 @@ export class SoftwarePasskey {
     return Buffer.concat([rpIdHash, Buffer.from([flags]), counter, rest]);
   }
 
-  /** RFC 9053 §7.1.1: { kty: EC2, alg: ES256, crv: P-256, x, y, base IV }; the base IV (RFC 9052 §7.1) only makes the key longer. */
+  /** RFC 9053 §7.1.1. The base IV (RFC 9052 §7.1) only makes the key longer. */
   #coseKey(): Buffer {
     const { x = "", y = "" } = this.#key.publicKey.export({ format: "jwk" });
     const part = (label: string, value: string) =>

@@ -8,14 +8,14 @@ import { invalidRequest } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/change-app.ts";
 import { namesCovering } from "./host-name.ts";
 
-/** The hosts whose metadata documents are accepted: with "open" all that are not blocked, with "listed" allowed hosts, with "off" none. */
+/** With "listed", only allowed hosts are accepted. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
 const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
 export const DOCUMENT_POLICY_KEY = "client_documents";
 
-/** The value of the setting's row, which a newer or older version may have written. */
+/** A newer or older version may have written the row. */
 export function documentPolicyOf(value: unknown): DocumentPolicy {
   const { policy } = (value ?? {}) as { policy?: unknown };
   return documentPolicies.find((each) => each === policy) ?? DEFAULT_DOCUMENT_POLICY;
@@ -26,7 +26,7 @@ export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; ch
   return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
 }
 
-/** Whether the policy accepts any documents. Discovery asks for it (S85, S106), and must respond even when the database is down. */
+/** Discovery must respond even when the database is down (S85, S106). */
 export async function areDocumentsAccepted(): Promise<boolean> {
   try {
     return (await readDocumentPolicy()).policy !== "off";
@@ -36,11 +36,7 @@ export async function areDocumentsAccepted(): Promise<boolean> {
   }
 }
 
-/**
- * Changes the policy in every process at once. Clients that it no longer allows cannot use their tokens. Nothing is revoked: when the
- * policy is changed back, the tokens are valid again. To end them for good, block the host.
- * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `invalid_request`
- */
+/** Revokes nothing, so that tokens are valid again when the policy is changed back (S113). */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
   const chosen = documentPolicies.find((each) => each === policy);
   return db().$transaction(async (tx) => {
@@ -66,15 +62,15 @@ export async function setDocumentPolicy(actor: Actor, policy: string, from: Requ
 
 export type HostRule = { host: string; rule: "allow" | "block" };
 
-/** Whether the operator's policy and rules allow a host of metadata documents (S87). */
+/** See S87. */
 export type HostDecision = {
   isAllowed: boolean;
-  /** The rule that decides, possibly one for a parent domain; null if only the policy decides. */
+  /** Possibly for a parent domain. Null if only the policy decides. */
   rule: HostRule | null;
   policy: DocumentPolicy;
 };
 
-/** The most specific rule overrides those for its parents, and any rule overrides the policy, except "off". */
+/** The most specific rule decides, except under "off". */
 export function decideHost(hostname: string, rules: readonly HostRule[], policy: DocumentPolicy): HostDecision {
   const rule = namesCovering(hostname)
     .map((name) => rules.find(({ host }) => host === name))

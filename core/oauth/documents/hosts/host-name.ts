@@ -3,19 +3,14 @@ import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
-/**
- * Whether a rule can be made for a host, as the URL class writes it. Documents on other hosts are not accepted, because those could not be
- * blocked (S87). Underscores are allowed: a host with one can have HTTPS by its parent's wildcard certificate.
- */
+/** Documents on other hosts could not be blocked (S87). A parent's wildcard certificate may cover a name with an underscore. */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
 /**
- * Parses a host as an operator types or pastes it: `example.com`, or a URL on it. A rule covers subdomains, so the star of `*.example.com`
- * adds nothing and is removed.
- * @returns the name as the URL class writes it: lower case, international names as `xn--…`
- * @throws ServiceError `invalid_request`
+ * A rule covers subdomains, so `*.` adds nothing.
+ * @returns the name as the URL class writes it
  */
 export function parseHostName(value: unknown, field = "host"): string {
   const text = plainText(field, value, 2_000).trim();
@@ -28,7 +23,6 @@ export function parseHostName(value: unknown, field = "host"): string {
   return hostname;
 }
 
-/** The name itself and its parent domains, the most specific first: a rule that covers the name is for one of these. */
 export function namesCovering(hostname: string): string[] {
   const labels = hostname.split(".");
   return labels.map((_, at) => labels.slice(at).join("."));

@@ -12,20 +12,16 @@ import { decideHost, type HostRule } from "./document-policy.ts";
 import { parseHostName } from "./host-name.ts";
 
 type NewHostRule = {
-  /** The host as typed: a name, or a URL on the host. */
   host: string;
   rule: string;
-  /** The reason, for other operators. */
   note?: string;
 };
 
 const NOTE_MAX_CHARACTERS = 300;
 
 /**
- * Allows or blocks a host of metadata documents with its subdomains, replacing an earlier rule for it. Blocking revokes the consents to its
- * clients in the same transaction (S87): after unblocking, users are asked again.
- * @returns the rule as stored, and the number of consents that it revoked.
- * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `invalid_request` with the field
+ * S113. Blocking revokes the consents to the host's clients (S87).
+ * @returns the rule and the number of revoked consents
  */
 export async function setHostRule(
   actor: Actor,
@@ -51,7 +47,6 @@ function parseRule(rule: string): HostRule["rule"] {
   throw invalidRequest("Choose allow or block.", "rule");
 }
 
-/** @returns how many consents were revoked */
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
   // Consents are revoked before their Grants, as everywhere.
@@ -63,10 +58,7 @@ async function revokeBlocked(tx: Db, host: string): Promise<number> {
   return revoked;
 }
 
-/**
- * Deletes the rule for a host: from then on a rule for a parent domain or the policy decides.
- * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `not_found` if there is no rule for this very host
- */
+/** A rule for a parent domain or the policy then decides (S113). */
 export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
@@ -81,12 +73,11 @@ export async function removeHostRule(actor: Actor, host: string, from: RequestOr
 
 export type ListedHostRule = HostRule & {
   note: string | null;
-  /** The operator's username; null for the operator's command and for a deleted account. */
+  /** Null for the operator's command and for a deleted account. */
   createdBy: string | null;
   createdAt: Date;
 };
 
-/** The operator's rules, by host name. @throws ServiceError `forbidden` */
 export async function listHostRules(actor: Actor, request: PageRequest = {}): Promise<Page<ListedHostRule>> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);
@@ -107,18 +98,11 @@ export async function listHostRules(actor: Actor, request: PageRequest = {}): Pr
 }
 
 export type HostBlockPreview = {
-  /** The host, in the form in which a rule for it would be stored. */
   host: string;
   clients: ClientUnderHost[];
-  /** The number of users who currently allow one of these clients. */
   userCount: number;
 };
 
-/**
- * The clients that blocking a host would end, for an operator who is about to do so.
- * @param host as typed: a name, or a URL on the host
- * @throws ServiceError `forbidden`; `invalid_request` with the field
- */
 export async function previewHostBlock(actor: Actor, host: string): Promise<HostBlockPreview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const name = parseHostName(host);
@@ -132,7 +116,6 @@ export async function previewHostBlock(actor: Actor, host: string): Promise<Host
 
 type ClientUnderHost = { clientId: string; name: string };
 
-/** The clients that a block of `host` ends: those on the host and its subdomains, unless a more specific rule allows them. */
 async function findClientsUnder(tx: Db, host: string): Promise<ClientUnderHost[]> {
   const subdomain = `.${host}`;
   const below = (await tx.oAuthClientHost.findMany({ where: { host: { endsWith: subdomain } } })) as HostRule[];

@@ -42,11 +42,9 @@ const block = (host: string) => setHostRule(operatorCommand, { host, rule: "bloc
 const allow = (host: string) => setHostRule(operatorCommand, { host, rule: "allow" }, from);
 const isAllowed = async (host: string) => (await findStoredDocument(`https://${host}/app`)).hostDecision.isAllowed;
 
-/** Every process is notified at commit, which takes a moment. */
 const becomes = (accessToken: string, status: number) =>
   vi.waitFor(async () => expect((await world.userinfo(accessToken)).status).toBe(status));
 
-/** The status of the endpoints where the tokens are used. */
 async function statusesOf(at: Visit, tokens: { access_token: string; refresh_token: string }) {
   const [userinfo, renewed] = [await world.userinfo(tokens.access_token), await refresh(at, tokens.refresh_token)];
   return [userinfo.status, renewed.status];
@@ -74,7 +72,6 @@ describe("S87 a host that the operator blocks", () => {
       ip: from.ip,
     });
 
-    // After it is allowed again, users are asked again.
     await removeHostRule(operatorCommand, "localhost", from);
     await vi.waitFor(async () => expect(await statusesOf(at, tokens)).toEqual([401, 400]));
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
@@ -102,7 +99,6 @@ describe("the policy", () => {
     await becomes(tokens.access_token, 401);
     expect((await ask(at, { redirect_uri })).page).toContain("cannot sign users in here");
     await setDocumentPolicy(operatorCommand, "open", from);
-    // No consent was revoked.
     await becomes(tokens.access_token, 200);
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toHaveProperty("code");
   });
@@ -319,7 +315,6 @@ test("S87 an operator sees in advance what a block ends, and the block ends exac
     await seen(`trusted.${domain}`),
     await seen(`not${domain}`),
   ];
-  // This client ID has the domain only in its path.
   const elsewhere = await seen(`other${domain}`, `/${domain}`);
   await setHostRule(operator, { host: `trusted.${domain}`, rule: "allow" }, noOrigin);
   const [one, two] = [await someone(), await someone()];

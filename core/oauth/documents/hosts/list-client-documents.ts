@@ -8,22 +8,16 @@ import { hostnameOf } from "../document-address.ts";
 import { decideHost, type HostDecision, type HostRule, readDocumentPolicy } from "./document-policy.ts";
 import { namesCovering } from "./host-name.ts";
 
-/** A client that is known by its metadata document, as the operator sees it. */
 export type ListedClientDocument = {
   clientId: string;
-  /** The host, with its port if it has one. */
   host: string;
-  /** The host without the port, as rules name it. */
   hostname: string;
   name: string;
   logoId: string | null;
   homepageUrl: string | null;
   firstSeenAt: Date;
-  /** When it last started a sign-in, to the hour. */
   lastSeenAt: Date;
-  /** When its content last changed; null if it never did. */
   changedAt: Date | null;
-  /** Users who currently allow it. */
   userCount: number;
   hostDecision: HostDecision;
 };
@@ -42,11 +36,7 @@ const LIST = `SELECT client_id AS "clientId", host, metadata ->> 'client_name' A
     changed_at AS "changedAt"
   FROM oauth_client_document WHERE ${MATCHES} ORDER BY last_seen_at DESC, client_id LIMIT $2 OFFSET $3`;
 
-/**
- * The clients known by a metadata document, most recently seen first.
- * @param search part of the URL or the name, case-insensitive
- * @throws ServiceError `forbidden`; `invalid_request` for a search that is not text
- */
+/** @param search part of the URL or the name, in any case */
 export async function listClientDocuments(
   actor: Actor,
   { search = "", ...request }: PageRequest & { search?: string } = {},
