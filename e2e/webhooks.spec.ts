@@ -201,7 +201,7 @@ test.describe("without JavaScript", () => {
     };
     await make("untold");
     await page.getByRole("button", { name: "Enable" }).click();
-    await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
+    await expect(page.getByText("Enabled. Deliveries that were on hold continue.")).toBeVisible();
     await make("told");
     const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
     expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
@@ -286,6 +286,6 @@ test("S114 the page says which webhooks and schedules stop when a token is revok
   await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await page.getByRole("button", { name: "Enable" }).click();
-  await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
+  await expect(page.getByText("Enabled. Deliveries that were on hold continue.")).toBeVisible();
   await expect(page.getByText("Created or last changed with the token")).toBeHidden();
 });

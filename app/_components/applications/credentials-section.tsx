@@ -41,7 +41,7 @@ export function CredentialsSection({
             </p>
           ) : !isConfidential ? (
             <p className="max-w-reading text-muted text-small">
-              None: this is a public app, protected by PKCE. Add a secret if it runs on your own server.
+              None: this is a public app, protected by PKCE.{mayManageAccess && " Add a secret if it runs on your own server."}
             </p>
           ) : (
             <SecretLines secrets={secrets} />
@@ -49,8 +49,9 @@ export function CredentialsSection({
         </div>
         {!mayManageAccess ? (
           <p className="max-w-reading text-muted text-small">
-            Only administrators of {boundOrganization?.fullName ?? "the organization"} can change these credentials, because the
-            app is bound to that organization for token exchange.
+            {boundOrganization
+              ? `Only administrators of ${boundOrganization.fullName} can change these credentials, because the app is bound to that organization for token exchange.`
+              : "Only the app's owner can change these credentials."}
           </p>
         ) : hasKeys(app) || !isRecent ? null : (
           <div className="flex flex-wrap items-start gap-2">
@@ -62,7 +63,7 @@ export function CredentialsSection({
                 title={`Delete the secret of ${app.name}?`}
                 confirm="Delete the secret"
               >
-                Sign-ins that use it stop working immediately. {app.name} becomes a public app that uses PKCE.
+                The app can no longer authenticate with it. {app.name} becomes a public app that uses PKCE.
               </ConfirmDestructive>
             )}
           </div>

@@ -14,7 +14,8 @@ const SHOWN_AT_FIRST = 6;
 const reachSentences: Partial<Record<Scope, string>> = {
   "read-repos": "read the repositories you have access to",
   "read-billing": "see whether the organization has a payment method",
-  "write-discussions": "open discussions and pull requests in the repositories it can read",
+  "write-discussions":
+    "take part in discussions and pull requests in the repositories it can read and, where you may write, close, lock and delete what others opened",
 };
 
 /** The organizations to which access is granted: the ticked ones or, as a separate choice, all (S31, S32). */

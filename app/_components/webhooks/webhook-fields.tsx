@@ -52,7 +52,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
           <Field
             name="name"
             label="Name"
-            hint="Shown in lists instead of the URL."
+            hint="Shown in lists instead of the target."
             maxLength={WEBHOOK_NAME_MAX_CHARACTERS}
             autoComplete="off"
             isOptional
@@ -94,7 +94,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
       </SectionCard>
       <SectionCard
         title="Secret"
-        description="Used to sign every delivery so that your server can verify it; also sent in a header."
+        description="Used to sign every delivery to a URL so that your server can verify it; also sent in a header. A job gets it as WEBHOOK_SECRET."
       >
         <SecretFields webhook={webhook} />
       </SectionCard>
@@ -168,9 +168,7 @@ function JobField({ webhook, jobs, jobsPath }: Pick<WebhookFieldsProps, "webhook
     <Select
       name="jobSourceId"
       label="Job to copy"
-      hint={
-        <>Its image or Space, command, environment and secrets are copied. Later changes to that job have no effect. {link}</>
-      }
+      hint={<>Its image or Space, command, environment, secrets and limits are copied. {link}</>}
       options={[
         ...(webhook?.job ? [{ value: "", label: `Unchanged (${targetName(webhook)})` }] : []),
         ...jobs.map(({ id, label }) => ({ value: id, label })),
@@ -203,7 +201,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           label={isNew ? "Generate a secret" : "Generate a new secret"}
           hint={
             webhook?.hasSecret
-              ? "Shown once. For 24 hours, deliveries are signed with both secrets, so that you have time to switch."
+              ? "Shown once. For 24 hours, deliveries to a URL are signed with both secrets, so that you have time to switch."
               : "Shown once, on the next page."
           }
           defaultChecked={isNew}
@@ -215,7 +213,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             name="signing"
             value="none"
             label="No secret"
-            hint="Deliveries are not signed: anyone who knows the URL can send fake ones."
+            hint="Deliveries to a URL are not signed: anyone who knows the URL can send fake ones."
           />
         )}
       </div>

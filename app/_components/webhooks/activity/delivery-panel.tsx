@@ -80,7 +80,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
           <code className="select-all break-all text-fine">{delivery.id}</code>
           <CopyButton value={delivery.id} label="delivery ID" />
         </p>
-        <p className="text-small">{describeState(delivery, now)}</p>
+        <p className="text-small">{describeState(delivery, isJob, now)}</p>
         <div className="mt-3 flex flex-wrap items-start gap-2">
           {replay && delivery.canReplay && (
             <ActionForm key={`${delivery.id} ${delivery.attempts}`} action={replay} label="Replay" className="grid gap-2">
@@ -113,7 +113,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
 }
 
 /** The state of the delivery, in a sentence. */
-function describeState({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, now: Date) {
+function describeState({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, isJob: boolean, now: Date) {
   const tries = attempts === 1 ? "one attempt" : `${attempts} attempts`;
   switch (state) {
     case "delivered":
@@ -126,7 +126,10 @@ function describeState({ state, attempts, nextAttemptAt, lastOutcome }: Delivery
       return "Not sent: the webhook's owner, or the app or token that created or last changed it, can no longer read the repository.";
     case "waiting":
       if (!nextAttemptAt) return "On hold until the webhook is enabled.";
-      if (attempts === 0) return "Sending…";
+      if (attempts === 0) return isJob ? "The job has not finished yet." : "Sending…";
+      // For a job, the time of the next attempt is often only the time at which its run is checked.
+      if (isJob)
+        return `${lastOutcome === "delivered" ? "Delivered before" : `Not delivered after ${tries}`}. The job runs again.`;
       return (
         <>
           {lastOutcome === "delivered"
@@ -161,7 +164,9 @@ function RequestSection({
       {body !== null && attempts > 1 && (
         <p className="text-fine text-muted">
           Every attempt has the same payload
-          {request && " and ID; the timestamp and the signature are new, and a replay is marked as one"}.
+          {request &&
+            ` and ID; the timestamp ${isSigned(request) ? "and the signature are" : "is"} new, and a replay is marked as one`}
+          .
         </p>
       )}
       {kind && (
@@ -201,6 +206,8 @@ function RequestSection({
 
 type Request = Omit<SignedRequest, "body">;
 
+const isSigned = ({ headers }: Request): boolean => headers["webhook-signature"] !== undefined;
+
 type VerifyProps = Readonly<{
   request: Request;
   body: string;
@@ -208,7 +215,7 @@ type VerifyProps = Readonly<{
 }>;
 
 function Verify({ request, body, hasSecret }: VerifyProps) {
-  if (request.headers["webhook-signature"] === undefined) {
+  if (!isSigned(request)) {
     return (
       <p className="text-muted text-small">
         {hasSecret
