@@ -24,7 +24,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
   if (organizations.length === 0) {
     return (
       <p className="border-line border-t px-6 py-4 text-muted text-small">
-        You are not in any organization, so this affects only your own account.
+        You are not in any organization, so the app gets access to none.
       </p>
     );
   }

@@ -51,6 +51,7 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
       >
         <CreatedWebhook sendTest={sendFirstTestAction.bind(null, home)}>
           <WebhookFields
+            isForOrganization={home !== null}
             watched={watched}
             jobs={await jobChoices(person, owner, job)}
             jobsPath={jobListPath(home)}
