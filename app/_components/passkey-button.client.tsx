@@ -101,5 +101,5 @@ function explain(error: unknown): string {
   if (isUnanswered(error)) {
     return "The request was cancelled or timed out, or this device has no passkey for this service. Try again, or use another method.";
   }
-  return "The passkey could not be used. Try again, or use another method.";
+  return "The passkey request failed. Try again, or use another method.";
 }

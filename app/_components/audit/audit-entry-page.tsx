@@ -61,7 +61,7 @@ export async function AuditEntryPage({ person, scope, id, base, listLabel }: Aud
                 {entry.ip}
               </Link>
             ) : (
-              "Unknown"
+              "Not available"
             )}
             {entry.userAgent && <div className="break-words text-muted text-small">{entry.userAgent}</div>}
           </Fact>

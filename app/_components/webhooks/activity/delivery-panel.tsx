@@ -113,7 +113,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
 }
 
 /** The state of the delivery, in a sentence. */
-function describeState({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, isJob: boolean, now: Date) {
+function describeState({ state, attempts, nextAttemptAt, lastOutcome, canReplay }: DeliveryDetail, isJob: boolean, now: Date) {
   const tries = attempts === 1 ? "one attempt" : `${attempts} attempts`;
   switch (state) {
     case "delivered":
@@ -121,7 +121,7 @@ function describeState({ state, attempts, nextAttemptAt, lastOutcome }: Delivery
     case "failed":
       return `Failed after ${tries}. It is not retried automatically.`;
     case "rate_limited":
-      return "Not sent: the webhook's 24-hour limit was used up, or people who cannot write to the repository had used up their quarter of it. You can replay the delivery.";
+      return `Not sent: the webhook's 24-hour limit was used up, or people who cannot write to the repository had used up their quarter of it.${canReplay ? " You can replay the delivery." : ""}`;
     case "withheld":
       return "Not sent: the webhook's owner, or the app or token that created or last changed it, can no longer read the repository.";
     case "waiting":
@@ -219,7 +219,7 @@ function Verify({ request, body, hasSecret }: VerifyProps) {
     return (
       <p className="text-muted text-small">
         {hasSecret
-          ? "This delivery was not signed, because the webhook had no secret yet. The next one will be."
+          ? "This delivery was not signed, because the webhook had no secret at the time. The next one will be."
           : "Deliveries are not signed, because the webhook has no secret. Add one under Edit, so that your server can verify them."}
       </p>
     );
@@ -227,8 +227,8 @@ function Verify({ request, body, hasSecret }: VerifyProps) {
   return (
     <div className="grid gap-2">
       <p className="text-muted text-small">
-        Checks this delivery with the secret in <code>WEBHOOK_SECRET</code>. In your server, use a Standard Webhooks library,
-        which also rejects deliveries older than five minutes.
+        Checks this delivery with the secret that the webhook had then, in <code>WEBHOOK_SECRET</code>. In your server, use a
+        Standard Webhooks library, which also rejects deliveries older than five minutes.
       </p>
       <Tabs
         label="Language"
