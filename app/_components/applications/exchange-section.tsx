@@ -164,11 +164,9 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
         Exchanges require a secret, sent by HTTP Basic; keys and PKCE are not enough.{" "}
         {!mayManageAccess ? (
           "An administrator of the organization must add one."
-        ) : hasKeys(app) && !isOwner ? (
-          "The app's owner must delete its keys first."
         ) : (
           <>
-            {hasKeys(app) ? "First delete the keys under Security, then add" : "Add"} a secret under{" "}
+            {hasKeys(app) ? `First delete the keys${isOwner ? " under Security" : ""}, then add` : "Add"} a secret under{" "}
             <Link prefetch={false} href={`${page}?tab=connect`} className="link">
               Connect
             </Link>

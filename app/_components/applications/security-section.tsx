@@ -132,7 +132,6 @@ type KeysPartProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 /** The public keys with which an app authenticates instead of a secret. */
 function KeysPart({ details: { app, keys, secrets, mayManageAccess }, isRecent }: KeysPartProps) {
   const isSet = hasKeys(app);
-  const isFapi = app.securityProfile === "fapi2";
   return (
     <div id="keys" className="grid gap-3 border-line border-t pt-5">
       <h3 className="font-medium">Keys instead of a secret</h3>
@@ -155,23 +154,25 @@ function KeysPart({ details: { app, keys, secrets, mayManageAccess }, isRecent }
             hasSecret={secrets.length > 0}
             isBound={app.boundOrgId !== null}
           />
-          {isSet && isFapi && (
-            <p className="text-muted text-small">To delete the keys, choose the standard security profile first.</p>
-          )}
-          {isSet && !isFapi && (
-            <ConfirmDestructive
-              action={deleteKeysAction.bind(null, app.id)}
-              trigger="Delete keys"
-              title={`Delete the keys of ${app.name}?`}
-              confirm="Delete the keys"
-            >
-              The app can no longer authenticate with them. {app.name} becomes a public app that uses PKCE. You can then add a
-              secret.
-            </ConfirmDestructive>
-          )}
+          {isSet && <DeleteKeys app={app} />}
         </>
       )}
     </div>
+  );
+}
+
+export function DeleteKeys({ app }: AppProps) {
+  if (app.securityProfile === "fapi2")
+    return <p className="text-muted text-small">To delete the keys, choose the standard security profile first.</p>;
+  return (
+    <ConfirmDestructive
+      action={deleteKeysAction.bind(null, app.id)}
+      trigger="Delete keys"
+      title={`Delete the keys of ${app.name}?`}
+      confirm="Delete the keys"
+    >
+      The app can no longer authenticate with them. {app.name} becomes a public app that uses PKCE. You can then add a secret.
+    </ConfirmDestructive>
   );
 }
 

@@ -210,9 +210,9 @@ export const setKeysAction = formAction(appScope, { jwks: text, jwksUri: text },
   redirect(`${page}?tab=security&notice=keys-set`);
 });
 
-export const deleteKeysAction = formAction(appScope, {}, async ({ person, appId, page, from }) => {
+export const deleteKeysAction = formAction(appScope, {}, async ({ person, appId, details, page, from }) => {
   await removeKeys(person, appId, from);
-  redirect(`${page}?tab=security&notice=keys-deleted`);
+  redirect(`${page}?tab=${details.isOwner ? "security" : "connect"}&notice=keys-deleted`);
 });
 
 export const updateLogoutUriAction = formAction(
