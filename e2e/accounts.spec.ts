@@ -156,9 +156,9 @@ for (const hasScripts of [true, false]) {
       const picture = await page.request.get((await inHeader.getAttribute("src")) ?? "");
       expect(picture.headers()["content-type"]).toBe("image/webp");
 
-      await page.getByLabel("Remove the current picture").check();
+      await page.getByLabel("Delete the current picture").check();
       await page.getByRole("button", { name: "Save" }).click();
-      await expect(page.getByLabel("Remove the current picture")).toHaveCount(0);
+      await expect(page.getByLabel("Delete the current picture")).toHaveCount(0);
       await expect(inHeader).toHaveAttribute("src", `/avatars/${person.username}`);
     });
 

@@ -217,9 +217,9 @@ for (const hasScripts of [true, false]) {
       await profile.getByRole("button", { name: "Save profile" }).click();
       await expect(requirements.getByLabel("Require pushed requests")).toBeChecked();
 
-      await page.getByText("Remove keys", { exact: true }).click();
-      await page.getByRole("button", { name: "Remove the keys" }).click();
-      await expect(page.getByText("Keys removed")).toBeVisible();
+      await page.getByText("Delete keys", { exact: true }).click();
+      await page.getByRole("button", { name: "Delete the keys" }).click();
+      await expect(page.getByText("Keys deleted")).toBeVisible();
       await expect(page.getByText("Public", { exact: true })).toBeVisible();
       expect(await isKeyAccepted(request, credentials.clientId, privateKey)).toBe(false);
     });

@@ -109,10 +109,10 @@ for (const hasScripts of [true, false]) {
       if (hasScripts) await expectAccessible(page);
       await listed.getByRole("link", { name: repo }).click();
 
-      await row.getByText("Remove", { exact: true }).click();
+      await row.getByText("Delete", { exact: true }).click();
       await expect(row.getByText("Stop trusting octo/kite?")).toBeVisible();
-      await page.getByRole("button", { name: "Remove the publisher" }).click();
-      await expect(page.getByText("Publisher removed. Its tokens no longer work")).toBeVisible();
+      await page.getByRole("button", { name: "Delete the publisher" }).click();
+      await expect(page.getByText("Publisher deleted. Its tokens no longer work")).toBeVisible();
       expect(await commit(demo.origin, token, repo)).toBe(401);
       expect((await exchange(demo.origin, await ci.sign(claims), repo)).status).toBe(400);
       await ci.close();

@@ -165,6 +165,10 @@ test("S133 a webhook with a job runs the job, whose log shows the payload", asyn
   await row.getByRole("link").click();
   await panel(page).getByRole("link", { name: "Job and log" }).click();
   await expect(page.getByText(/told: .*"repo.content".*"webhook":/)).toBeVisible();
+  // A webhook's run is not repeated; its delivery can be replayed.
+  await expect(page.getByRole("button", { name: "Run again" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Go to the delivery" }).click();
+  await expect(panel(page).getByRole("button", { name: "Replay" })).toBeVisible();
 });
 
 test.describe("without JavaScript", () => {
@@ -201,7 +205,7 @@ test.describe("without JavaScript", () => {
     };
     await make("untold");
     await page.getByRole("button", { name: "Enable" }).click();
-    await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
+    await expect(page.getByText("Enabled. Deliveries that were on hold continue.")).toBeVisible();
     await make("told");
     const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
     expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
@@ -272,7 +276,7 @@ test("S114 the page says which webhooks and schedules stop when a token is revok
   await page.goto("/settings/tokens");
   await page.getByText("Revoke", { exact: true }).click();
   const question = page.getByRole("listitem").filter({ hasText: "Revoking also stops what this token created" });
-  await expect(question.first()).toContainText(`Webhook to ${new URL(receiver.url).origin}`);
+  await expect(question.first()).toContainText(`Webhook: ${new URL(receiver.url).origin}`);
   await expect(question.first()).toContainText("Scheduled job: debian");
   await page.getByRole("button", { name: /^Revoke/ }).click();
   await expect(page.getByText("Token revoked.")).toBeVisible();
@@ -286,6 +290,6 @@ test("S114 the page says which webhooks and schedules stop when a token is revok
   await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await page.getByRole("button", { name: "Enable" }).click();
-  await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
+  await expect(page.getByText("Enabled. Deliveries that were on hold continue.")).toBeVisible();
   await expect(page.getByText("Created or last changed with the token")).toBeHidden();
 });

@@ -127,9 +127,8 @@ export function ActionButton({ action, label, fields = {}, ...submit }: ActionBu
 }
 
 const STALE =
-  "The service was updated while this page was open. Nothing was changed, and your input is still here. Copy what you need, then reload the page and enter it again.";
-const UNSENT =
-  "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
+  "The service was updated while this page was open. Nothing was changed. Copy the text that you still need, then reload the page and try again.";
+const UNSENT = "The server did not respond. Check your connection, and try again if the change was not made.";
 
 /**
  * Wraps an action for a form in the browser. Without it, a failed request would replace the form and its input with app/global-error.tsx;

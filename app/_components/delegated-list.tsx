@@ -9,7 +9,7 @@ export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated
   const lines = [
     ...named(webhooks, [more.webhooks, "webhook"], ({ target, organization, isEnabled }) => {
       const state = isEnabled ? "" : ", already disabled";
-      return `Webhook to ${target}${inOrganization(organization)}${state}`;
+      return `Webhook: ${target}${inOrganization(organization)}${state}`;
     }),
     ...named(schedules, [more.schedules, "scheduled job"], ({ command, organization, isSuspended }) => {
       const state = isSuspended ? ", already suspended" : "";

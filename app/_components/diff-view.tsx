@@ -30,7 +30,9 @@ export function DiffView({ diff, hrefOf, withheld }: DiffViewProps) {
         </span>
         {withheld === undefined && <LineCounts additions={additions} deletions={deletions} />}
         {(isCut || files.length < fileCount) && (
-          <span className="text-muted">The diff is too large to show in full. Clone the repository to see the rest.</span>
+          <span className="text-muted">
+            The diff is too large to show in full.{withheld === undefined && " Clone the repository to see the rest."}
+          </span>
         )}
         {withheld && <span className="text-muted">{withheld}</span>}
       </div>

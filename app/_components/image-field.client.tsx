@@ -34,7 +34,7 @@ export function ImageField({ name, label, current, removeName }: ImageFieldProps
             className="w-full min-w-0 text-muted text-small file:mr-3 file:h-8 file:cursor-pointer file:rounded-control file:border file:border-line file:border-solid file:bg-surface file:px-3 file:font-medium file:text-ink hover:file:bg-sunken"
           />
         </FieldFrame>
-        {removeName && <ChoiceRow type="checkbox" name={removeName} label="Remove the current picture" />}
+        {removeName && <ChoiceRow type="checkbox" name={removeName} label="Delete the current picture" />}
       </div>
     </div>
   );

@@ -76,11 +76,18 @@ class Refusal extends Error {}
 async function answerOf(ask: () => Promise<PasskeyOptions>) {
   // Loaded when a passkey is used: most people sign in without one.
   const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
-  if (!browserSupportsWebAuthn()) throw new Refusal("This browser does not support passkeys. Use another method.");
+  if (!browserSupportsWebAuthn())
+    throw new Refusal("This browser does not support passkeys. Use another browser or another method.");
   const asked = await ask();
   if ("problem" in asked) throw new Refusal(asked.problem);
-  return "use" in asked ? startAuthentication({ optionsJSON: asked.use }) : startRegistration({ optionsJSON: asked.make });
+  if ("use" in asked) return startAuthentication({ optionsJSON: asked.use });
+  return startRegistration({ optionsJSON: asked.make }).catch((error: unknown) => {
+    throw isUnanswered(error) ? new Refusal("The request was cancelled or timed out. Try again.") : error;
+  });
 }
+
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name);
 
 /**
  * The message for a failure. Browsers mostly do not say why a passkey failed: a timeout and a refusal must look the same to the site
@@ -91,8 +98,8 @@ function explain(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
     return "This device already has a passkey for your account.";
   }
-  if (error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name)) {
+  if (isUnanswered(error)) {
     return "The request was cancelled or timed out, or this device has no passkey for this service. Try again, or use another method.";
   }
-  return "The passkey could not be used. Try again, or use another method.";
+  return "The passkey request failed. Try again, or use another method.";
 }

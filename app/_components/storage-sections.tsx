@@ -76,10 +76,10 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
             note="When this is full, the oldest output is deleted. If that is not enough, jobs are deleted too: first large ones, then the others, oldest first."
           />
           <Records
-            label="Delivery attempts"
+            label="Delivery attempts and their responses"
             used={bytes.attempts}
             limit={limits.attempts}
-            note="With the responses. When this is full, the oldest responses are deleted first, then the oldest attempts. Deliveries are not affected."
+            note="When this is full, the oldest responses are deleted first, then the oldest attempts. Deliveries are not affected."
           />
         </div>
       </SectionCard>
@@ -87,11 +87,12 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
   );
 }
 
+/** @param note what happens at the limit */
 function Records({ label, used, limit, note }: Readonly<{ label: string; used: number; limit: number | null; note: string }>) {
   return (
     <div className="grid gap-2">
       <Meter label={label} text={ofLimit(readableSize(used), sizeOrNone(limit))} value={used} max={limit} />
-      <p className="text-muted text-small">{note}</p>
+      {limit !== null && <p className="text-muted text-small">{note}</p>}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ServiceError } from "#core/errors.ts";
 import { switchAccount } from "../activate/actions.ts";
 import { formAction, submitForm, text } from "./form-action.ts";
-import { addRepoPublisherAction, removeRepoPublisherAction } from "./publishers/actions.ts";
+import { addRepoPublisherAction, deleteRepoPublisherAction } from "./publishers/actions.ts";
 import { anybody } from "./scopes.ts";
 import { sendFirstTestAction } from "./webhooks/actions.ts";
 
@@ -59,7 +59,7 @@ test("S113 a person who must first confirm their identity is sent to the sign-in
 test("S51 an action that is called with arguments that no page binds is refused without a server error", async () => {
   const refused = { message: { tone: "bad", text: "Repository not found" } };
   expect(await addRepoPublisherAction(null as never, "oidc", BEFORE, filled())).toMatchObject(refused);
-  expect(await removeRepoPublisherAction("x" as never, {} as never, BEFORE, filled())).toMatchObject(refused);
+  expect(await deleteRepoPublisherAction("x" as never, {} as never, BEFORE, filled())).toMatchObject(refused);
   for (const called of [switchAccount(null as never), sendFirstTestAction(null as never, {} as never)])
     await expect(called).rejects.toMatchObject({ code: "invalid_request" });
 });

@@ -115,8 +115,8 @@ function failed(form: SubmittedForm, error: unknown): FormState {
   if (!isAway) log().error({ err: error }, "a form's action failed");
   setPageStatus(isAway ? 503 : 500);
   const text = isAway
-    ? "The service is briefly unavailable. Your input is still here. Send it again in a moment."
-    : "Something went wrong on our side. Your input is still here. Send it again.";
+    ? "The service is briefly unavailable. Try again in a moment."
+    : "Something went wrong on our side. Try again.";
   return { values: form.echo(), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
 }
 

@@ -153,7 +153,7 @@ export const signUpAction = formAction(
 
 export const resendSignUpMailAction = formAction(anybody, { email: text }, async ({ input, from }) => {
   await resendSignUpMail(input, from);
-  return { message: "We sent a new link. The earlier one no longer works." };
+  return { message: "If this sign-up is still open, we sent a new link. The earlier one no longer works." };
 });
 
 export const forgotPasswordAction = formAction(anybody, { email: text }, async ({ input, from }) => {

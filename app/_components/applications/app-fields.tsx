@@ -37,7 +37,7 @@ export function TokenFields(settings: TokenFieldsProps) {
         label="Always issue refresh tokens"
         hint={
           <>
-            The app stays signed in beyond the 8 hours of an access token. Without this, it can still request the scope{" "}
+            The app stays signed in after its access token has expired. Without this, it can still request the scope{" "}
             <code>offline_access</code>.
           </>
         }

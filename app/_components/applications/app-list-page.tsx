@@ -13,6 +13,11 @@ import { AppLogo } from "./app-logo.tsx";
 
 export const metadata: Metadata = { title: "OAuth apps" };
 
+const notices: Readonly<Record<string, string>> = {
+  deleted: "App deleted, with all its tokens.",
+  unbound: "The app is no longer bound to this organization, and all its exchanged tokens are revoked.",
+};
+
 /** The OAuth apps of a person or an organization. */
 export async function AppListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
@@ -33,7 +38,7 @@ export async function AppListPage({ params, searchParams }: OwnerPageProps) {
           : `Apps of ${fullName} that people sign in to with their accounts here.`
       }
       actions={apps.total > 0 && create}
-      notice={noticeOf({ deleted: "App deleted, with all its tokens." }, query.notice)}
+      notice={noticeOf(notices, query.notice)}
       label="OAuth apps"
       list={{ ...apps, items: apps.apps, pageSize: APPS_PAGE_SIZE }}
       hrefOf={(page) => hrefWith(path, { page })}

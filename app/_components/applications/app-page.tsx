@@ -35,14 +35,14 @@ import { UsageSection } from "./usage-section.tsx";
 
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
-  created: "The app is ready. Add its client ID to your code, or start from one of the examples below.",
+  created: "The app is ready. Its client ID and the URLs that your code needs are below.",
   "secret-deleted": "Secret deleted. The app is now a public app.",
-  "keys-set": "The app now authenticates with its keys. The example under Connect shows how.",
-  transferred: "App transferred. If others know its secret, rotate the secret.",
+  "keys-set": "The app now authenticates with its keys. If it has a redirect URI, the example under Connect shows how.",
+  transferred: "App transferred. If it has a secret that others know, rotate the secret.",
   bound: "App bound. The remaining requirements for token exchange are listed below.",
   unbound: "The app is no longer bound to an organization, and all its exchanged tokens are revoked.",
   "privilege-asked": "Request sent. The operator decides whether to grant the privilege.",
-  "keys-removed": "Keys removed. The app is now a public app.",
+  "keys-deleted": "Keys deleted. The app is now a public app.",
 };
 
 const ownerParts = { security: "Security", danger: "Danger" };

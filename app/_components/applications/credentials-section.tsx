@@ -8,6 +8,7 @@ import { ConfirmDestructive } from "../details-form.client.tsx";
 import { SectionCard } from "../page-layout.tsx";
 import { LastUsed, RelativeTime } from "../relative-time.tsx";
 import { SecretForm } from "./secret-form.client.tsx";
+import { DeleteKeys } from "./security-section.tsx";
 
 type CredentialsSectionProps = Readonly<{
   details: AppDetails;
@@ -19,7 +20,7 @@ type CredentialsSectionProps = Readonly<{
 
 /** How an app authenticates: its client ID, and its secret if it has one. */
 export function CredentialsSection({
-  details: { app, secrets, isConfidential, mayManageAccess, boundOrganization },
+  details: { app, secrets, isConfidential, isOwner, mayManageAccess, boundOrganization },
   isRecent,
   page,
 }: CredentialsSectionProps) {
@@ -33,15 +34,20 @@ export function CredentialsSection({
           <h3 className="font-medium">Client secret</h3>
           {hasKeys(app) ? (
             <p className="max-w-reading text-muted text-small">
-              None: the app authenticates with its keys, which are under{" "}
-              <Link prefetch={false} href={`${page}?tab=security#keys`} className="link">
-                Security
-              </Link>
+              None: the app authenticates with its keys
+              {isOwner && (
+                <>
+                  , which are under{" "}
+                  <Link prefetch={false} href={`${page}?tab=security#keys`} className="link">
+                    Security
+                  </Link>
+                </>
+              )}
               .
             </p>
           ) : !isConfidential ? (
             <p className="max-w-reading text-muted text-small">
-              None: this is a public app, protected by PKCE. Add a secret if it runs on your own server.
+              None: this is a public app, protected by PKCE.{mayManageAccess && " Add a secret if it runs on your own server."}
             </p>
           ) : (
             <SecretLines secrets={secrets} />
@@ -49,10 +55,14 @@ export function CredentialsSection({
         </div>
         {!mayManageAccess ? (
           <p className="max-w-reading text-muted text-small">
-            Only administrators of {boundOrganization?.fullName ?? "the organization"} can change these credentials, because the
-            app is bound to that organization for token exchange.
+            {boundOrganization
+              ? `Only administrators of ${boundOrganization.fullName} can change these credentials, because the app is bound to that organization for token exchange.`
+              : "Only the app's owner can change these credentials."}
           </p>
-        ) : hasKeys(app) || !isRecent ? null : (
+        ) : !isRecent ? null : hasKeys(app) ? (
+          // Who administers only the bound organization has no page for the keys.
+          !isOwner && <DeleteKeys app={app} />
+        ) : (
           <div className="flex flex-wrap items-start gap-2">
             <SecretForm action={issueSecretAction.bind(null, app.id)} hasSecret={secrets.length > 0} />
             {secrets.length > 0 && (
@@ -62,7 +72,7 @@ export function CredentialsSection({
                 title={`Delete the secret of ${app.name}?`}
                 confirm="Delete the secret"
               >
-                Sign-ins that use it stop working immediately. {app.name} becomes a public app that uses PKCE.
+                The app can no longer authenticate with it. {app.name} becomes a public app that uses PKCE.
               </ConfirmDestructive>
             )}
           </div>

@@ -11,6 +11,7 @@ import { userEmailTokenTypes } from "#core/oauth/exchange/read-exchange-request.
 import { ACCESS_TOKEN_SECONDS } from "#core/oauth/lifetimes.ts";
 import { bindAction, requestPrivilegeAction, setTokenDurationAction, unbindAction } from "../../_server/applications/actions.ts";
 import { organizationPath } from "../../_server/organization-page.ts";
+import { hrefWith } from "../../_server/page-query.ts";
 import { ActionForm, SubmitButton } from "../action-form.client.tsx";
 import { Button } from "../button.tsx";
 import { Chip } from "../chip.tsx";
@@ -78,12 +79,21 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
           <Part title={isReady ? "Example" : "Example for when the app is ready"}>
             <p className="max-w-reading text-muted text-small">
               Gets a token for you, with the secret from the environment variable <code>CLIENT_SECRET</code>. Without{" "}
-              <code>scope</code> it gets all configured scopes; add <code>-d scope=read-repos</code> for fewer.
+              <code>scope</code> it gets all scopes of the app
+              {app.scopes.length > 1 && (
+                <>
+                  ; add <code>-d scope={app.scopes[0]}</code> for fewer
+                </>
+              )}
+              .
             </p>
             <CodeBlock code={exchangeSnippet(sample)} label="curl command" />
           </Part>
           <Part title="Latest exchanges">
-            <RecentExchanges exchanges={exchanges} auditLog={`${organizationPath(organization.name, "audit-log")}`} />
+            <RecentExchanges
+              exchanges={exchanges}
+              auditLog={hrefWith(organizationPath(organization.name, "audit-log"), { kind: "oauth_token" })}
+            />
           </Part>
         </>
       )}
@@ -121,7 +131,7 @@ function Part({ title, id, children }: Readonly<{ title: string; id?: string; ch
 
 /** The conditions for token exchange, with the next step for each that is not met. */
 function Checklist({ details, organization, page }: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
-  const { app, secrets, mayManageAccess } = details;
+  const { app, secrets, mayManageAccess, isOwner } = details;
   const hasPrivilege = app.privileges.includes(TOKEN_EXCHANGE);
   const { BRAND_NAME } = env();
   return (
@@ -152,11 +162,17 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
       </Requirement>
       <Requirement isMet={secrets.length > 0} label="The app has a secret">
         Exchanges require a secret, sent by HTTP Basic; keys and PKCE are not enough.{" "}
-        {hasKeys(app) ? "First remove the keys under Security, then add" : "Add"} a secret under{" "}
-        <Link prefetch={false} href={`${page}?tab=connect`} className="link">
-          Connect
-        </Link>
-        .
+        {!mayManageAccess ? (
+          "An administrator of the organization must add one."
+        ) : (
+          <>
+            {hasKeys(app) ? `First delete the keys${isOwner ? " under Security" : ""}, then add` : "Add"} a secret under{" "}
+            <Link prefetch={false} href={`${page}?tab=connect`} className="link">
+              Connect
+            </Link>
+            .
+          </>
+        )}
       </Requirement>
     </ul>
   );

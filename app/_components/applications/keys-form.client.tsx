@@ -11,24 +11,27 @@ type KeysFormProps = Readonly<{
   isSet: boolean;
   /** Whether the app has a secret, which the keys replace. */
   hasSecret: boolean;
+  /** Whether the app is bound to an organization. Token exchange requires a secret. */
+  isBound: boolean;
 }>;
 
 /** The form for an app's public keys, pasted or by URL. It starts closed, and works without JavaScript. */
-export function KeysForm({ action, isSet, hasSecret }: KeysFormProps) {
+export function KeysForm({ action, ...keys }: KeysFormProps) {
   return (
     <ActionForm action={action} label="Keys" className="grid max-w-reading gap-4">
-      <Keys isSet={isSet} hasSecret={hasSecret} />
+      <Keys {...keys} />
     </ActionForm>
   );
 }
 
-function Keys({ isSet, hasSecret }: Omit<KeysFormProps, "action">) {
+function Keys({ isSet, hasSecret, isBound }: Omit<KeysFormProps, "action">) {
   return (
     <Disclosure trigger={isSet ? "Replace keys" : "Use keys"} isOpen={useIsRefused()}>
       <div className="mt-3 grid gap-5 rounded-control border border-line p-4">
         <p className="text-small">
           Enter either the keys or their URL. {isSet && "They replace all current keys. "}
-          {hasSecret && "An app authenticates in only one way: its secret stops working immediately."}
+          {hasSecret &&
+            `An app authenticates in only one way: its secret stops working immediately${isBound ? ", and token exchange with it" : ""}.`}
         </p>
         <TextArea
           name="jwks"

@@ -1,7 +1,7 @@
 import { hasKeys } from "#core/oauth/apps/change-app.ts";
 import type { AppDetails, KeyDescription } from "#core/oauth/apps/get-app.ts";
 import {
-  removeKeysAction,
+  deleteKeysAction,
   setKeysAction,
   updateLogoutUriAction,
   updateProfileAction,
@@ -130,7 +130,7 @@ function LogoutPart({ app, isRecent }: AppProps & Readonly<{ isRecent: boolean }
 type KeysPartProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
 /** The public keys with which an app authenticates instead of a secret. */
-function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) {
+function KeysPart({ details: { app, keys, secrets, mayManageAccess }, isRecent }: KeysPartProps) {
   const isSet = hasKeys(app);
   return (
     <div id="keys" className="grid gap-3 border-line border-t pt-5">
@@ -140,23 +140,39 @@ function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) 
         <code>private_key_jwt</code>). No secret is sent or stored here. For apps on your own server.
       </p>
       {isSet && <CurrentKeys keys={keys} jwksUri={app.jwksUri} />}
-      {isRecent && (
+      {!mayManageAccess && (
+        <p className="max-w-reading text-muted text-small">
+          The app is bound to an organization for token exchange. Only the organization's administrators can change how it
+          authenticates.
+        </p>
+      )}
+      {mayManageAccess && isRecent && (
         <>
-          <KeysForm action={setKeysAction.bind(null, app.id)} isSet={isSet} hasSecret={secrets.length > 0} />
-          {isSet && (
-            <ConfirmDestructive
-              action={removeKeysAction.bind(null, app.id)}
-              trigger="Remove keys"
-              title={`Remove the keys of ${app.name}?`}
-              confirm="Remove the keys"
-            >
-              Sign-ins that use them stop working immediately. {app.name} becomes a public app that uses PKCE. You can then add a
-              secret.
-            </ConfirmDestructive>
-          )}
+          <KeysForm
+            action={setKeysAction.bind(null, app.id)}
+            isSet={isSet}
+            hasSecret={secrets.length > 0}
+            isBound={app.boundOrgId !== null}
+          />
+          {isSet && <DeleteKeys app={app} />}
         </>
       )}
     </div>
+  );
+}
+
+export function DeleteKeys({ app }: AppProps) {
+  if (app.securityProfile === "fapi2")
+    return <p className="text-muted text-small">To delete the keys, choose the standard security profile first.</p>;
+  return (
+    <ConfirmDestructive
+      action={deleteKeysAction.bind(null, app.id)}
+      trigger="Delete keys"
+      title={`Delete the keys of ${app.name}?`}
+      confirm="Delete the keys"
+    >
+      The app can no longer authenticate with them. {app.name} becomes a public app that uses PKCE. You can then add a secret.
+    </ConfirmDestructive>
   );
 }
 

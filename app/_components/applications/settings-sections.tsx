@@ -59,7 +59,7 @@ export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["
           {app.redirectUris.length > 0 ? (
             <UriList uris={app.redirectUris} />
           ) : (
-            <p className="text-muted">None: the app uses only the device flow or token exchange.</p>
+            <p className="text-muted">None: without one, an app can use only the device flow or token exchange.</p>
           )}
           {app.postLogoutRedirectUris.length > 0 && <UriList label="After sign-out" uris={app.postLogoutRedirectUris} />}
         </div>

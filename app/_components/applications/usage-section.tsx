@@ -23,8 +23,7 @@ export function UsageSection({ usage }: UsageSectionProps) {
     <SectionCard title="Usage in the last 30 days">
       {isUnused ? (
         <p className="text-muted text-small">
-          Nobody has used the app in this period. Sign in to it with one of the examples under Connect, and the usage will appear
-          here.
+          Nobody has used the app in this period. Authorized sign-ins and issued tokens appear here.
         </p>
       ) : (
         <>

@@ -61,7 +61,7 @@ export async function AuditEntryPage({ person, scope, id, base, listLabel }: Aud
                 {entry.ip}
               </Link>
             ) : (
-              "Unknown"
+              "Not available"
             )}
             {entry.userAgent && <div className="break-words text-muted text-small">{entry.userAgent}</div>}
           </Fact>
@@ -81,7 +81,7 @@ export async function AuditEntryPage({ person, scope, id, base, listLabel }: Aud
                 <div className="break-all font-mono text-fine text-muted">{place.hash}</div>
               </>
             ) : (
-              "It will be sealed within seconds"
+              "Not yet"
             )}
           </Fact>
         </dl>

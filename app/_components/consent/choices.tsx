@@ -14,7 +14,8 @@ const SHOWN_AT_FIRST = 6;
 const reachSentences: Partial<Record<Scope, string>> = {
   "read-repos": "read the repositories you have access to",
   "read-billing": "see whether the organization has a payment method",
-  "write-discussions": "open discussions and pull requests in the repositories it can read",
+  "write-discussions":
+    "take part in discussions and pull requests in the repositories it can read and, where you may write, close, lock and delete what others opened",
 };
 
 /** The organizations to which access is granted: the ticked ones or, as a separate choice, all (S31, S32). */
@@ -23,7 +24,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
   if (organizations.length === 0) {
     return (
       <p className="border-line border-t px-6 py-4 text-muted text-small">
-        You are not in any organization, so this affects only your own account.
+        You are not in any organization, so the app gets access to none.
       </p>
     );
   }

@@ -107,7 +107,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
         </label>
         {wanted && (
           <span role="status" className="text-muted text-small">
-            {shown.length} of {lines.length} {lines.length === 1 ? "line" : "lines"}
+            {shown.length.toLocaleString("en")} of {lines.length.toLocaleString("en")} {lines.length === 1 ? "line" : "lines"}
           </span>
         )}
         <span className="flex flex-wrap items-center gap-1">

@@ -1,14 +1,18 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { may } from "#core/access/may.ts";
+import { isServiceError } from "#core/errors.ts";
 import { readLogEnd } from "#core/jobs/logs/read-log.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
+import { findWebhook } from "#core/webhooks/manage/find-webhook.ts";
+import { webhookNamespace } from "#core/webhooks/manage/webhook.ts";
 import { cancelRunAction, runAgainAction } from "../../_server/jobs/actions.ts";
 import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
 import { orNotFound } from "../../_server/or-not-found.ts";
-import type { OwnerPageProps } from "../../_server/owner-page.ts";
+import type { OwnerPage, OwnerPageProps } from "../../_server/owner-page.ts";
 import { noticeOf } from "../../_server/page-query.ts";
 import { jobListPath, jobPath, type OwnerName, schedulesPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
 import { ActionButton } from "../action-form.client.tsx";
@@ -37,10 +41,12 @@ const BYTES = 128 * 1024;
 /** One run: its state, its output and its settings. */
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
   const [{ org = null, runId }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, home } = await findJobsPage(org);
+  const page = await findJobsPage(org);
+  const { person, owner, home } = page;
   const run = await orNotFound(findRun(person, owner, runId));
   const { id, stage, message, cancelRequestedAt } = run;
   const path = jobPath(home, id);
+  const webhooks = await findRunWebhooks(page, run);
   const { chunks: pieces, isCut } = await readLogEnd(id, { lines: LINES, bytes: BYTES });
   const over = isOver(stage);
   const notice = over ? undefined : noticeOf(notices, query.notice);
@@ -50,7 +56,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
         trail={[{ href: jobListPath(home), label: "Jobs" }]}
         title={<span className="break-words">{nameOf(run)}</span>}
         status={<StageChip stage={stage} isCancelling={cancelRequestedAt !== null && !over} />}
-        actions={<Actions home={home} run={run} />}
+        actions={<Actions {...{ home, run, webhooks }} />}
       />
       <div className="grid grid-cols-1 gap-5">
         {stage === "SCHEDULING" && <RunnerNotice />}
@@ -81,13 +87,32 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
           </SectionCard>
         )}
         <SectionCard title="Run">
-          <Facts home={home} run={run} />
+          <Facts {...{ home, run, webhooks }} />
         </SectionCard>
         <Environment run={run} />
       </div>
       {(stage === "SCHEDULING" || (cancelRequestedAt !== null && !over)) && <RefreshWhile seconds={3} />}
     </>
   );
+}
+
+type RunWebhooks = Readonly<{
+  mayCreate: boolean;
+  /** The delivery that started the run; undefined if there is none, or its webhook was deleted or may not be seen. */
+  deliveryHref: string | undefined;
+}>;
+
+/** What the person may do with webhooks: of an organization's members, those who run jobs need not be its administrators. */
+async function findRunWebhooks({ person, owner, home }: OwnerPage, { webhookId, deliveryId }: Run): Promise<RunWebhooks> {
+  const [mayCreate, webhook] = await Promise.all([
+    may(person, "webhook.manage", webhookNamespace(owner)),
+    webhookId === null ? undefined : findWebhook(person, webhookId, { of: owner.id }).catch(absentIfRefused),
+  ]);
+  return { mayCreate, deliveryHref: webhook && `${webhookPath(home, webhook.id)}?delivery=${deliveryId}` };
+}
+
+function absentIfRefused(error: unknown): undefined {
+  if (!isServiceError(error)) throw error;
 }
 
 const NAME_MAX = 60;
@@ -100,36 +125,49 @@ function nameOf({ spec }: Run): string {
 }
 
 function emptyText({ stage }: Run): string {
-  if (stage === "SCHEDULING") return "Waiting for a worker. The output will appear here.";
+  if (stage === "SCHEDULING") return "The job has not started yet. Its output will appear here.";
   return stage === "RUNNING" ? "No output yet." : "No output.";
 }
 
-function Actions({ home, run: { id, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
+type RunProps = Readonly<{ home: OwnerName; run: Run; webhooks: RunWebhooks }>;
+
+/** A webhook's run is not repeated: its delivery is replayed instead (S129). */
+function Actions({ home, run: { id, webhookId }, webhooks }: RunProps) {
   const path = jobListPath(home);
   return (
     <>
-      <ActionButton action={runAgainAction.bind(null, home, id)} label="Run again" variant={deliveryId ? "secondary" : "primary"}>
-        {deliveryId ? "Run without payload" : "Run again"}
-      </ActionButton>
+      {webhookId === null ? (
+        <ActionButton action={runAgainAction.bind(null, home, id)} label="Run again" variant="primary">
+          Run again
+        </ActionButton>
+      ) : (
+        webhooks.deliveryHref && (
+          <ButtonLink size="small" variant="primary" href={webhooks.deliveryHref}>
+            Go to the delivery
+          </ButtonLink>
+        )
+      )}
       <ButtonLink size="small" href={`${path}/new?from=${id}`}>
         Edit and run
       </ButtonLink>
       <ButtonLink size="small" href={`${schedulesPath(home)}/new?from=${id}`}>
         Schedule
       </ButtonLink>
-      <ButtonLink size="small" href={`${webhookListPath(home)}/new?job=${id}`}>
-        Run on events
-      </ButtonLink>
+      {webhooks.mayCreate && (
+        <ButtonLink size="small" href={`${webhookListPath(home)}/new?job=${id}`}>
+          Run on events
+        </ButtonLink>
+      )}
     </>
   );
 }
 
-function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
+function Facts({ home, run, webhooks }: RunProps) {
   const { id, spec, createdAt, startedAt, finishedAt, exitCode, runner } = run;
   return (
     <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr] sm:items-baseline">
       <Fact name="Started by">
-        <Origin home={home} run={run} />
+        <Origin {...{ home, run, webhooks }} />
         {run.madeWith && (
           <span className="block text-muted">
             <MadeWith madeWith={run.madeWith} verb="Requested" />
@@ -178,12 +216,14 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
 }
 
 /** Who or what started the run, with a link: for a webhook, to the delivery. */
-function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
-  if (webhookId && deliveryId)
-    return (
-      <Link prefetch={false} className="link" href={`${webhookPath(home, webhookId)}?delivery=${deliveryId}`}>
+function Origin({ home, run: { initiator, webhookId }, webhooks: { deliveryHref } }: RunProps) {
+  if (webhookId !== null)
+    return deliveryHref ? (
+      <Link prefetch={false} className="link" href={deliveryHref}>
         a delivery of a webhook
       </Link>
+    ) : (
+      "a delivery of a webhook"
     );
   if (initiator.type === "scheduled-job")
     return (

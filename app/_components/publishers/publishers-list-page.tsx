@@ -23,17 +23,17 @@ type PublishersListPageProps = Readonly<{
   publishers: readonly ListedPublisher[];
   /** The page that adds a publisher. */
   addHref: string;
-  removeAction: (publisherId: string) => FormAction;
+  deleteAction: (publisherId: string) => FormAction;
   query: Readonly<Record<string, string | string[] | undefined>>;
 }>;
 
 const notices: Readonly<Record<string, string>> = {
   added: "Publisher added. Set up your pipeline as shown below.",
-  removed: "Publisher removed. Its tokens no longer work.",
+  deleted: "Publisher deleted. Its tokens no longer work.",
 };
 
 /** The trusted publishers of a repository or a user, with an example pipeline. */
-export function PublishersListPage({ header, subject, publishers, addHref, removeAction, query }: PublishersListPageProps) {
+export function PublishersListPage({ header, subject, publishers, addHref, deleteAction, query }: PublishersListPageProps) {
   const add = (
     <ButtonLink variant="primary" href={addHref}>
       New publisher
@@ -53,7 +53,7 @@ export function PublishersListPage({ header, subject, publishers, addHref, remov
           ) : (
             <List label="Trusted publishers">
               {publishers.map((publisher) => (
-                <PublisherRow key={publisher.id} publisher={publisher} remove={removeAction(publisher.id)} />
+                <PublisherRow key={publisher.id} publisher={publisher} onDelete={deleteAction(publisher.id)} />
               ))}
             </List>
           )}
@@ -106,11 +106,11 @@ type PublisherRowProps = Readonly<{
   /** The repository to which the publisher's jobs may write, if the list covers several. */
   repo?: ReactNode;
   /** Absent when the list is read-only. */
-  remove?: FormAction;
+  onDelete?: FormAction;
 }>;
 
-/** One trusted publisher: how its jobs are identified, when it was last used, and a button to remove it. */
-export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
+/** One trusted publisher: how its jobs are identified, when it was last used, and a button to delete it. */
+export function PublisherRow({ publisher, repo, onDelete }: PublisherRowProps) {
   const { preset, issuer, claims, pinned, createdAt, addedBy, lastUsedAt, lastRefusal } = publisher;
   const { label } = presets[preset];
   const name = pipelineOf(publisher);
@@ -144,17 +144,17 @@ export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
           Refused <RelativeTime at={lastRefusal.at} />: {lastRefusal.reason}.
         </p>
       )}
-      {remove && (
+      {onDelete && (
         <div className="mt-3">
           <ConfirmDestructive
-            action={remove}
-            trigger="Remove"
+            action={onDelete}
+            trigger="Delete"
             title={
               <>
                 Stop trusting <span className="break-all">{name}</span>?
               </>
             }
-            confirm="Remove the publisher"
+            confirm="Delete the publisher"
             size="small"
           >
             Its jobs can no longer get tokens, and existing tokens stop working immediately.

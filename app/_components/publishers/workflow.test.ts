@@ -9,7 +9,7 @@ const guide = readFileSync(new URL("../../../docs/guides/keyless-ci.md", import.
 
 describe("the example pipeline", () => {
   test.each(presetNames)("for %s is the one in the guide", (preset) => {
-    const workflow = workflowOf(preset, { repo: { type: "model", fullName: "ada/tide" } }, origin);
+    const workflow = workflowOf(preset, { repo: { type: "model", fullName: "ada/tide", defaultBranch: "main" } }, origin);
     expect(guide).toContain(workflow);
     expect(workflow).not.toMatch(/\t|undefined| $/m);
     // Shows that the provider's shell gets the lines of the script unchanged.
@@ -17,10 +17,10 @@ describe("the example pipeline", () => {
   });
 
   test("names a dataset as the exchange and git do, and reads a file if it is for a user", () => {
-    const dataset = { repo: { type: "dataset", fullName: "ada/tide" } } as const;
+    const dataset = { repo: { type: "dataset", fullName: "ada/tide", defaultBranch: "a;b" } } as const;
     expect(resourceOf(dataset)).toBe("datasets/ada/tide");
     expect(workflowOf("gitlab", dataset, "http://localhost:3000")).toContain(
-      `      git push "http://job:$TOKEN@localhost:3000/datasets/ada/tide" HEAD:main`,
+      `      git push "http://job:$TOKEN@localhost:3000/datasets/ada/tide" HEAD:'a;b'`,
     );
     expect(workflowOf("oidc", { username: "ada" }, origin)).toContain("-d resource=ada ");
   });

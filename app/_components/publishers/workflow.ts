@@ -1,8 +1,11 @@
 import { type RepoType, repoPath } from "@keyhook/sdk";
 import type { PresetName } from "#core/accounts/publishers/presets.ts";
+import { shellWord } from "../shell-word.ts";
 
 /** The subject of a job's token: a repository to which the job writes, or a user whose gated repositories it reads. */
-export type JobSubject = Readonly<{ repo: Readonly<{ type: RepoType; fullName: string }> } | { username: string }>;
+export type JobSubject = Readonly<
+  { repo: Readonly<{ type: RepoType; fullName: string; defaultBranch: string }> } | { username: string }
+>;
 
 /** The parameter `resource` of the exchange (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export function resourceOf(subject: JobSubject): string {
@@ -119,7 +122,8 @@ function finalStep(subject: JobSubject, origin: string): string {
   ${origin}/<owner>/<repository>/resolve/main/<file>`;
   }
   const { protocol, host } = new URL(origin);
-  return `git push "${protocol}//job:$TOKEN@${host}${repoPath(subject.repo.type, subject.repo.fullName)}" HEAD:main`;
+  const { type, fullName, defaultBranch } = subject.repo;
+  return `git push "${protocol}//job:$TOKEN@${host}${repoPath(type, fullName)}" HEAD:${shellWord(defaultBranch)}`;
 }
 
 function indented(text: string, spaces: number): string {

@@ -29,7 +29,9 @@ export function CreatedWebhook({ title = "Webhook created", sendTest, children }
           <p className="mt-1 break-all text-muted text-small">{text(values.target)}</p>
         </div>
         <SecretOnce label={secret.label} value={secret.value}>
-          Your server uses it to verify the signature of each delivery.
+          {values.isJob
+            ? "Each job gets it in the environment variable WEBHOOK_SECRET."
+            : "Your server uses it to verify the signature of each delivery."}
         </SecretOnce>
         {failure && <FormMessage tone="bad">{failure}</FormMessage>}
         <input type="hidden" name="webhookId" value={text(values.webhookId)} />
@@ -43,7 +45,7 @@ export function CreatedWebhook({ title = "Webhook created", sendTest, children }
           </button>
           <ButtonLink href={text(values.page)}>View webhook</ButtonLink>
         </div>
-        <p className="text-muted text-small">A test sends a sample event immediately and shows the response.</p>
+        <p className="text-muted text-small">A test sends a sample event immediately and shows the result.</p>
       </div>
     </Card>
   );

@@ -69,7 +69,7 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   }
   return (
     <FormMessage tone="neutral">
-      Disabled manually {since}. No events are sent, and retries wait until it is enabled.
+      Disabled manually {since}. It gets no events, and retries wait until it is enabled.
       {enable}
     </FormMessage>
   );
@@ -91,7 +91,7 @@ export function SendTestForm({ webhook, home }: SendTestFormProps) {
       <Select
         name="kind"
         label="Event"
-        hint="Sends a sample event with the X-Webhook-Test header. It does not count toward the webhook's limit."
+        hint={`${webhook.job ? "Runs the job with a sample event." : "Sends a sample event with the X-Webhook-Test header."} It does not count toward the webhook's limit.`}
         options={[...selected, ...testKinds.filter((kind) => !selected.includes(kind))].map((kind) => ({
           value: kind,
           label: selected.includes(kind) ? kind : `${kind} (not selected)`,

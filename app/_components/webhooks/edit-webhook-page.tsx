@@ -45,6 +45,7 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
         <CreatedWebhook title="Webhook saved" sendTest={sendFirstTestAction.bind(null, home)}>
           <WebhookFields
             webhook={webhook}
+            isForOrganization={home !== null}
             jobs={await jobChoices(person, owner)}
             jobsPath={jobListPath(home)}
             searchPath={`${path}/watchable`}

@@ -32,7 +32,7 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
         title="New webhook"
         description={
           <>
-            Get notified of changes in the repositories that you choose. Read{" "}
+            Notify a server, or run a job, when something changes in the repositories that you choose. Read{" "}
             <Link prefetch={false} href="/docs/webhooks#receive-and-verify" className="link">
               how to receive and verify deliveries
             </Link>
@@ -51,6 +51,7 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
       >
         <CreatedWebhook sendTest={sendFirstTestAction.bind(null, home)}>
           <WebhookFields
+            isForOrganization={home !== null}
             watched={watched}
             jobs={await jobChoices(person, owner, job)}
             jobsPath={jobListPath(home)}

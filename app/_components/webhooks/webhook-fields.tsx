@@ -2,6 +2,7 @@ import { type EventDomain, eventDomains, type TestKind, testKinds, WEBHOOK_NAME_
 import Link from "next/link";
 import type { Webhook } from "#core/webhooks/manage/webhook.ts";
 import { ChoiceRow, Choices, Field, Select } from "../fields.client.tsx";
+import { RunnerNotice } from "../jobs/run-facts.tsx";
 import { SectionCard } from "../page-layout.tsx";
 import { FieldError } from "./field-error.client.tsx";
 import { WatchedField } from "./watched-field.client.tsx";
@@ -13,6 +14,7 @@ export type JobChoice = Readonly<{ id: string; label: string }>;
 type WebhookFieldsProps = Readonly<{
   /** The current webhook; absent for a new one. */
   webhook?: Webhook;
+  isForOrganization: boolean;
   /** The items that a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
@@ -44,7 +46,7 @@ const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, 
 const domainWords: Readonly<Record<EventDomain, string>> = { repo: "Repositories", discussion: "Discussions and pull requests" };
 
 /** The fields of a webhook: its target, what it watches, and its secret. */
-export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPath }: WebhookFieldsProps) {
+export function WebhookFields({ webhook, isForOrganization, watched = [], jobs, jobsPath, searchPath }: WebhookFieldsProps) {
   return (
     <>
       <SectionCard title="Target" description="Where events are sent.">
@@ -52,7 +54,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
           <Field
             name="name"
             label="Name"
-            hint="Shown in lists instead of the URL."
+            hint="Shown in lists instead of the target."
             maxLength={WEBHOOK_NAME_MAX_CHARACTERS}
             autoComplete="off"
             isOptional
@@ -78,14 +80,15 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
               isMono
             />
           </div>
-          <div className="group-has-[input[value=url]:checked]/target:hidden">
+          <div className="grid gap-3 group-has-[input[value=url]:checked]/target:hidden">
+            <RunnerNotice />
             <JobField webhook={webhook} jobs={jobs} jobsPath={jobsPath} />
           </div>
         </div>
       </SectionCard>
       <SectionCard
         title="Events"
-        description="You can watch anything that you can see. For an organization's webhook, the organization must be able to see it, too."
+        description={`You can watch anything that you can see${isForOrganization ? ", if the organization can see it, too" : ""}.`}
       >
         <div className="grid max-w-reading gap-5">
           <WatchedField watched={webhook ? webhook.watched.map(itemOf) : watched} searchPath={searchPath} />
@@ -94,7 +97,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
       </SectionCard>
       <SectionCard
         title="Secret"
-        description="Used to sign every delivery so that your server can verify it; also sent in a header."
+        description="Used to sign every delivery to a URL so that your server can verify it; also sent in a header. A job gets it as WEBHOOK_SECRET."
       >
         <SecretFields webhook={webhook} />
       </SectionCard>
@@ -168,9 +171,7 @@ function JobField({ webhook, jobs, jobsPath }: Pick<WebhookFieldsProps, "webhook
     <Select
       name="jobSourceId"
       label="Job to copy"
-      hint={
-        <>Its image or Space, command, environment and secrets are copied. Later changes to that job have no effect. {link}</>
-      }
+      hint={<>Its image or Space, command, environment, secrets and limits are copied. {link}</>}
       options={[
         ...(webhook?.job ? [{ value: "", label: `Unchanged (${targetName(webhook)})` }] : []),
         ...jobs.map(({ id, label }) => ({ value: id, label })),
@@ -203,7 +204,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           label={isNew ? "Generate a secret" : "Generate a new secret"}
           hint={
             webhook?.hasSecret
-              ? "Shown once. For 24 hours, deliveries are signed with both secrets, so that you have time to switch."
+              ? "Shown once. For 24 hours, deliveries to a URL are signed with both secrets, so that you have time to switch."
               : "Shown once, on the next page."
           }
           defaultChecked={isNew}
@@ -215,7 +216,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             name="signing"
             value="none"
             label="No secret"
-            hint="Deliveries are not signed: anyone who knows the URL can send fake ones."
+            hint="Deliveries to a URL are not signed: anyone who knows the URL can send fake ones."
           />
         )}
       </div>

@@ -40,8 +40,8 @@ export async function WebhookListPage({ params, searchParams }: OwnerPageProps) 
         title="Webhooks"
         description={
           fullName === null
-            ? "Get notified of changes in the repositories that you choose."
-            : `Notify the servers of ${fullName} when something changes in the repositories that it watches.`
+            ? "Notify a server, or run a job, when something changes in the repositories that you choose."
+            : `Notify a server, or run a job, when something changes in the repositories that ${fullName} watches.`
         }
         actions={
           webhooks.length > 0 && (
@@ -140,7 +140,9 @@ function RelayRow({ relay }: Readonly<{ relay: Relay }>) {
             size="small"
             isQuiet
           >
-            Its URL stops working permanently, its receiver is disconnected, and waiting requests are dropped.
+            {isExpired
+              ? "It disappears from this list."
+              : "Its URL stops working permanently, a connected receiver is disconnected, and waiting requests are dropped."}
           </ConfirmDestructive>
         </div>
       </div>

@@ -44,9 +44,9 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 }
 
 const notices: Readonly<Record<string, string>> = {
-  created: "Webhook created. Send a test to check that it arrives.",
-  saved: "Saved. Send a test to check that it arrives.",
-  enabled: "Enabled. Deliveries on hold are now being sent.",
+  created: "Webhook created. Send a test to check that it works.",
+  saved: "Saved. Send a test to check that it works.",
+  enabled: "Enabled. Deliveries that were on hold continue.",
 };
 
 /** One webhook: its settings, its state and its deliveries. */
@@ -144,7 +144,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
               confirm="Delete webhook"
               size="small"
             >
-              It gets no more events, and its deliveries are deleted. To stop it temporarily, disable it instead.
+              {`It gets no more events, and its deliveries are deleted.${webhook.disabledAt === null ? " To stop it temporarily, disable it instead." : ""}`}
             </ConfirmDestructive>
           </div>
         )
@@ -223,7 +223,7 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, views
     <>
       <div className="mb-2 flex flex-wrap items-start justify-end gap-2">
         {!isEmpty && (
-          <ActivityFilters path={path} query={query}>
+          <ActivityFilters path={path} query={query} isJob={webhook.job !== null}>
             <SavedViews {...{ views, home, path, query }} webhookId={webhook.id} />
           </ActivityFilters>
         )}
@@ -236,9 +236,9 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, views
             title="No deliveries yet"
             action={isManager && <FirstTestForm webhook={webhook} home={home} />}
           >
-            {isManager && "Send a sample event to check that it arrives."}
+            {isManager && "Send a sample event to check the webhook."}
             {webhook.disabledAt === null &&
-              ` ${isManager ? "Or change" : "Change"} something that the webhook watches: push a commit, or open a discussion. Deliveries appear here within seconds.`}
+              ` ${isManager ? "Or change" : "Change"} something that the webhook watches. Deliveries appear here within seconds.`}
           </EmptyState>
         ) : deliveries.length === 0 ? (
           <EmptyState

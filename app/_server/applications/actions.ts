@@ -11,6 +11,7 @@ import { requestPrivilege } from "#core/oauth/apps/app-privilege.ts";
 import { addSecret, deleteSecret, rotateSecret } from "#core/oauth/apps/app-secrets.ts";
 import { bindApp, setTokenDuration, unbindApp } from "#core/oauth/apps/bound-apps.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
+import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 import { deleteApp, transferApp } from "#core/oauth/apps/transfer-app.ts";
 import { updateApp } from "#core/oauth/apps/update-app.ts";
 import { hasPrivateKey } from "#core/oauth/clients/client-keys.ts";
@@ -20,8 +21,9 @@ import { requirePerson } from "../session.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 import { appScope } from "./find-app.ts";
 
-/** Users consented to the app before the change, so they are asked again (S36). */
-const ASKED_AGAIN = "Users of the app are asked for consent again at their next sign-in.";
+/** @param isChanged whether users consented to an app that looked different, and are asked again (S36) */
+const saved = ({ userCount }: AppDetails, isChanged: boolean): string =>
+  isChanged && userCount > 0 ? "Saved. Users of the app are asked for consent again at their next sign-in." : "Saved.";
 
 /** A form for a new app of a person or an organization. */
 const newApp: Scope<[home: OwnerName], Readonly<{ person: Person; home: OwnerName; page: string }>> = {
@@ -82,7 +84,8 @@ export const updateAboutAction = formAction(
     const app = await updateApp(person, appId, input, from);
     revalidatePath(page);
     const values = { name: app.name, description: app.description ?? "", homepageUrl: app.homepageUrl ?? "" };
-    return { message: app.name === details.app.name ? "Saved." : `Saved. ${ASKED_AGAIN}`, values };
+    const isChanged = app.name !== details.app.name || app.logoId !== details.app.logoId;
+    return { message: saved(details, isChanged), values };
   },
 );
 
@@ -94,7 +97,7 @@ export const updateRedirectsAction = formAction(appScope, addresses, async ({ pe
     postLogoutRedirectUris: app.postLogoutRedirectUris.join("\n"),
   };
   const isChanged = values.redirectUris !== details.app.redirectUris.join("\n");
-  return { message: isChanged ? `Saved. ${ASKED_AGAIN}` : "Saved.", values };
+  return { message: saved(details, isChanged), values };
 });
 
 export const updatePermissionsAction = formAction(
@@ -207,9 +210,9 @@ export const setKeysAction = formAction(appScope, { jwks: text, jwksUri: text },
   redirect(`${page}?tab=security&notice=keys-set`);
 });
 
-export const removeKeysAction = formAction(appScope, {}, async ({ person, appId, page, from }) => {
+export const deleteKeysAction = formAction(appScope, {}, async ({ person, appId, details, page, from }) => {
   await removeKeys(person, appId, from);
-  redirect(`${page}?tab=security&notice=keys-removed`);
+  redirect(`${page}?tab=${details.isOwner ? "security" : "connect"}&notice=keys-deleted`);
 });
 
 export const updateLogoutUriAction = formAction(

@@ -57,7 +57,7 @@ const sentences: Readonly<Record<string, string>> = {
 function variables(form: SubmittedForm, field: "environment" | "secrets"): Record<string, string> {
   const read = variablesOf(form.verbatim(field));
   if ("variables" in read) return read.variables;
-  throw wrong(field, `Line ${read.wrongLine} is not valid. Write NAME=value, one per line.`);
+  throw wrong(field, `Line ${read.wrongLine} is not valid. Write NAME=value, one per line, and close each quotation mark.`);
 }
 
 /** The values of the form for a spec, so that people can change a job and run it again. */

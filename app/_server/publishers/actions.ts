@@ -31,12 +31,12 @@ export const addRepoPublisherAction = formAction(newOnRepo, fields, async ({ per
   redirect(`${repoPublishersPath(repo)}?notice=added&from=${preset}`);
 });
 
-export const removeRepoPublisherAction = formAction(
+export const deleteRepoPublisherAction = formAction(
   repoAt("/settings/publishers"),
   {},
   async ({ person, repo, page, from }, publisherId: string) => {
     await removePublisher(person, { repo }, publisherId, from);
-    redirect(`${page}?notice=removed`);
+    redirect(`${page}?notice=deleted`);
   },
 );
 
@@ -50,11 +50,11 @@ export const addOwnPublisherAction = formAction(newOfPerson, fields, async ({ pe
   redirect(`${ownPublishersPath}?notice=added&from=${preset}`);
 });
 
-export const removeOwnPublisherAction = formAction(
+export const deleteOwnPublisherAction = formAction(
   personAt(ownPublishersPath),
   {},
   async ({ person, page, from }, publisherId: string) => {
     await removePublisher(person, { userId: person.userId }, publisherId, from);
-    redirect(`${page}?notice=removed`);
+    redirect(`${page}?notice=deleted`);
   },
 );

@@ -37,7 +37,7 @@ export const createWebhookAction = formAction(scope, webhookFields, async ({ per
   const page = webhookPath(home, webhook.id);
   if (secret === null) redirect(`${page}?notice=created`);
   return {
-    values: { webhookId: webhook.id, target: targetName(webhook), page },
+    values: { webhookId: webhook.id, target: targetName(webhook), page, ...(webhook.job && { isJob: "1" }) },
     secret: { label: "Signing secret", value: secret },
   };
 });
@@ -54,7 +54,7 @@ export const updateWebhookAction = formAction(
     const webhook = await updateWebhook(person, webhookId, changes, from, owner.id);
     if (generated === undefined) redirect(`${page}?notice=saved`);
     return {
-      values: { webhookId, target: targetName(webhook), page },
+      values: { webhookId, target: targetName(webhook), page, ...(webhook.job && { isJob: "1" }) },
       secret: { label: "New signing secret", value: generated },
     };
   },

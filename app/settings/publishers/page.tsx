@@ -4,7 +4,7 @@ import { listPublishers } from "#core/hub/publishers/list-publishers.ts";
 import { PageHeader } from "../../_components/page-layout.tsx";
 import { PublishersListPage } from "../../_components/publishers/publishers-list-page.tsx";
 import type { PageQuery } from "../../_server/page-query.ts";
-import { removeOwnPublisherAction } from "../../_server/publishers/actions.ts";
+import { deleteOwnPublisherAction } from "../../_server/publishers/actions.ts";
 import { ownPublishersPath } from "../../_server/publishers/publisher-paths.ts";
 import { requireSession } from "../../_server/session.ts";
 
@@ -26,7 +26,7 @@ export default async function OwnPublishersPage({ searchParams }: Readonly<{ sea
       subject={{ username: session.user.username }}
       publishers={await listPublishers(person, { userId: person.userId })}
       addHref={`${ownPublishersPath}/new`}
-      removeAction={(id) => removeOwnPublisherAction.bind(null, id)}
+      deleteAction={(id) => deleteOwnPublisherAction.bind(null, id)}
       query={await searchParams}
     />
   );

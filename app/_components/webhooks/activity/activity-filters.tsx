@@ -18,6 +18,8 @@ import { SinceField } from "./since-field.client.tsx";
 type ActivityFiltersProps = Readonly<{
   path: string;
   query: ActivityQuery;
+  /** Whether the target is a job, which has no HTTP status. */
+  isJob: boolean;
   /** The saved views, beside the active filters. */
   children: ReactNode;
 }>;
@@ -26,7 +28,7 @@ type ActivityFiltersProps = Readonly<{
 const controlClass = "h-9 w-full min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
 
 /** Filters the list. The URL holds all filters, so that people can bookmark and share a result. */
-export function ActivityFilters({ path, query, children }: ActivityFiltersProps) {
+export function ActivityFilters({ path, query, isJob, children }: ActivityFiltersProps) {
   const { status, event, repo, text, since, until, span } = query;
   return (
     <search className="min-w-0 flex-1 max-sm:basis-full">
@@ -43,11 +45,13 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
         <div className="min-w-0 flex-1 sm:w-34 sm:flex-none">
           <SelectBox key={`status ${status}`} name="status" defaultValue={status} aria-label="Status" className={controlClass}>
             <option value="">Any status</option>
-            {Object.entries(statusFilters).map(([value, { label }]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
+            {Object.entries(statusFilters)
+              .filter(([value, { filter }]) => !isJob || filter.status === undefined || value === status)
+              .map(([value, { label }]) => (
+                <option key={value} value={value}>
+                  {isJob && value === "no-answer" ? "Not run" : label}
+                </option>
+              ))}
           </SelectBox>
         </div>
         <div className="min-w-0 flex-1 sm:w-44 sm:flex-none">

@@ -23,7 +23,7 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
             <Figure label="delivered" isBad={deliveredShare !== null && deliveredShare < 0.9}>
               {deliveredShare === null ? "–" : formatShare(deliveredShare)}
             </Figure>
-            <Figure label="median response">{medianMs === null ? "–" : formatMilliseconds(medianMs)}</Figure>
+            <Figure label="median duration">{medianMs === null ? "–" : formatMilliseconds(medianMs)}</Figure>
             <Figure label="99th percentile">{p99Ms === null ? "–" : formatMilliseconds(p99Ms)}</Figure>
             <Figure label="waiting to retry" isBad={waitingToRetry > 0}>
               {waitingToRetry.toLocaleString("en")}

@@ -85,7 +85,7 @@ export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
         {hasResponses && (
           <span className="inline-flex items-center gap-1.5">
             <span aria-hidden="true" className="h-3 w-1.5 rounded-full bg-brand/45" />
-            response time, median to 99th percentile, at most {formatMilliseconds(slowest)}
+            duration, median to 99th percentile, at most {formatMilliseconds(slowest)}
           </span>
         )}
         <ChartTable columns={columns} />
@@ -224,7 +224,8 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
 }
 
 function ChartSummary({ columns, span }: Pick<DeliveryChartProps, "columns" | "span">) {
-  const of = (kind: "delivered" | "failed" | "rateLimited") => columns.reduce((sum, column) => sum + column[kind], 0);
+  const of = (kind: "delivered" | "failed" | "rateLimited") =>
+    columns.reduce((sum, column) => sum + column[kind], 0).toLocaleString("en");
   const worst = columns.reduce<ChartColumn | undefined>(
     (found, column) => (column.failed > (found?.failed ?? 0) ? column : found),
     undefined,
@@ -235,7 +236,7 @@ function ChartSummary({ columns, span }: Pick<DeliveryChartProps, "columns" | "s
       {worst && (
         <>
           {" "}
-          Most failures at <LocalTime at={worst.at} look="minute" />: {worst.failed}.
+          Most failures at <LocalTime at={worst.at} look="minute" />: {worst.failed.toLocaleString("en")}.
         </>
       )}
     </>

@@ -80,7 +80,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
           <code className="select-all break-all text-fine">{delivery.id}</code>
           <CopyButton value={delivery.id} label="delivery ID" />
         </p>
-        <p className="text-small">{describeState(delivery, now)}</p>
+        <p className="text-small">{describeState(delivery, isJob, now)}</p>
         <div className="mt-3 flex flex-wrap items-start gap-2">
           {replay && delivery.canReplay && (
             <ActionForm key={`${delivery.id} ${delivery.attempts}`} action={replay} label="Replay" className="grid gap-2">
@@ -113,7 +113,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
 }
 
 /** The state of the delivery, in a sentence. */
-function describeState({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, now: Date) {
+function describeState({ state, attempts, nextAttemptAt, lastOutcome, canReplay }: DeliveryDetail, isJob: boolean, now: Date) {
   const tries = attempts === 1 ? "one attempt" : `${attempts} attempts`;
   switch (state) {
     case "delivered":
@@ -121,12 +121,15 @@ function describeState({ state, attempts, nextAttemptAt, lastOutcome }: Delivery
     case "failed":
       return `Failed after ${tries}. It is not retried automatically.`;
     case "rate_limited":
-      return "Not sent: the webhook's 24-hour limit was used up, or people who cannot write to the repository had used up their quarter of it. You can replay the delivery.";
+      return `Not sent: the webhook's 24-hour limit was used up, or people who cannot write to the repository had used up their quarter of it.${canReplay ? " You can replay the delivery." : ""}`;
     case "withheld":
       return "Not sent: the webhook's owner, or the app or token that created or last changed it, can no longer read the repository.";
     case "waiting":
       if (!nextAttemptAt) return "On hold until the webhook is enabled.";
-      if (attempts === 0) return "Sending…";
+      if (attempts === 0) return isJob ? "The job has not finished yet." : "Sending…";
+      // For a job, the time of the next attempt is often only the time at which its run is checked.
+      if (isJob)
+        return `${lastOutcome === "delivered" ? "Delivered before" : `Not delivered after ${tries}`}. The job runs again.`;
       return (
         <>
           {lastOutcome === "delivered"
@@ -161,7 +164,9 @@ function RequestSection({
       {body !== null && attempts > 1 && (
         <p className="text-fine text-muted">
           Every attempt has the same payload
-          {request && " and ID; the timestamp and the signature are new, and a replay is marked as one"}.
+          {request &&
+            ` and ID; the timestamp ${isSigned(request) ? "and the signature are" : "is"} new, and a replay is marked as one`}
+          .
         </p>
       )}
       {kind && (
@@ -201,6 +206,8 @@ function RequestSection({
 
 type Request = Omit<SignedRequest, "body">;
 
+const isSigned = ({ headers }: Request): boolean => headers["webhook-signature"] !== undefined;
+
 type VerifyProps = Readonly<{
   request: Request;
   body: string;
@@ -208,11 +215,11 @@ type VerifyProps = Readonly<{
 }>;
 
 function Verify({ request, body, hasSecret }: VerifyProps) {
-  if (request.headers["webhook-signature"] === undefined) {
+  if (!isSigned(request)) {
     return (
       <p className="text-muted text-small">
         {hasSecret
-          ? "This delivery was not signed, because the webhook had no secret yet. The next one will be."
+          ? "This delivery was not signed, because the webhook had no secret at the time. The next one will be."
           : "Deliveries are not signed, because the webhook has no secret. Add one under Edit, so that your server can verify them."}
       </p>
     );
@@ -220,8 +227,8 @@ function Verify({ request, body, hasSecret }: VerifyProps) {
   return (
     <div className="grid gap-2">
       <p className="text-muted text-small">
-        Checks this delivery with the secret in <code>WEBHOOK_SECRET</code>. In your server, use a Standard Webhooks library,
-        which also rejects deliveries older than five minutes.
+        Checks this delivery with the secret that the webhook had then, in <code>WEBHOOK_SECRET</code>. In your server, use a
+        Standard Webhooks library, which also rejects deliveries older than five minutes.
       </p>
       <Tabs
         label="Language"

@@ -62,7 +62,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
               <span className="flex flex-wrap justify-end gap-x-2 text-right text-muted sm:block">
                 <RelativeTime at={delivery.createdAt} now={now} />
                 <span className="block font-mono text-fine tabular-nums leading-5 sm:whitespace-nowrap">
-                  <SecondLine delivery={delivery} now={now} />
+                  <SecondLine {...{ delivery, isJob, now }} />
                 </span>
               </span>
             </Link>
@@ -73,13 +73,11 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
   );
 }
 
-function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date }>) {
+function SecondLine({ delivery, isJob, now }: Readonly<{ delivery: Delivery; isJob: boolean; now: Date }>) {
   const { state, attempts, createdAt, nextAttemptAt, lastDurationMs } = delivery;
   if (state === "waiting" && attempts > 0 && nextAttemptAt) {
     return (
-      <span className="font-sans text-bad">
-        again <NextTry at={nextAttemptAt.getTime()} now={now.getTime()} />
-      </span>
+      <span className="font-sans text-bad">again {!isJob && <NextTry at={nextAttemptAt.getTime()} now={now.getTime()} />}</span>
     );
   }
   const isOnHold = state === "waiting" && !nextAttemptAt;
@@ -91,7 +89,9 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
         : lastDurationMs !== null
           ? formatMilliseconds(lastDurationMs)
           : state === "waiting"
-            ? "sending"
+            ? isJob
+              ? "not finished"
+              : "sending"
             : "not sent"}
     </>
   );

@@ -164,48 +164,51 @@ function CommentActions({ comment, at, page, isOwn }: CommentProps & Readonly<{ 
   if ((isHidden || (comment.reactions.length === 0 && !mayComment)) && !mayRemove) return null;
   const which = `this comment${isOwn ? "" : ` by ${comment.author.name}`}`;
   return (
-    <footer className={classNames("flex flex-wrap items-start gap-1 px-4 pb-3.5 sm:gap-2", isHidden && "-ml-3")}>
+    <footer className={classNames("flex flex-wrap items-start gap-1 px-4 pb-3.5 sm:gap-2", isHidden && "-ml-1.5 sm:-ml-3")}>
       {!isHidden && <Reactions {...{ comment, at, page }} />}
-      {isOwn && mayComment && !isHidden && (
-        <FormDetails
-          key={comment.editCount}
-          action={editCommentAction.bind(null, at)}
-          values={{ content: comment.content }}
-          trigger="Edit"
-          look={{ variant: "quiet", size: "small" }}
-        >
-          <MarkdownField name="content" label="Comment" rows={6} size="small">
-            <SubmitButton size="small" name="intent" value="save">
-              Save comment
-            </SubmitButton>
-            <CancelButton size="small" />
-          </MarkdownField>
-        </FormDetails>
-      )}
-      {mayRemove && !isHidden && (
-        <ConfirmDestructive
-          action={hideCommentAction.bind(null, at)}
-          trigger="Hide"
-          title={`Hide ${which}?`}
-          confirm="Hide the comment"
-          size="small"
-          isQuiet
-        >
-          The text is deleted, but readers see that there was a comment. This cannot be undone.
-        </ConfirmDestructive>
-      )}
-      {mayRemove && (
-        <ConfirmDestructive
-          action={deleteCommentAction.bind(null, at)}
-          trigger="Delete"
-          title={`Delete ${which}?`}
-          confirm="Delete the comment"
-          size="small"
-          isQuiet
-        >
-          The comment disappears completely. This cannot be undone.
-        </ConfirmDestructive>
-      )}
+      {/* The buttons stay together. On a narrow screen they also fit beside one reaction. */}
+      <div className="flex flex-wrap items-start gap-1 empty:hidden has-[details[open]]:w-full max-sm:[&_summary]:px-1.5 sm:gap-2">
+        {isOwn && mayComment && !isHidden && (
+          <FormDetails
+            key={comment.editCount}
+            action={editCommentAction.bind(null, at)}
+            values={{ content: comment.content }}
+            trigger="Edit"
+            look={{ variant: "quiet", size: "small" }}
+          >
+            <MarkdownField name="content" label="Comment" rows={6} size="small">
+              <SubmitButton size="small" name="intent" value="save">
+                Save comment
+              </SubmitButton>
+              <CancelButton size="small" />
+            </MarkdownField>
+          </FormDetails>
+        )}
+        {mayRemove && !isHidden && (
+          <ConfirmDestructive
+            action={hideCommentAction.bind(null, at)}
+            trigger="Hide"
+            title={`Hide ${which}?`}
+            confirm="Hide the comment"
+            size="small"
+            isQuiet
+          >
+            The text is deleted, but readers see that there was a comment. This cannot be undone.
+          </ConfirmDestructive>
+        )}
+        {mayRemove && (
+          <ConfirmDestructive
+            action={deleteCommentAction.bind(null, at)}
+            trigger="Delete"
+            title={`Delete ${which}?`}
+            confirm="Delete the comment"
+            size="small"
+            isQuiet
+          >
+            The comment disappears completely. This cannot be undone.
+          </ConfirmDestructive>
+        )}
+      </div>
     </footer>
   );
 }

@@ -4,7 +4,7 @@ import { listPublishers } from "#core/hub/publishers/list-publishers.ts";
 import { Trail } from "../../../../../../_components/page-layout.tsx";
 import { PublishersListPage } from "../../../../../../_components/publishers/publishers-list-page.tsx";
 import type { PageQuery } from "../../../../../../_server/page-query.ts";
-import { removeRepoPublisherAction } from "../../../../../../_server/publishers/actions.ts";
+import { deleteRepoPublisherAction } from "../../../../../../_server/publishers/actions.ts";
 import { repoPublishersPath } from "../../../../../../_server/publishers/publisher-paths.ts";
 import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../../_server/repo-page.ts";
 
@@ -37,7 +37,7 @@ export default async function RepoPublishersPage({
         subject={{ repo }}
         publishers={await listPublishers(person, { repo: name })}
         addHref={`${repoPublishersPath(name)}/new`}
-        removeAction={(id) => removeRepoPublisherAction.bind(null, name, id)}
+        deleteAction={(id) => deleteRepoPublisherAction.bind(null, name, id)}
         query={await searchParams}
       />
     </div>
