@@ -1,9 +1,5 @@
-/**
- * The API creates its OpenAPI document (api/openapi), and the reference page shows it. Doors do not import each other, so the API
- * registers the document here; it is built at the first request. On `globalThis`, since Next bundles its own instance of this module.
- */
+/** On `globalThis`, because each bundle of Next has its own instance of this module. Doors do not import each other. */
 
-/** The parts of a JSON Schema that are read here. */
 export type ApiSchema = {
   $ref?: string;
   type?: string | string[];
@@ -50,7 +46,6 @@ export type ApiOperation = {
   summary?: string;
   description?: string;
   security?: Record<string, string[]>[];
-  /** A token needs one of these scopes; empty if any token will do. */
   "x-scopes"?: string[];
   parameters?: ApiParameter[];
   requestBody?: { required?: boolean; description?: string; content: ApiContent };
@@ -76,7 +71,6 @@ export function provideApiDocument(make: Maker): void {
   slots[SLOT] = make;
 }
 
-/** Undefined if this process serves pages but no API. */
 export function apiDocument(): ApiDocument | undefined {
   return slots[SLOT]?.();
 }

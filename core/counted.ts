@@ -1,8 +1,6 @@
-/** `1 delivery`, `12,000 deliveries`: a number with its noun. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** `1 second`, `3 minutes`, `2 hours`: a time to wait, rounded up. */
 export function waitInWords(seconds: number): string {
   if (seconds <= 90) return counted(seconds, "second");
   const minutes = Math.ceil(seconds / 60);

@@ -1,15 +1,15 @@
-/** PostgreSQL's code for `lock_timeout`: another transaction held a row or a lock for longer than this one waits (`lockRepo`). */
+/** The code for `lock_timeout`. */
 export const LOCK_TIMEOUT = "55P03";
 
 export const UNIQUE_VIOLATION = "23505";
 
-/** PostgreSQL's code for `statement_timeout`. */
+/** The code for `statement_timeout`. */
 export const QUERY_CANCELED = "57014";
 
-/** PostgreSQL's code for a change on a standby: another server has become the primary. */
+/** The code for a change on a standby, after another server became the primary. */
 export const READ_ONLY = "25006";
 
-/** PostgreSQL's code for "cached plan must not change result type", among others. */
+/** The code for "cached plan must not change result type", among others. */
 export const CHANGED_RESULT = "0A000";
 
 const DOWN = new Set<unknown>([
@@ -19,7 +19,7 @@ const DOWN = new Set<unknown>([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
-  // The lookup of the host name can fail too, for example that of a stopped container.
+  // The host name of a stopped container is not found.
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
@@ -30,16 +30,15 @@ const DOWN = new Set<unknown>([
   "08006",
   "08001",
   "08003",
-  // PgBouncer's code for all its errors, such as a server that it cannot reach.
+  // PgBouncer's code for all its errors.
   "08P01",
-  // All connections that the server allows are in use.
+  // The server's connections are all in use.
   "53300",
   "P1001",
   "P1002",
   "P1017",
 ]);
 
-/** The codes of an error and of its causes: those of Node, Prisma and Postgres, including the one that Prisma's adapter wraps. */
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
@@ -50,11 +49,10 @@ export function databaseCodes(error: unknown): unknown[] {
   return codes.filter((code) => code !== undefined);
 }
 
-/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time, so the transaction did not begin. */
+/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
-/** Whether the database is unavailable, or a connection or lock is not free: then the response is 503 with Retry-After. */
 export function isDatabaseDown(error: unknown): boolean {
   if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

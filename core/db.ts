@@ -9,14 +9,10 @@ import { Prisma, PrismaClient } from "./generated/prisma/client.ts";
 import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
-/**
- * The connections of a process. Prisma and most hand-written SQL share one pool. They are kept on `globalThis`, because each bundle of Next
- * makes its own module instances (ARCHITECTURE.md, Processes).
- */
+/** On `globalThis`, because each bundle of Next has its own instance of this module. */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 type Kept = {
   open?: Connections | undefined;
-  /** The callbacks to run once each open transaction has committed. */
   committed: WeakMap<Sql, (() => void)[]>;
 };
 const keeper = globalThis as typeof globalThis & { keyhookConnections?: Kept };
@@ -24,16 +20,11 @@ keeper.keyhookConnections ??= { committed: new WeakMap() };
 const kept = keeper.keyhookConnections;
 const { committed } = kept;
 
-/** A single caller gets at most half of the connections (shared-pool.ts). */
 const POOL_SIZE = 16;
-/**
- * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the
- * shared pool's timeout.
- */
+/** More connections would only divide the disk's time. */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
-/** For work that may take long. Only a worker runs several of these at a time. */
 const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
-// With Prisma's own limits (2 s to begin, 5 s to end), sign-ups fail on a busy machine.
+// With Prisma's own limits, sign-ups fail on a busy machine.
 const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 
 function connections(): Connections {
@@ -49,19 +40,13 @@ function connections(): Connections {
   return kept.open;
 }
 
-/** Names of prepared statements by their texts (docs/decisions/105). A connection keeps a named statement until it ends. */
+/** See docs/decisions/105. */
 const names = new Map<string, string>();
-/**
- * A statement with a list has another text for each length of the list. Prepared, each takes about 60 KB of the server's memory for each
- * connection.
- */
+/** A list gives a statement another text for each length. A prepared statement takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
-/**
- * For Prisma's statements. Those with ORDER BY get no name: a plan for all values may read a whole table in that order, to find a few rows.
- * @returns "" for no name
- */
+/** Statements with ORDER BY get no name. A generic plan may read a whole table in that order to find a few rows. */
 function statementNameGenerator({ sql, args }: { sql: string; args: unknown[] }): string {
   const known = names.get(sql);
   if (known !== undefined) return known;
@@ -75,7 +60,6 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** The client, changed so that its transactions count as holding a connection (held-connection.ts). */
 function watched(prisma: PrismaClient): PrismaClient {
   const begin = prisma.$transaction.bind(prisma) as (work: unknown, options?: object) => Promise<unknown>;
   const transaction = async (work: unknown, options?: object) => {
@@ -91,25 +75,20 @@ function watched(prisma: PrismaClient): PrismaClient {
   return Object.assign(prisma, { $transaction: transaction });
 }
 
-/** @throws SecondConnectionError in tests and development, within a transaction: everything in it must use its `tx` */
+/** Within a transaction, use `tx` instead. @throws SecondConnectionError in tests and development */
 export function db(): PrismaClient {
   requireNoneHeld();
   return connections().prisma;
 }
 
-/** @throws SecondConnectionError as `db` */
 export function pool(): pg.Pool {
   requireNoneHeld();
   return connections().pool;
 }
 
-/** Whether any caller is waiting for a connection now. */
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/**
- * Runs `work` on one connection, for one transaction: between two transactions, a pooler may change the server's connection. If `work`
- * throws, the connection is closed, which ends the transaction.
- */
+/** For one transaction only, because a pooler may change the server's connection after a transaction. */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;
@@ -123,37 +102,30 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
   }
 }
 
-/**
- * Runs `work` on a connection past a pooler, for session locks and for work that takes minutes. If `work` throws, the connection is
- * closed.
- */
+/** For session locks and for work that takes minutes. */
 export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   requireNoneHeld();
   return withConnection(work, connections().direct);
 }
 
-/** Calls `next` once the transaction has been committed, and never if it fails; at once outside a transaction. */
+/** Outside a transaction, `next` is called at once. After a failed transaction, it is never called. */
 export function afterCommit(tx: Sql, next: () => void): void {
   const waiting = committed.get(tx);
   if (waiting) waiting.push(next);
   else next();
 }
 
-/** A transaction's client, or the plain one: the parameter of operations that may be part of a larger transaction. */
+/** Either a transaction's client or the plain client. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
 
-/** Sends hand-written statements: a client of Prisma's, or a prepared transaction. */
 export type Sql = {
   $queryRaw<Rows = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<Rows>;
   $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
 };
 
 /**
- * A transaction for hot paths. Its statements go to Postgres directly, which plans each once per connection. Through Prisma, they would
- * take more than twice as long. Statements that do not wait for each other's results share a round trip. Their texts must not vary with
- * the values.
- * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of
- * them fails, Postgres undoes the transaction instead.
+ * For hot paths. Texts of statements must not vary with the values. @param work returns a function that sends the last statements
+ * at once, because the commit does not wait for their results
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();
@@ -174,8 +146,7 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
 }
 
 /**
- * Without `force_generic_plan`, Postgres would plan a statement again for each set of values, which takes longer than running it. The
- * generic plan is kept while small tables grow, so the other settings make it read by index and row by row.
+ * With a custom plan, planning takes longer than running. The other settings keep the generic plan good while small tables grow.
  */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
@@ -186,7 +157,7 @@ const BEGIN = `BEGIN; ${[
   .map((setting) => `SET LOCAL ${setting}`)
   .join("; ")}`;
 
-/** Writes the statements that are sent in this turn to the socket together. By itself, pg would write each one separately. */
+/** By itself, pg would write each statement separately. */
 function writeTogether(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
   stream.cork();
@@ -215,13 +186,13 @@ export async function closeConnections(): Promise<void> {
   await Promise.all([open.pool.end(), open.pipelines.end(), open.direct.end()]);
 }
 
-/** PostgreSQL's code for a deadlock: the statement and its transaction were undone. */
+/** The code for a deadlock. */
 const DEADLOCK = "40P01";
 const MOST_TRIES = 3;
 /** Without a pause, two retries could deadlock again. */
 const PAUSE_MS = 20;
 
-/** Runs a statement or transaction again after a deadlock, which undid all of it. `run` must do nothing outside the database. */
+/** `run` must do nothing outside the database. */
 export async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

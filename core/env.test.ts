@@ -98,7 +98,6 @@ it("that are secrets are read from files, whose paths no child process gets", ()
   expect(env().METRICS_TOKEN).toBe("a token in a file");
   expect(process.env.METRICS_TOKEN_FILE).toBeUndefined();
 
-  // A variable that is set directly has priority.
   process.env.METRICS_TOKEN_FILE = "/nowhere/at/all";
   loadSettingsFile();
   expect(env().METRICS_TOKEN).toBe("a token in a file");

@@ -3,12 +3,6 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import * as kind from "./setting-kinds.ts";
 
-/**
- * The only reader of `process.env`. One schema, parsed on first use; an invalid value stops the start, with the setting's name and the
- * reason. Values that the supervisor only knows at run time (the embedded database, the stored secret key) reach the other processes as
- * environment variables, so they are parsed here too.
- */
-
 const fields = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
   PORT: kind.port.default(3000),
@@ -18,15 +12,12 @@ const fields = z.object({
     .default("./data")
     .transform((path) => resolve(path)),
   DATABASE_URL: kind.postgresUrl.optional(),
-  /**
-   * The same database and role without a pooler, if DATABASE_URL leads to one. For uses that need the same connection beyond one
-   * transaction: session locks and LISTEN.
-   */
+  /** For session locks and LISTEN, which need one connection for longer than a transaction. */
   DATABASE_DIRECT_URL: kind.postgresUrl.optional(),
   /** The role that runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),
   SECRET_KEY: kind.secret.optional(),
-  /** During a rotation, the key that was SECRET_KEY before, or will be next: it only decrypts (docs/operations.md, Keys). */
+  /** Only decrypts. During a rotation, this is the previous or the next SECRET_KEY. */
   SECRET_KEY_PREVIOUS: kind.secret.optional(),
   SMTP_URL: kind.url(["smtp:", "smtps:"], "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: kind
@@ -43,7 +34,7 @@ const fields = z.object({
   TRUST_PROXY: kind.cidrList,
   OUTBOUND_ALLOW_CIDRS: kind.cidrList,
   LFS_STORAGE: z.enum(["local", "s3"], { error: "must be local or s3" }).default("local"),
-  /** At most the largest object that S3 accepts. */
+  /** S3 accepts no larger object. */
   LFS_MAX_OBJECT_MB: kind.wholeNumber(1, 5_000_000).default(50_000),
   XET: kind.flag.default("1"),
   LFS_S3_ENDPOINT: kind.url(["http:", "https:"], "must be an http or https URL, such as https://s3.example.com").optional(),
@@ -63,7 +54,7 @@ const fields = z.object({
   STORAGE_LOGS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   STORAGE_ATTEMPTS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   ANONYMOUS_ADDRESS_PERCENT: kind.wholeNumber(1, 100).default(2),
-  /** At most half an hour, as long as a request may take. */
+  /** A request may take at most half an hour. */
   INFERENCE_IDLE_SECONDS: kind.wholeNumber(1, 1_800).default(300),
   INFERENCE_EXTRA_FIELDS: kind.nameList(""),
   JOBS_RUNNER: z
@@ -77,7 +68,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: kind.uidRange,
   JOBS_IMAGES: kind.nameList("debian,ubuntu,python,node"),
-  /** Registries, or parts of them, from which jobs may use images. The defaults have curated content, since an image can fill a disk. */
+  /** The defaults have curated content, because an image can fill a disk. */
   JOBS_REGISTRIES: kind
     .nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com")
     .refine(
@@ -94,7 +85,7 @@ const fields = z.object({
     .default("default"),
   PLATFORM_REQUESTS_PER_MINUTE: kind.wholeNumber(1, 10_000_000).default(60_000),
   WEBHOOK_TRIGGERS_PER_DAY: kind.wholeNumber(1, 10_000_000).default(1_000),
-  // Longer than a delivery can be retried: nine times, each deferred by the target for at most a day (S125).
+  // A delivery can be retried nine times, each time deferred by the target for at most a day (S125).
   WEBHOOK_KEEP_DAYS: kind.wholeNumber(10, 365).default(30),
   SPACES_CONCURRENCY: kind.wholeNumber(0, 1_000).default(16),
   SPACES_LISTEN: kind
@@ -131,17 +122,16 @@ const consistent = fields.superRefine((value, context) => {
 
 const schema = consistent.transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
 
-/** The names of all settings. */
 export const settingNames = Object.keys(fields.shape);
 
 export type Env = z.infer<typeof schema>;
 
-/** Thrown for invalid settings; the message is shown on the operator's terminal. */
+/** The message is shown on the operator's terminal. */
 export class SettingsError extends Error {
   override name = "SettingsError";
 }
 
-/** Parses settings. An empty variable counts as absent, as in a copied `.env.example`. */
+/** An empty variable counts as absent, as in a copied `.env.example`. */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ""));
   const parsed = schema.safeParse(present);
@@ -150,7 +140,6 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   throw new SettingsError(`These settings are invalid:\n${lines.join("\n")}\nSee .env.example for the meaning of each setting.`);
 }
 
-/** Reads `.env` from the working directory, if it exists; variables that are already set have priority. */
 export function loadSettingsFile(): void {
   try {
     process.loadEnvFile();
@@ -162,7 +151,7 @@ export function loadSettingsFile(): void {
   cached = undefined;
 }
 
-/** Settings that may come from files, where Docker and Kubernetes mount secrets: `SECRET_KEY_FILE=/run/secrets/secret-key`. */
+/** Docker and Kubernetes mount secrets as files: `SECRET_KEY_FILE=/run/secrets/secret-key`. */
 const secretSettings = [
   "SECRET_KEY",
   "SECRET_KEY_PREVIOUS",
@@ -178,7 +167,7 @@ const secretSettings = [
 
 function readSecretFile(name: (typeof secretSettings)[number]): void {
   const path = process.env[`${name}_FILE`];
-  // Child processes get the value, or an empty one if they must not have it (core/instance/child.ts), never the file's path.
+  // Child processes must not get the file's path, because some of them must not have the value.
   delete process.env[`${name}_FILE`];
   if (!path || process.env[name]) return;
   try {
@@ -193,25 +182,22 @@ let cached: Env | undefined;
 export function env(): Env {
   if (!cached) {
     cached = parseEnv(process.env);
-    // The only way to tell next-auth its URL. Its default is http://localhost:3000.
+    // The only way to tell next-auth its URL.
     process.env.NEXTAUTH_URL = cached.ORIGIN;
   }
   return cached;
 }
 
-/** Adds settings that are only known at run time (embedded database URL, stored secret key), for this process and its children. */
 export function provideSettings(found: Partial<Record<keyof Env, string>>): Env {
   Object.assign(process.env, found);
   cached = undefined;
   return env();
 }
 
-/** The settings as a child process should see them. */
 export function childEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...extra };
 }
 
-/** SECRET_KEY, for code that cannot work without it. */
 export function secretKey(): string {
   const { SECRET_KEY } = env();
   if (!SECRET_KEY)
@@ -219,24 +205,22 @@ export function secretKey(): string {
   return SECRET_KEY;
 }
 
-/** The keys with which this process decrypts: SECRET_KEY, and during a rotation SECRET_KEY_PREVIOUS. */
+/** The first key encrypts. */
 export function secretKeys(): [string, ...string[]] {
   const { SECRET_KEY_PREVIOUS } = env();
   const current = secretKey();
   return SECRET_KEY_PREVIOUS && SECRET_KEY_PREVIOUS !== current ? [current, SECRET_KEY_PREVIOUS] : [current];
 }
 
-/** DATABASE_URL, for code that cannot work without it. */
 export function databaseUrl(): string {
   const { DATABASE_URL } = env();
   if (!DATABASE_URL) throw new SettingsError("DATABASE_URL is not set and no embedded database was started for this process.");
   return DATABASE_URL;
 }
 
-/** The database's own address, past a pooler. */
 export const directDatabaseUrl = (): string => env().DATABASE_DIRECT_URL ?? databaseUrl();
 
-/** Only for tests: a superuser's URL of a server on which they may create databases; without it they start their own. */
+/** A superuser's URL, because tests create databases. */
 export function testServerUrl(): string | undefined {
   return process.env.TEST_DATABASE_URL || undefined;
 }

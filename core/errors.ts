@@ -1,13 +1,8 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
-/**
- * Expected failures outside the OAuth endpoints. There is one class and one table; each door translates them in one place: the REST API
- * into the body of docs/specification/errors-and-limits.md#error-body, pages into text beside the field, the CLI into a line on stderr.
- */
 export const statusOf = {
   invalid_request: 400,
   unauthorized: 401,
-  /** This month's allowance is used up. */
   quota_exceeded: 402,
   insufficient_scope: 403,
   forbidden: 403,
@@ -19,14 +14,11 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
-  /** A service to which we passed a request failed; `upstream_timeout`: it did not respond in time. */
+  /** `upstream_timeout`: the service to which we passed a request did not respond in time. */
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
-  /**
-   * The storage limit of the owner's repositories is reached, or the share of it that pull requests from others may use (core/storage).
-   * RFC 4918; Git LFS defines this status, and no client retries it.
-   */
+  /** RFC 4918. Git LFS defines this status, and no client retries it. */
   storage_full: 507,
 } as const;
 
@@ -34,19 +26,14 @@ export type ErrorCode = keyof typeof statusOf;
 
 type Details = {
   cause?: unknown;
-  /** The form field or body property at fault. */
   field?: string;
-  /** Seconds, for `rate_limited` and `unavailable`. */
   retryAfterSeconds?: number;
-  /** The missing scope, for `insufficient_scope`. */
   scope?: string;
-  /** The missing requirement, if it is not a scope, for `forbidden`. */
   requires?: Requirement;
-  /** The code by which existing clients distinguish failures (docs/specification/errors-and-limits.md#headers). */
+  /** Existing clients distinguish failures by this code. */
   wireCode?: WireCode | undefined;
 };
 
-/** What is not met, for programs: a role, an organization's sign-in requirements, or an organization that the app must request. */
 type Requirement = {
   role?: OrganizationRole;
   securityRestrictions?: readonly SecurityRestriction[];
@@ -63,10 +50,9 @@ export class ServiceError extends Error {
   readonly scope: string | undefined;
   readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
-  /** Other errors in the same input, for doors that show all of them (`checkAll`). */
   readonly others: readonly ServiceError[] = [];
 
-  /** @param description a sentence for the user or program that made the request; it says what to do. */
+  /** @param description tells the user or program what to do */
   constructor(
     code: ErrorCode,
     description: string,
@@ -86,17 +72,15 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error for input that the caller can correct. @param field the form field or property at fault */
 export function invalidRequest(description: string, field?: string): ServiceError {
   return new ServiceError("invalid_request", description, field === undefined ? {} : { field });
 }
 
-/** The error for a change that the current state does not allow. */
 export function conflict(description: string, field?: string): ServiceError {
   return new ServiceError("conflict", description, field === undefined ? {} : { field });
 }
 
-/** The error for objects that do not exist and for those that the caller may not see, so that the two cannot be distinguished (S136). */
+/** An object that the caller may not see must look like one that does not exist (S136). */
 export function notFound(what: string): ServiceError {
   const wireCode = wireCodes[what];
   return new ServiceError("not_found", `${what} not found`, wireCode && { wireCode });
@@ -108,11 +92,7 @@ const wireCodes: Record<string, WireCode | undefined> = {
   Entry: "EntryNotFound",
 };
 
-/**
- * Runs all checks of one input, so that a form can show all errors at once.
- * @returns the result of each check
- * @throws ServiceError of the first check that failed, with the `others`
- */
+/** Runs all checks, so that a form can show all errors at once. @throws the first ServiceError, with the `others` */
 export async function checkAll<Checks extends Record<string, () => unknown>>(
   checks: Checks,
 ): Promise<{ [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> }> {

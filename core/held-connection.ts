@@ -4,33 +4,31 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * A holder of a pool connection must not request another. Enough requests that do so at once wait for each other, and with them every
- * request of the process, until they time out. Neither Postgres nor the pool detects that deadlock, because the requests wait in Node.
+ * A holder of a connection must not request another: enough such requests wait for each other, and no request is answered.
+ * Postgres cannot detect this deadlock, because the requests wait in Node.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
-// One per process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One per process, because each bundle of Next has its own instance of this module.
 type Hold = { isOver: boolean };
 const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: AsyncLocalStorage<Hold> };
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();
 const holds = keeper.keyhookHeldConnection;
 
-/** Runs `work` as the holder of a connection, for example in a transaction. */
 export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   const hold = { isOver: false };
   try {
     return await holds.run(hold, work);
   } finally {
-    // Work that was started but not awaited, such as a timer, continues in the same context and may use the pool from now on.
+    // Work that was started but not awaited continues in this context and may use the pool from now on.
     hold.isOver = true;
   }
 }
 
 /**
- * Called before the pool is used. In production it only logs: the request will probably succeed.
- * @throws SecondConnectionError in tests and development, if this context holds a connection
+ * In production it only logs, because the request will probably succeed. @throws SecondConnectionError in tests and development
  */
 export function requireNoneHeld(): void {
   const hold = holds.getStore();
@@ -46,7 +44,6 @@ function refuseSecond(): void {
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;
-  // Logged once for each place in the code, since it may happen with every request.
   const place = error.stack ?? "";
   if (logged.has(place) || logged.size >= MOST_LOGGED) return;
   logged.add(place);

@@ -1,12 +1,11 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// Random bytes are requested for 512 IDs at once: a request for eight takes as long as one for four thousand, and every HTTP request has an
-// id.
+// Random bytes for one ID take as long as for 512.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
-/** A new id: 24 hex digits, 4 bytes of time (seconds) and 8 random, never a sequence (docs/specification/README.md#conventions). */
+/** 24 hex digits: 4 bytes of time in seconds, and 8 random bytes. */
 export function newId(): string {
   if (used === drawn.length) {
     randomFillSync(drawn);
@@ -22,10 +21,7 @@ export function newId(): string {
 const STEPS_PER_SECOND = 0x10000;
 let lastStep = 0;
 
-/**
- * An id that sorts by time, and within a process by the order of calls, even within a millisecond. 4 bytes of seconds, 2 of the fraction of
- * a second, 6 random. For rows that are listed in the order of their creation, or partitioned by id.
- */
+/** Within a process, the order is that of the calls. 4 bytes of seconds, 2 of the fraction, 6 random. */
 export function newOrderedId(at?: number): string {
   const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
   if (at !== undefined) return orderedIdOf(step);
@@ -33,18 +29,12 @@ export function newOrderedId(at?: number): string {
   return orderedIdOf(lastStep);
 }
 
-/**
- * @param step the time since 1970, in 65,536ths of a second
- * @param rest 12 hex digits, random unless given
- */
+/** @param step in 65,536ths of a second since 1970 @param rest 12 hex digits */
 export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
   return step.toString(16).padStart(12, "0") + rest;
 }
 
-/**
- * The lowest ordered id for a time and, if that is a whole second, also the lowest that `newId` can create then. Converts a range of time
- * into a range of ids.
- */
+/** Converts a time into the start of a range of ids. */
 export function firstIdAt(at: Date): string {
   return newOrderedId(at.getTime()).slice(0, 12).padEnd(24, "0");
 }
@@ -55,7 +45,6 @@ export function isId(text: unknown): text is string {
   return typeof text === "string" && ID.test(text);
 }
 
-/** The creation time of an ordered id, to 1/65,536 of a second. */
 export function timeOfOrderedId(id: string): Date {
   const seconds = Number.parseInt(id.slice(0, 8), 16);
   return new Date(seconds * 1000 + (Number.parseInt(id.slice(8, 12), 16) * 1000) / 0x10000);

@@ -6,8 +6,8 @@ import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
 /**
- * Postgres NOTIFY, on one dedicated connection for the whole process. A notification only says that something changed; the change is read
- * from rows. While the connection is down, caches that notifications invalidate must not be trusted: check `isListening()`.
+ * A notification only says that something changed. While the connection is down, do not trust caches that notifications
+ * invalidate: check `isListening()`.
  */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
@@ -18,7 +18,7 @@ keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
-/** If a heartbeat gets no response for this long, notifications do not arrive either. */
+/** After this long without a response, notifications do not arrive either. */
 const SILENT_MS = 10_000;
 
 export const isListening = (): boolean => state.client !== undefined;
@@ -45,11 +45,11 @@ async function connect(): Promise<void> {
   if (state.closed) return client.end();
   state.client = client;
   void sendHeartbeats(client).catch(() => undefined);
-  // Notifications were missed while the connection was down: tell every handler that anything may have changed.
+  // Notifications were missed while the connection was down.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-/** Sends heartbeats: without them, a frozen server looks like one that has no notifications. */
+/** A frozen server looks like one that has no notifications. */
 async function sendHeartbeats(client: pg.Client): Promise<void> {
   while (state.client === client) {
     await delay(HEARTBEAT_MS, undefined, { ref: false });
@@ -75,10 +75,7 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/**
- * Calls `handler` for each notification on a channel, with an empty payload after a reconnection. A second call with the same handler has
- * no effect.
- */
+/** After a reconnection, the payload is empty. */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -102,11 +99,8 @@ outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INF
 const outbox = outboxKeeper.keyhookOutbox;
 
 /**
- * Sends a notification. Call it after the commit of the change that it reports (`afterCommit`). Notifications of the same moment are sent
- * together, and equal ones only once. NOTIFY locks the whole database until its transaction has been written to disk: in the transactions
- * of requests, it would make them commit one by one. If the process ends before it sends one, receivers find the change at their next
- * poll.
- * @param withinMs how long it may wait, to be sent together with others
+ * Call this after the commit (`afterCommit`), because NOTIFY in a transaction makes all commits wait for each other. A
+ * notification can be lost, so receivers also poll. @param withinMs the longest delay
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);
@@ -128,7 +122,7 @@ async function send(): Promise<void> {
     try {
       await pool().query({
         name: "notify",
-        // The commit of this statement does not need to wait for the disk.
+        // This commit does not need to wait for the disk.
         text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
           from unnest($1::text[], $2::text[]) as n(channel, payload)`,
         values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],

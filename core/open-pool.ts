@@ -5,28 +5,24 @@ import { CHANGED_RESULT, READ_ONLY } from "./database-errors.ts";
 import { databaseUrl, directDatabaseUrl, env } from "./env.ts";
 import { log } from "./log.ts";
 
-// If the database is stopped, requests must soon get a 503, not hang until the client gives up.
+// While the database is stopped, requests must soon get a 503.
 const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
-/** A server that is alive ends a statement within this time after the statement's timeout. */
+/** A live server ends a statement within this time after the statement's timeout. */
 const PATIENCE_MS = 5_000;
 
-/** The server has become a standby, or a migration changed the type of a column that a prepared statement of the connection returns. */
+/** The server has become a standby, or a migration changed a column that a prepared statement returns. */
 const ENDING = new Set<string | undefined>([READ_ONLY, CHANGED_RESULT]);
 
 type PoolOptions = pg.PoolConfig & {
   application_name: string;
-  /**
-   * The connections hold state between transactions, such as session locks or settings, or are held for long: they bypass a pooler
-   * (DATABASE_DIRECT_URL).
-   */
+  /** For connections with session state or long use, which bypass a pooler. */
   isDirect?: boolean;
   statement_timeout?: number;
 };
 
 export function openPool(options: PoolOptions): pg.Pool;
 export function openPool<Pool extends pg.Pool>(options: PoolOptions, Kind: new (options: pg.PoolConfig) => Pool): Pool;
-/** A pool of connections to the database. A connection ends if its server does not respond, or is a standby. */
 export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) => pg.Pool = pg.Pool): pg.Pool {
   const { isDirect = false, statement_timeout = STATEMENT_TIMEOUT_MS, ...options } = given;
   const isPooled = !isDirect && env().DATABASE_DIRECT_URL !== undefined;
@@ -34,7 +30,7 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     connectionString: isDirect ? directDatabaseUrl() : databaseUrl(),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     stream: () => socketEndingWhenSilent(statement_timeout + PATIENCE_MS),
-    // Poolers refuse this parameter: behind one, the role has the limit (docs/operations.md).
+    // Poolers refuse this parameter, so the role has the limit.
     ...(isPooled ? { Client: PooledClient } : { statement_timeout }),
     ...options,
     // The pool waits for this promise, although the type does not say so.
@@ -44,33 +40,30 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
   const unusable = new WeakSet<pg.ClientBase>();
   pool.on("connect", (client) => {
-    // A checked-out connection needs a listener too: the pool listens only to idle ones. If it breaks, its next statement fails.
+    // The pool listens only to idle connections.
     client.on("error", () => undefined);
     client.connection.on("errorMessage", ({ code }: { code?: string }) => void (ENDING.has(code) && unusable.add(client)));
   });
-  // Prisma returns a connection whose transaction failed. After these errors nobody else must get it.
+  // Prisma returns a connection whose transaction failed. After these errors, nobody else must get that connection.
   pool.on("release", (_error, client) => void (unusable.has(client) && client.end()));
   return pool;
 }
 
-/**
- * The socket of a connection to a server that may freeze. The kernel of a frozen server's machine still acknowledges received data, and
- * the server enforces no time limit itself.
- */
+/** The kernel of a frozen server's machine still acknowledges data. */
 export function socketEndingWhenSilent(ms: number): Socket {
   const socket = new Socket();
   const problem = Object.assign(new Error("the database did not respond in time"), { code: "ETIMEDOUT" });
   return socket.setTimeout(ms, () => socket.destroy(problem));
 }
 
-/** @throws for a standby, which would return old data: during a switchover, an address may lead to it */
+/** A standby would return old data. During a switchover, an address may lead to a standby. */
 async function prepare(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
   if (rows[0]?.isStandby) throw Object.assign(new Error("the database is a standby"), { code: READ_ONLY });
   if (client instanceof PooledClient) client.isNaming = await canName(client);
 }
 
-/** Drops the names of prepared statements, unless the pooler supports them. */
+/** Names prepared statements only if the pooler supports that. */
 class PooledClient extends pg.Client {
   isNaming = false;
 
@@ -82,8 +75,8 @@ class PooledClient extends pg.Client {
 }
 
 /**
- * A pooler in transaction mode changes the server's connection between two transactions. If it manages prepared statements (PgBouncer
- * from 1.21 on, with max_prepared_statements), it gives them names of its own, and the server does not know ours.
+ * In transaction mode, a pooler changes connections. PgBouncer with max_prepared_statements renames the statements, so the server
+ * does not know our names.
  */
 async function canName(client: PooledClient): Promise<boolean> {
   const name = `keyhook ${randomUUID()}`;

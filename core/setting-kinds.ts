@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** The kinds of values that settings have (env.ts). Each error message completes a sentence that begins with the setting's name. */
+/** Each error message completes a sentence that begins with the setting's name. */
 
 function isAddressRange(entry: string): boolean {
   const [address = "", prefix, ...rest] = entry.split("/");
@@ -55,7 +55,7 @@ export const secret = z.string().min(32, "must have at least 32 characters; `ope
 export const mebibytes = wholeNumber(1, 1_000_000);
 export const flag = z.enum(["0", "1"], { error: "must be 0 or 1" });
 
-/** Names of flavors with their resources: `cpu-basic=2x2` is two CPUs and two GiB. */
+/** `cpu-basic=2x2` is two CPUs and two GiB. */
 export const flavorList = z
   .string()
   .default("cpu-basic=2x2,cpu-upgrade=4x8")

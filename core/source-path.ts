@@ -1,9 +1,6 @@
 import { join } from "node:path";
 
-/**
- * The path of one of our files that is run or read unbundled, from its path in the project. Code bundled by Next does not know its
- * source's path, but its process was started in the project's root (core/instance/child.ts).
- */
+/** Bundled code does not know the path of its source, but the process was started in the project's root. */
 export function sourcePath(path: string): string {
   const here: string | undefined = import.meta.dirname;
   return here === undefined ? join(process.cwd(), path) : join(here, "..", path);

@@ -1,11 +1,10 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end, such as a log: how to read it, and the NOTIFY channel that announces its id. */
+/** Something that only grows at its end, such as a log. */
 export type Tail<Entry, State, Cursor extends number | string> = {
-  /** Distinguishes it from other kinds of tails. */
   name: string;
   channel: string;
-  /** Reads the entries after a cursor, or from the beginning; undefined if the object no longer exists. */
+  /** Undefined if the object no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -13,26 +12,22 @@ export type Tail<Entry, State, Cursor extends number | string> = {
 
 export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
-  /** The last entry's cursor. Without entries, the requested one, but never beyond the end. */
+  /** Without entries, the requested cursor, but never beyond the end. */
   end: Cursor;
-  /** Whether there are more entries than fit into this page. */
+  /** There are more entries than fit into this page. */
   isCut: boolean;
-  /** Other data that followers receive whenever it changes. */
+  /** Followers receive this whenever it changes. */
   state: State;
 };
 
-// A notification may be missed, and none arrives while the connection is down.
+// A notification may be missed.
 const POLL_MS = 5_000;
-/** The end is read at most this often, however many notifications arrive. */
+/** At most this often, however many notifications arrive. */
 const POLL_LEAST_MS = 200;
-/** How much of the end is cached, for followers that are a little behind. */
+/** For followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
-/**
- * Yields the pages after a cursor as they appear, until `signal` aborts or the object no longer exists. All followers of one object in
- * this process share a reader: with a reader each, a few hundred followers of one busy job overloaded the database. The caller has
- * checked the permission.
- */
+/** The caller checked access. All followers of one object share a reader, because separate readers overloaded the database. */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
   id: string,
@@ -57,7 +52,7 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   }
 }
 
-// On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// On `globalThis`, because each bundle of Next has its own instance of this module.
 // biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
 const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
 
@@ -70,7 +65,6 @@ function readersOf({ name }: { name: string }) {
 
 const handlers = new Map<string, (id: string) => void>();
 
-/** One listener for each kind of tail. */
 function listening(tail: { name: string; channel: string }): Promise<void> {
   const announce = (id: string) => {
     const readers = readersOf(tail);
@@ -88,16 +82,15 @@ type Waiting<Page, Cursor> = {
   reject: (error: unknown) => void;
 };
 
-/** Reads one object for all its followers, with one statement at a time. */
+/** One statement at a time. */
 class Reader<Entry, State, Cursor extends number | string> {
   readonly #tail: Tail<Entry, State, Cursor>;
   readonly #id: string;
   #followers = 0;
-  /** The end as of the last read: the entries after `from`. */
+  /** The entries after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
   /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
-  /** Running reads by cursor, and the latest of them, for which the next one waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
   #isChanged = false;
@@ -110,7 +103,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#id = id;
   }
 
-  /** @returns a function that leaves the reader again */
+  /** @returns a function that leaves the reader */
   join(whenEmpty: () => void): () => void {
     this.#followers++;
     return () => {
@@ -126,7 +119,6 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#schedule();
   }
 
-  /** The next page for a follower who has received one: from the cache, from a read, or after a notification. */
   async next(after: Cursor, last: Page<Entry, State, Cursor>, signal: AbortSignal) {
     const kept = this.#kept;
     if (!kept || after < kept.from) return this.read(after);
@@ -145,13 +137,12 @@ class Reader<Entry, State, Cursor extends number | string> {
     }
   }
 
-  /** Reads a page, once for all followers that request it at the same time. */
   read(after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined> {
     const running = this.#reads.get(after);
     if (running) return running;
     const reading = this.#latest
       .then(() => {
-        // This reads the end: only a later notification requires another read.
+        // This reads the end, so only a later notification requires another read.
         if (after !== undefined && after === this.#kept?.end) this.#isChanged = false;
         return this.#tail.read(this.#id, after);
       })
@@ -169,7 +160,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
     const kept = this.#kept;
     if (!kept) {
-      // This follower is still catching up: its page is not the end.
+      // This follower is still catching up.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
       this.#polledAt = performance.now();
@@ -221,7 +212,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   }
 }
 
-/** A follower may be ahead of the page: then only the state can be new. */
+/** A follower may be ahead of the page. Then only the state can be new. */
 function isNewTo<State, Cursor>(
   { after, last }: { after: Cursor; last: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },

@@ -2,19 +2,14 @@ import { type Channel, channel } from "node:diagnostics_channel";
 import type { PartyKind } from "./fair-queue/request-pace.ts";
 import { requestContext } from "./log.ts";
 
-/**
- * The events behind metrics and traces. Code publishes them here without knowing the listeners; without a listener it only checks a flag.
- * All bundles of a process share the channels (ARCHITECTURE.md, Processes).
- */
+/** Code publishes events here without knowing the listeners. Without a listener, this only checks a flag. */
 
-/** A request that was answered, or aborted. */
 type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
-/** A request that had to wait for its turn while the process was busy, or was refused (S137). */
+/** While the process was busy (S137). */
 type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
-/** Events whose deliveries were made together. */
 export type FanOutSeen = {
   startedAt: Date;
   milliseconds: number;
@@ -22,7 +17,6 @@ export type FanOutSeen = {
   deliveries: number;
 };
 
-/** One attempt of a delivery. */
 export type AttemptSeen = {
   deliveryId: string;
   webhookId: string;
@@ -34,7 +28,6 @@ export type AttemptSeen = {
   startedAt: Date;
   milliseconds: number;
   timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number } | null;
-  /** The trace of the change that caused it. */
   traceparent: string | null;
 };
 
@@ -62,10 +55,10 @@ export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const pacedSeen = typed<PacedSeen>("keyhook.paced");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
-/** Code that requested a second connection from the pool: a bug of ours (core/held-connection.ts). */
+/** A bug of ours. */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
-/** Unhandled rejections: bugs of ours (core/instance/process-lifecycle.ts). */
+/** A bug of ours. */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
 /** W3C Trace Context, version 00. */
@@ -73,5 +66,4 @@ const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}
 
 export const isTraceparent = (text: unknown): text is string => typeof text === "string" && TRACEPARENT.test(text);
 
-/** The trace of the current request; null if none is recorded (core/operations/traces). */
 export const currentTraceparent = (): string | null => requestContext.getStore()?.traceparent ?? null;

@@ -5,18 +5,17 @@ import { join } from "node:path";
 import { databaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 
-/** Several services may share a machine: each recognizes its own folders by its database. */
+/** Several services may share a machine. */
 export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
 
-/** Older folders are left over: no task takes nearly this long. */
+/** No task takes nearly this long. */
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
-/** A folder for one short task, which its creator removes. Its name identifies the service, in case the process is killed. */
+/** The creator removes the folder. After a kill, the folder is found by the service's mark. */
 export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
 
-/** Removes this service's folders left by a killed process: otherwise they would fill the disk. */
 export async function sweepTemporaryFolders(): Promise<void> {
   const ours = new RegExp(`^keyhook-(?:merge|fetch|payload)-${serviceMark()}-[^-]+$`);
   for (const name of (await readdir(tmpdir())).filter((name) => ours.test(name))) {
@@ -26,7 +25,7 @@ export async function sweepTemporaryFolders(): Promise<void> {
   }
 }
 
-/** For a process without other housekeeping: sweeps now, and every hour while it runs. */
+/** For a process without other housekeeping. */
 export function keepSweepingTemporaryFolders(): void {
   const sweep = () =>
     sweepTemporaryFolders().catch((error: unknown) => log().warn({ err: error }, "cannot sweep temporary folders; trying again"));

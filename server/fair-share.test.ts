@@ -8,7 +8,7 @@ import { commitTo, someRepo, unfoldingRepo } from "#core/hub/testing/repos.ts";
 import { emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../api/testing/git-client.ts";
 import { startProcess } from "./testing/start-process.ts";
 
-/** S137: one user's requests, signed in or not, cannot block anybody else. Real sockets, real git, and a process of its own. */
+/** S137: one user's requests, signed in or not, cannot block anybody else. */
 let service: Awaited<ReturnType<typeof startProcess>>;
 let ada: TestPerson;
 let quiet: Repo;
@@ -24,7 +24,6 @@ afterEach(() => {
 });
 afterAll(() => service.stop());
 
-/** A hand-written request that announces a long body, and sends only its beginning. */
 async function idle(path: string, contentType: string, token: string | undefined, beginning: string | Buffer): Promise<void> {
   const socket = connect(Number(new URL(service.origin).port), "127.0.0.1").on("error", () => undefined);
   sockets.push(socket);
@@ -77,7 +76,6 @@ test("66 requests for a folder that takes very long leave other repositories to 
     answered++;
     return status;
   });
-  // These two requests come in the middle of the attack, from the same address.
   await read(quiet);
   expect(await read(quiet)).toMatchObject({ status: 200, entries: [{ path: "README.md" }] });
   expect(answered).toBeLessThan(20);

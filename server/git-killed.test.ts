@@ -32,7 +32,6 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   throw new Error("the expected state was not reached");
 }
 
-/** Does what a worker does half a minute later. */
 async function reconcileLater(): Promise<void> {
   await db().refUpdate.updateMany({ data: { claimedUntil: new Date(0) } });
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates()]);
@@ -62,7 +61,7 @@ test("S122 if the web process is killed before the refs have changed, the push c
   });
   process.kill(service.pid, "SIGKILL");
   expect((await pushing).status).not.toBe(0);
-  // Received objects may be left over, depending on when git notices that the web process is gone; maintenance removes them.
+  // Received objects may be left over until maintenance removes them.
   await until(async () => !(await isGitRunning(repo)));
   await client.query("ROLLBACK");
   client.release();
@@ -114,13 +113,12 @@ test("S122 if the web process is killed while the pack still arrives, the events
   const { status } = await pushing;
   await until(async () => !(await isGitRunning(repo)));
   await reconcileLater();
-  // Whether the push still succeeded depends on timing; in either case there is one event for each branch.
+  // Whether the push succeeded depends on timing.
   expect(await pushes(repo)).toHaveLength((await branchesOf(repo)).length);
   if (status === 0) expect(await branchesOf(repo)).toEqual(["main"]);
   await fsck(repo);
 });
 
-/** Whether a process still works on a repository. */
 async function isGitRunning(repo: Repo): Promise<boolean> {
   for (const pid of await readdir("/proc")) {
     if (!/^\d+$/.test(pid)) continue;

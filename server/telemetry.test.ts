@@ -36,7 +36,7 @@ afterAll(() => world.stop());
 const scrape = (token?: string) =>
   fetch(`${world.origin}/metrics`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
 
-/** Samples by name and labels; the labels may be in any order. */
+/** The labels may be in any order. */
 async function samples(): Promise<{ text: string; value(name: string, ...labels: string[]): number | undefined }> {
   const response = await scrape(TOKEN);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/plain")]);
@@ -50,12 +50,10 @@ async function samples(): Promise<{ text: string; value(name: string, ...labels:
   return { text, value };
 }
 
-/** A user with a webhook on their repository, and a push to it. */
 async function pushed(hook: string) {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const watched = [{ type: "model" as const, name: repo.fullName }];
-  // The creation is not watched, only the push.
   await fanOutAll();
   await createWebhook(ada.actor, { kind: "user", id: ada.id }, { url: hook, watched, domains: ["repo"] }, from);
   const url = remote(world.origin, `/${repo.fullName}`, await tokenOf(ada));
@@ -132,7 +130,6 @@ describe("GET /metrics", () => {
     // Each metric is described once, as the format requires.
     const described = text.split("\n").filter((line) => line.startsWith("# TYPE "));
     expect(new Set(described).size).toBe(described.length);
-    // The metrics contain no name that users chose, and no secret.
     expect(text).not.toMatch(/tide-|127\.0\.0\.1|whsec_/);
   });
 });
@@ -169,7 +166,6 @@ describe("traces", () => {
     const tracing = await startTraces("web");
     const { repo } = await pushed(hook.url);
     await deliverAll();
-    // A client without a trusted proxy cannot join a trace.
     const forged = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
     await fetch(`${world.origin}/api/models/${repo.fullName}`, { headers: { traceparent: forged } });
     await tracing.stop();

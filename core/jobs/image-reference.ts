@@ -2,11 +2,11 @@ import { env } from "../env.ts";
 import { invalidRequest } from "../errors.ts";
 
 /**
- * Parses image names by the reference grammar of the distribution project (github.com/distribution/reference), strictly: an engine that
- * read a name differently would pull from a registry that nobody allowed.
+ * The grammar of github.com/distribution/reference. If an engine read a name differently, the engine would use a registry that is
+ * not allowed.
  */
 type ImageReference = {
-  /** Lower case, with its port: `docker.io`, `registry.example.com:5000`. */
+  /** Lower case, with a port: `docker.io`, `registry.example.com:5000`. */
   registry: string;
   /** `library/python` */
   repository: string;
@@ -14,7 +14,7 @@ type ImageReference = {
   digest?: string;
 };
 
-/** What an engine gets: full names, so that none of its own rules for short names apply. */
+/** Full names, so that an engine applies no rules for short names. */
 export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
 type AllowedImage = FullName & { isLocal: boolean };
 
@@ -26,7 +26,6 @@ const DIGEST = /^sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
 const NAME_MAX = 255;
 const DOCKER_HUB = "docker.io";
 
-/** @returns undefined if the text is not a reference */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = "", digest, ...more] = text.split("@");
   if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined;
@@ -34,7 +33,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const [path, tag] = colon === -1 ? [named, undefined] : [named.slice(0, colon), named.slice(colon + 1)];
   if (tag !== undefined && !TAG.test(tag)) return undefined;
   const [first = "", ...rest] = path.split("/");
-  // The grammar's own rule: only this distinguishes `localhost/image` and `example.com/image` from an image on Docker Hub.
+  // The grammar's rule, by which `localhost/image` is not an image on Docker Hub.
   const hasRegistry = rest.length > 0 && (/[.:[]/.test(first) || first === "localhost" || first !== first.toLowerCase());
   const asked = hasRegistry ? first.toLowerCase() : DOCKER_HUB;
   const registry = asked === "index.docker.io" ? DOCKER_HUB : asked;
@@ -48,7 +47,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
 
 export function fullNameOf({ registry, repository, digest, tag = "latest" }: ImageReference): FullName {
   const full = `${registry}/${repository}`;
-  // A digest wins over a tag, as with every engine.
+  // As with every engine, a digest wins over a tag.
   return {
     name: `${full}${digest ? `@${digest}` : `:${tag}`}`,
     repository: full,
@@ -57,7 +56,7 @@ export function fullNameOf({ registry, repository, digest, tag = "latest" }: Ima
   };
 }
 
-/** Whether jobs may run in an image here (JOBS_REGISTRIES, JOBS_LOCAL_IMAGES), judged by its name alone. @returns a sentence if not */
+/** @returns a sentence if the image is not allowed */
 export function allowImage(image: string): AllowedImage | { refusal: string } {
   const reference = parseImageReference(image);
   if (!reference) {
@@ -87,10 +86,7 @@ function offered(): string {
   return all.length > 0 ? `${all.join("; ")}.` : "none.";
 }
 
-/**
- * Rejects at once an image that this installation would not run. Bubblewrap has no images: there the run reports what it uses instead.
- * @throws ServiceError `invalid_request`
- */
+/** Bubblewrap has no images, so each run reports what it uses. @throws ServiceError `invalid_request` */
 export function requireImage(image: string, field = "dockerImage"): void {
   const pulls = env().JOBS_RUNNER === "docker" || env().JOBS_RUNNER === "kubernetes";
   const allowed = allowImage(image);

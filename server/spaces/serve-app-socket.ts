@@ -13,16 +13,15 @@ import { passSocketToApp } from "./pass-to-app.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 import { failureOf } from "./serve-app.ts";
 
-/** Whether an upgrade request is for an app. */
 export function isAppSocket(req: IncomingMessage): boolean {
   const target = parseTarget(req.url);
   return target !== undefined && isAppPath(target.pathname);
 }
 
-/** How long the client of a refused WebSocket may take to read the reason. */
+/** For the client of a refused WebSocket, which reads the reason. */
 const CLOSE_MS = 2_000;
 
-/** Serves the WebSockets of apps; the service has no others. @param options.keptMs another time, for tests */
+/** The service has no other WebSockets. @param options.keptMs for tests */
 export async function serveAppSocket(
   req: IncomingMessage,
   socket: Duplex,

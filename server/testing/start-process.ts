@@ -6,7 +6,6 @@ import { freePort } from "#core/postgres/free-port.ts";
 
 export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
-/** Starts `serve.ts` on the database of this test; `output` has everything it wrote. */
 export async function startProcess(extra: Record<string, string> = {}) {
   const port = await freePort();
   const origin = `http://localhost:${port}`;

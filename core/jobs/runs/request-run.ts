@@ -15,10 +15,7 @@ import { type Initiator, type RunOwner, runOf } from "./run.ts";
 
 type Requested = { owner: JobNamespace; runId: string };
 
-/**
- * Runs a job on the account of a user or an organization.
- * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `rate_limited` (too many wait)
- */
+/** @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`, `rate_limited` */
 export async function requestRun(
   actor: Actor,
   namespace: string,
@@ -30,9 +27,8 @@ export async function requestRun(
 }
 
 /**
- * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: a replay of its delivery checks again
- * whether the webhook may receive the event (S129).
- * @throws ServiceError as `requestRun`, `not_found` (the run), `forbidden` (another app's run), and `conflict` (a webhook's run)
+ * The caller need not know the secrets. For a webhook's run, a replay checks the rights again (S129). @throws ServiceError as
+ * `requestRun`, also `forbidden`, `conflict`
  */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
   return request(actor, namespace, from, async (tx, owner) => {
@@ -63,7 +59,7 @@ async function request(
     const delegationId = await recordDelegation(tx, actor);
     const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor), delegationId });
     const { dockerImage, spaceId } = prepared.spec;
-    // Without the command: people write passwords into commands.
+    // Without the command, because people write passwords into commands.
     const data = { runId, image: dockerImage ?? spaceId ?? "" };
     await recordAuditEvent(tx, { type: "job.run", actor, owner, data, from });
     return { owner, runId };
@@ -80,22 +76,19 @@ async function initiatorOf(tx: Db, actor: Actor): Promise<Initiator> {
 export type NewRun = {
   owner: RunOwner;
   createdById: string | null;
-  /** The delegation whose rights it has, if a token started it (core/access/delegation.ts). */
+  /** Null unless a token started the run. */
   delegationId: string | null;
   initiator: Initiator;
   spec: JobSpec;
   secrets: Readonly<Record<string, string>>;
-  /** For a webhook's run: the body of its delivery, the delivery, and the number of its attempt. */
+  /** The body of the delivery. */
   payload?: string;
   webhookId?: string;
   deliveryId?: string;
   deliveryTry?: number;
 };
 
-/**
- * Queues a run; a worker starts it after the commit. The caller has checked `job.run`.
- * @returns its id
- */
+/** The caller has checked `job.run`. */
 export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Promise<string> {
   const id = newOrderedId();
   await tx.jobRun.create({
@@ -105,17 +98,16 @@ export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Pro
   return id;
 }
 
-/** The maximum number of an owner's waiting and running runs, from all sources together. */
 const OPEN_RUNS_MAX_PER_OWNER = 200;
 
-/** Whether an owner may have another run. Without a lock: several concurrent callers may each be told that there is room. */
+/** Without a lock, so several callers may be told that there is room. */
 export async function hasRoom(db: Db, ownerId: string): Promise<boolean> {
   return (await countOpen(db, ownerId)) < OPEN_RUNS_MAX_PER_OWNER;
 }
 
-/** Requires that the owner may have another run, in the transaction that creates it. @throws ServiceError `rate_limited` */
+/** @throws ServiceError `rate_limited` */
 export async function requireRoom(tx: Db, owner: { id: string; handle?: string }): Promise<void> {
-  // One call after another, so that each counts the runs of the previous one.
+  // Each call must count the runs of the previous one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
   const open = await countOpen(tx, owner.id);
   if (open < OPEN_RUNS_MAX_PER_OWNER) return;

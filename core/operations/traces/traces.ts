@@ -10,7 +10,6 @@ import {
 } from "@opentelemetry/api";
 import { type AttemptSeen, attemptsSeen, type FanOutSeen, fanOutsSeen, isTraceparent } from "../../telemetry.ts";
 
-/** Creates the spans of this process: for requests while they run, for fan-outs and attempts after they end. */
 export class Traces {
   readonly #tracer: Tracer;
   readonly #stops: (() => void)[];
@@ -27,7 +26,7 @@ export class Traces {
     for (const stop of this.#stops) stop();
   }
 
-  /** @param parent the client's traceparent, if the client is trusted */
+  /** @param parent the traceparent of a trusted client */
   beginRequest(name: string, attributes: Attributes, parent: string | null): RequestSpan {
     const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, contextOf(parent));
     return {
@@ -40,7 +39,7 @@ export class Traces {
     };
   }
 
-  /** A span for each event that belongs to a trace. The spans of events that were fanned out together have the same times. */
+  /** The spans of events that were fanned out together have the same times. */
   #addFanOut({ startedAt, milliseconds, events, deliveries }: FanOutSeen): void {
     const attributes = { "keyhook.fan_out.events": events.length, "keyhook.fan_out.deliveries": deliveries };
     for (const { id, traceparent } of events) {
@@ -82,7 +81,6 @@ export class Traces {
     }
   }
 
-  /** A span of something already finished. */
   #add(
     name: string,
     parent: string | null,

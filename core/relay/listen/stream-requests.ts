@@ -19,29 +19,28 @@ const takeSlot = streamSlots({
 });
 
 const HEARTBEAT_MS = 5_000;
-/** How many heartbeats may go unread before a client counts as gone. */
+/** After this many unread heartbeats, a client counts as gone. */
 const STALLED_BEATS = 12;
-/** How many unanswered requests a listener may have. */
+/** Unanswered requests. */
 export const CONCURRENCY_MAX = 64;
 
 type RequestStream = {
-  /** The listening actor, with the current rights of their token. @throws ServiceError if the token has ended */
+  /** @throws ServiceError if the token has ended */
   actorNow: () => Promise<Actor>;
   userId: string;
   name: string;
-  /** Distinguishes listeners across connections; chosen by the listener. */
+  /** Chosen by the listener, and kept across connections. */
   listenerId: string;
   concurrency: number;
   signal: AbortSignal;
-  /** For one of our deliveries that waited: its current headers, or undefined if it may no longer be handed over. */
+  /** The delivery's current headers. Undefined if the delivery may no longer be handed over. */
   refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
   heartbeatMs?: number;
 };
 
 /**
- * The requests of a relay as server-sent events: `listening` at once, `request`, `replaced` when another listener took over, a
- * comment as a heartbeat. It ends when the user may no longer listen; the client reconnects and learns why.
- * @throws ServiceError `not_found`; `rate_limited` if the user has too many open
+ * Ends when the user may no longer listen. The client then reconnects and learns why. @throws ServiceError `not_found`,
+ * `rate_limited`
  */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
@@ -93,21 +92,21 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   }
 
   const encoder = new TextEncoder();
-  /** The requests that were sent over this connection and are not answered yet. */
+  /** Sent over this connection and not answered yet. */
   const given = new Set<string>();
   const ready: string[] = ["retry: 1000\nevent: listening\ndata: {}\n\n"];
   let renewedAt = Date.now();
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // Detects a client that has stopped reading: then nothing calls `pull`.
+    // Nothing calls `pull` for a client that has stopped reading.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
   signal.addEventListener("abort", () => void close(), { once: true });
   if (signal.aborted) await close();
 
-  /** The next message; null when the stream is over. */
+  /** Null when the stream is over. */
   async function next(): Promise<string | null> {
     while (!isClosed && !isOver) {
       if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
@@ -189,10 +188,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   );
 }
 
-/**
- * The owners whose deliveries a token may receive, null for all: one without access to an organization must not receive the organization's
- * deliveries at the relay of a user who administers it.
- */
+/** Null for all. A token without access to an organization must not receive the organization's deliveries. */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }
@@ -213,7 +209,7 @@ function toMessage({ id, method, path, headers, body, receivedAt, isFromInbox }:
 type Notice = "request" | "listener";
 const listeners = new Map<string, Set<(notice: Notice) => void>>();
 
-/** The payload is a relay's id: alone for requests or answers, with the mark for a change of the relay or its listener. */
+/** The payload is a relay's ID, with the mark for a change of the relay or the listener. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");

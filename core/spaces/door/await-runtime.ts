@@ -5,20 +5,17 @@ import { SPACE_CHANNEL } from "../stages.ts";
 
 // A notification may be missed.
 const POLL_MS = 500;
-/** How often it is noted that somebody waits: a woken Space waits for a slot only while somebody waits for it. */
+/** A woken Space waits for a slot only while somebody waits for the Space. */
 const NOTE_MS = 5_000;
 
-/** The Spaces that are being waited for: one listener for the whole process, and one query per Space for all who wait. */
+/** One query per Space for all who wait. */
 const watches = new Map<string, Watch>();
 
 function announce(repoId: string): void {
   for (const watch of repoId === "" ? watches.values() : [watches.get(repoId)]) watch?.check();
 }
 
-/**
- * The state of a Space once `isAwaited` is true for it, or when the time is up; undefined if it no longer exists.
- * @param signal ends the waiting early
- */
+/** Undefined if the Space no longer exists. */
 export async function awaitRuntime(
   repoId: string,
   isAwaited: (runtime: SpaceRuntime) => boolean,
@@ -54,10 +51,9 @@ export async function awaitRuntime(
 
 type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
-/** Watches one Space for all who wait for it: checks at once on a notification, and every half second. */
 class Watch {
   readonly #repoId: string;
-  /** Each waits with the number of the first check whose result it may get: an earlier check began before it asked. */
+  /** The value is the first check whose result counts, because an earlier check began before the waiter asked. */
   readonly #waiting = new Map<(reading: Reading) => void, number>();
   #checks = 0;
   #isChecking = false;

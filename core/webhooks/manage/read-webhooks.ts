@@ -21,9 +21,7 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
 };
 
 /**
- * Reads webhooks `w` with what they watch, oldest first: in a few statements, however many there are. It checks no permission, and returns
- * no secret.
- * @param actor a token gets only the names of what it can read itself
+ * Oldest first. Checks no permission, and returns no secret. @param actor a token gets only the names of what the token can read
  */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
@@ -56,10 +54,7 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx
   }));
 }
 
-/**
- * The hourly counts show which partition to search; otherwise a list would search every day for every webhook. Tests are
- * deliveries too, but not triggers.
- */
+/** The hourly counts show which partition to search. Tests are not triggers. */
 const latestDelivery = Prisma.sql`(
   SELECT d.created_at
   FROM (SELECT max(h.hour) AS hour FROM webhook_hour h WHERE h.webhook_id = w.id AND h.triggered > 0) h
@@ -68,7 +63,7 @@ const latestDelivery = Prisma.sql`(
 
 type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
 
-/** The watched items, by webhook. A name is included only while both the webhook and the actor may read what it names (S129, S136). */
+/** The webhook and the actor must both be able to read what the name names (S129, S136). */
 async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): Promise<Map<string, WatchedItem[]>> {
   const found = new Map<string, WatchedItem[]>();
   if (webhookIds.length === 0) return found;
@@ -97,7 +92,7 @@ async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): 
   return found;
 }
 
-/** Secrets that were sealed under another SECRET_KEY are lost, with their names, but the list must still be readable. */
+/** Secrets that were sealed under a lost SECRET_KEY must not make the list unreadable. */
 function secretNames(sealed: Uint8Array | null): string[] {
   if (!sealed) return [];
   try {

@@ -14,7 +14,7 @@ import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-tas
 import { docker } from "./docker.ts";
 import { framesOf } from "./engine.ts";
 
-// A job takes about twenty calls, for each of which Podman starts processes, and a busy machine takes seconds for each.
+// For each of about twenty calls, Podman starts processes.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const soon = { timeout: 60_000 };
 
@@ -132,7 +132,6 @@ describe("a job in a container", () => {
   });
 
   it("leaves no process behind if the engine rejects its files", async () => {
-    // An engine that accepts every request except the files.
     const refuses = createHttpServer((request, response) => {
       const isList = request.method === "GET" && /\/(json|volumes)\?/.test(request.url ?? "");
       if (request.method === "PUT") response.writeHead(507);
@@ -158,7 +157,6 @@ describe("connections out of a container", () => {
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void site.close());
     const { port } = site.address() as AddressInfo;
-    // A job may reach this service in any case.
     provideSettings({ ORIGIN: `http://127.0.0.1:${port}` });
     onTestFinished(() => void provideSettings({ ORIGIN: "http://localhost:3000" }));
     const ask = `ls /sys/class/net; unset http_proxy; wget -q -T 3 -O - http://127.0.0.1:${port}/ && echo reached`;
@@ -190,7 +188,7 @@ describe("connections out of a container", () => {
     await nothingIsLeft();
   });
 
-  // An exception on the worker's side of the link would end the worker: Vitest then fails the file.
+  // An exception in the worker would end it, and Vitest would fail the file.
   it("S132 a job that resets its connections to the proxy does not end those of other jobs", async () => {
     const reset = `import { connect } from "node:net";
       const once = () => new Promise((done) => {
