@@ -125,7 +125,6 @@ describe("docs/security.md", () => {
   const [preface = "", ...parts] = text.split(/^### (?=S\d+$)/m);
   const statements = parts.map((part) => ({ name: part.slice(0, part.indexOf("\n")), named: pathsIn(part) }));
 
-  /** In backticks, from the root of the repository. */
   function pathsIn(part: string): string[] {
     return [...part.matchAll(/`([\w.-]+(?:\/[\w.[\]()-]+)+|[\w-]+\.(?:ts|md|js))`/g)].map(([, named = ""]) => named);
   }

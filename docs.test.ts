@@ -37,10 +37,7 @@ import { handleRequest } from "./server/handle-request.ts";
 import { startDeliveries } from "./worker/deliveries.ts";
 import type { Loop } from "./worker/loop.ts";
 
-/**
- * Runs the guides' examples. `<!-- run: … -->` before an example names its setup. `<!-- not run: … -->` says why an example
- * cannot run.
- */
+/** `<!-- run: … -->` before an example names its setup. `<!-- not run: … -->` says why an example cannot run. */
 const ROOT = import.meta.dirname;
 const NOT_RUN_MAX = 20;
 /** On a busy machine, a program may take ten seconds to start. */
@@ -79,7 +76,6 @@ type Course = {
   app: TestApp;
   port: number;
   redirectUri: string;
-  /** By the names that JSON examples use. */
   answers: Map<string, unknown>;
   last: Run;
 };
@@ -101,7 +97,7 @@ const OPERATOR = /^npm run (?:--silent )?admin -- /;
 const linesOf = (code: string) => code.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 const isOperating = (code: string) => linesOf(code).every((line) => OPERATOR.test(line));
 
-/** In this process, because a new process for each command takes seconds. */
+/** A new process for each command would take seconds. */
 async function operate(code: string, course: Course): Promise<void> {
   course.last = { status: 0, out: "", err: "" };
   for (const line of linesOf(code)) {
@@ -127,7 +123,6 @@ async function program(code: string, course: Course, command: string, ending: st
   if (course.last.status !== 0) throw new Error(`ended with ${course.last.status}: ${course.last.out}${course.last.err}`);
 }
 
-/** @returns the variables that the fragment defines */
 async function fragment(code: string, names: Record<string, unknown>): Promise<Record<string, unknown>> {
   const made = [...code.matchAll(/^const (\w+) =/gm)].map(([, name]) => name);
   const AsyncFunction = (async () => undefined).constructor as new (
@@ -245,7 +240,6 @@ const plays: Record<string, Play> = {
     course.folder.environment.WEBHOOK_ID = answer.webhook.id;
   },
   async "test webhook"(code, course) {
-    // There is no server at the guide's URL.
     await shell(code, course);
     expect(JSON.parse(course.last.out)).toMatchObject({ outcome: expect.any(String), delivery: expect.any(String) });
   },
@@ -388,7 +382,6 @@ const plays: Record<string, Play> = {
   },
   async introspection(code, course) {
     await shell(commandsOf(code), course);
-    // The token is not for the resource server.
     expect(JSON.parse(course.last.out)).toEqual({ active: false });
   },
   async "audit head"(code, course) {
@@ -410,7 +403,6 @@ const plays: Record<string, Play> = {
 
 const schemas = { payload: webhookPayloadSchema, event: eventPayloadSchema };
 
-/** The real response may have more fields. */
 function expectLike(example: unknown, answer: unknown, at = "$"): void {
   const formOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
   expect(formOf(answer), at).toBe(formOf(example));
@@ -470,7 +462,6 @@ const read = guides
     blocks: codeBlocks(readFileSync(join(ROOT, guide.path), "utf8")),
   }));
 const isNotRun = ({ directive }: CodeBlock) => directive?.verb === "not run";
-/** Outside the guides, only marked examples are tested here. */
 const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsWith("docs/guides/") && directive === undefined;
 
 describe("every example runs", () => {

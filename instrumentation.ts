@@ -7,7 +7,7 @@ import { type Failure, log, requestContext } from "#core/log.ts";
 export const onRequestError: Instrumentation.onRequestError = (error, { method }) => {
   const context = requestContext.getStore();
   const failure = failureOf(error, method);
-  // With the request's ID, which Next does not print.
+  // Next also prints the error, but without the request's ID.
   if (!failure) log().error({ err: error }, "a page failed");
   if (context) context.failure ??= failure;
 };

@@ -11,7 +11,7 @@ import { parseAst } from "vitest/node";
 const FILES = "{*,{core,api,app,pages,server,worker,packages/*/src}/**/*}.{ts,tsx}";
 const NOT_OF_THE_PRODUCT = ["**/*.test.*", "**/testing*", "core/generated/**"];
 
-/** Steps instead of time, because on a busy machine even a fast pattern may take a second. */
+/** Limits on steps do not depend on the machine's load. */
 const LIMITS = {
   timeout: null,
   seedingTimeout: null,
@@ -19,7 +19,7 @@ const LIMITS = {
   attackTimeout: null,
   maxAttackStringSize: 30_000,
   attackLimit: 20_000_000,
-  // For patterns with a look-ahead or look-behind. The default takes twice the time.
+  // The default for patterns with a look-ahead or look-behind takes twice the time.
   maxGeneStringSize: 600,
 };
 
@@ -45,7 +45,6 @@ test("every pattern takes linear time", { timeout: 600_000 }, async () => {
 
   const slow: string[] = [];
   for (const [text, { source, flags, files }] of patterns) {
-    // A pattern without an unlimited repetition reads a limited number of characters.
     if (!/[*+]|,\}/.test(source)) continue;
     const { status } = await check(source, flags, LIMITS);
     if (status !== "safe") slow.push(`${text} is ${status}: ${files.join(", ")}`);

@@ -21,7 +21,7 @@ import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts
 
 const { PORT, NODE_ENV } = env();
 
-// A proxy must close idle connections first, or the proxy sends a request over one that we just closed.
+// A proxy must be the first to close an idle connection, or the proxy sends a request over a closed one.
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 60_000;
 
@@ -31,7 +31,7 @@ let pages: Door | undefined;
 const options: ServerOptions = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: HEADERS_MS,
-  // The limit depends on the body.
+  // limit-time.ts has limits that depend on the body.
   requestTimeout: 0,
   // Next would leave the socket of an upgrade open forever (S137).
   shouldUpgradeCallback: (req) => NODE_ENV === "development" || isAppSocket(req),
@@ -60,7 +60,6 @@ pages = app.getRequestHandler();
 const stopping = new AbortController();
 await ensureSoon();
 
-/** Tries again until the database is available. */
 async function ensureSoon(): Promise<void> {
   await ensureCliApp().catch((error: unknown) => {
     if (!isDatabaseDown(error)) throw error;
@@ -74,7 +73,6 @@ const stopGitLauncher = await startGitLauncher();
 keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
-// The supervisor prints this link.
 const setupLink = process.argv.includes("--setup-link") ? await ensureSetupLink() : undefined;
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);

@@ -47,7 +47,6 @@ server.on("upgrade", (req, socket, head) => {
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  // More slots than these tests use.
   provideSettings({ ORIGIN: origin, SPACES_CONCURRENCY: "64" });
   ada = await signedInPerson();
   worker = await startSpaces();
@@ -136,7 +135,6 @@ const logOf = async ({ id }: Repo) => (await readSpaceLog(id)).map((piece) => pi
 const becomes = (repo: Repo, stage: string, timeout = 60_000) =>
   vi.waitFor(async () => expect(await stageOf(repo)).toBe(stage), { timeout, interval: 20 });
 
-/** Sends requests that `fetch` would not send. */
 function send(path: string, { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {}) {
   return new Promise<{ status: number; headers: IncomingMessage["headers"]; body: string }>((resolve, reject) => {
     const req = request(`${origin}/`, { path, method, headers, agent: false }, (res) => {
@@ -308,7 +306,6 @@ describe("a running Space", () => {
 
   test("S137 slow requests and WebSockets of one IP address do not block the Space for other visitors", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
-    // Ending a request does not end the upgraded connection.
     const opened: (ClientRequest | Duplex)[] = [];
     const attempt = (address: string, options: RequestOptions) => {
       const { headers, ...rest } = options;
@@ -326,7 +323,6 @@ describe("a running Space", () => {
         attempt("198.51.100.1", { method: "POST", headers: { "content-length": 100 } }).write("x");
         attempt("198.51.100.1", { headers: WEBSOCKET }).end();
       }
-      // When this response arrives, all slots are taken.
       await get(repo, "", { headers: { "x-forwarded-for": "198.51.100.1" } });
       const [answer] = await once(attempt("203.0.113.1", { method: "POST" }).end("quick"), "response");
       expect([answer.statusCode, JSON.parse(await text(answer)).length]).toEqual([200, 5]);
@@ -352,7 +348,6 @@ describe("a running Space", () => {
     };
     try {
       keptMs = 100;
-      // The limit for anonymous visitors.
       const held = Array.from({ length: 96 }, (_, at) => `198.51.100.${at}`);
       await Promise.all(held.map((address) => expect.poll(() => open(address), { timeout: 15_000 }).toBeUndefined()));
       expect(await open("203.0.113.2")).toBeUndefined();
@@ -413,7 +408,6 @@ describe("how a Space runs", () => {
     const asleep = "stage = 'SLEEPING', is_wanted = false, generation = generation + 1";
     await pool().query(`UPDATE space_runtime SET ${asleep} WHERE repo_id = $1`, [repo.id]);
     const woken = throttleKey("space-wake", `address 127.0.0.1\n${ada.id}`);
-    // Earlier tests may have woken Spaces too.
     for (let each = 0; each < WAKES.limit; each++) await consumeThrottle(woken, WAKES).catch(() => undefined);
     const answer = await get(repo, "", { headers: { accept: "text/html" } });
     expect([answer.status, Number(answer.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
@@ -461,7 +455,6 @@ describe("how a Space runs", () => {
   test("it is given up when several workers are lost soon after its start, and can be restarted", async () => {
     const repo = await someSpace();
     await get(repo);
-    /** As if workers had claimed the Space one after another, and none had recorded its end. */
     const lose = (attempts: number, secondsAgo: number) =>
       pool().query(
         `UPDATE space_runtime SET claim_id = 'lost', claimed_until = now(), attempts = $2, updated_at = now() - make_interval(secs => $3)
@@ -498,7 +491,6 @@ describe("how a Space runs", () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
-    // As if the worker had not renewed its lease in time.
     await pool().query("UPDATE space_runtime SET claimed_until = now(), claim_id = 'somebody else' WHERE repo_id = $1", [
       repo.id,
     ]);
@@ -802,7 +794,7 @@ describe("a static Space", () => {
 });
 
 describe("S122 a worker that ends", () => {
-  // Otherwise the Spaces of earlier tests would be handed over too.
+  // The Spaces of earlier tests would be handed over too.
   beforeAll(async () => {
     await pool().query(
       "WITH asleep AS (UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false) SELECT pg_notify('space', '')",

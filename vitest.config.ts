@@ -18,7 +18,6 @@ export default defineConfig({
   test: {
     // Tests wait for half of their time. With more workers, some come close to their time limit.
     maxWorkers: availableParallelism() + 1,
-    // Machines that run tests are often busy.
     testTimeout: 30_000,
     slowTestThreshold: 5_000,
     hookTimeout: 60_000,

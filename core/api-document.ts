@@ -1,4 +1,7 @@
-/** On `globalThis`, because each bundle of Next has its own instance of this module. Doors do not import each other. */
+/**
+ * The API registers its document here, because doors do not import each other. On `globalThis`, because each bundle of Next has
+ * its own instance of this module.
+ */
 
 export type ApiSchema = {
   $ref?: string;

@@ -1,15 +1,14 @@
-/** The code for `lock_timeout`. */
+/** PostgreSQL's code for `lock_timeout`. */
 export const LOCK_TIMEOUT = "55P03";
 
 export const UNIQUE_VIOLATION = "23505";
 
-/** The code for `statement_timeout`. */
+/** PostgreSQL's code for `statement_timeout`. */
 export const QUERY_CANCELED = "57014";
 
-/** The code for a change on a standby, after another server became the primary. */
+/** PostgreSQL's code for a change on a standby. */
 export const READ_ONLY = "25006";
 
-/** The code for "cached plan must not change result type", among others. */
 export const CHANGED_RESULT = "0A000";
 
 const DOWN = new Set<unknown>([
@@ -19,7 +18,6 @@ const DOWN = new Set<unknown>([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
-  // The host name of a stopped container is not found.
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
@@ -49,7 +47,7 @@ export function databaseCodes(error: unknown): unknown[] {
   return codes.filter((code) => code !== undefined);
 }
 
-/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
+/** These are messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 

@@ -40,7 +40,7 @@ function connections(): Connections {
   return kept.open;
 }
 
-/** See docs/decisions/105. */
+/** Prepared statements get these names (docs/decisions/105). */
 const names = new Map<string, string>();
 /** A list gives a statement another text for each length. A prepared statement takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
@@ -75,7 +75,7 @@ function watched(prisma: PrismaClient): PrismaClient {
   return Object.assign(prisma, { $transaction: transaction });
 }
 
-/** Within a transaction, use `tx` instead. @throws SecondConnectionError in tests and development */
+/** Within a transaction, use the transaction's client. @throws SecondConnectionError in tests and development */
 export function db(): PrismaClient {
   requireNoneHeld();
   return connections().prisma;
@@ -88,7 +88,7 @@ export function pool(): pg.Pool {
 
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/** For one transaction only, because a pooler may change the server's connection after a transaction. */
+/** Use the connection for one transaction, because a pooler may change the server's connection afterwards. */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;
@@ -115,7 +115,6 @@ export function afterCommit(tx: Sql, next: () => void): void {
   else next();
 }
 
-/** Either a transaction's client or the plain client. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
 
 export type Sql = {
@@ -124,8 +123,8 @@ export type Sql = {
 };
 
 /**
- * For hot paths. Texts of statements must not vary with the values. @param work returns a function that sends the last statements
- * at once, because the commit does not wait for their results
+ * The texts of the statements must not vary with the values. @param work returns a function that sends the last statements at
+ * once, because the commit does not wait for their results
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();
@@ -145,9 +144,7 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
   return result;
 }
 
-/**
- * With a custom plan, planning takes longer than running. The other settings keep the generic plan good while small tables grow.
- */
+/** Custom plans take longer to make than to run. The settings keep the generic plan good while small tables grow. */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
   "enable_seqscan = off",
@@ -186,7 +183,6 @@ export async function closeConnections(): Promise<void> {
   await Promise.all([open.pool.end(), open.pipelines.end(), open.direct.end()]);
 }
 
-/** The code for a deadlock. */
 const DEADLOCK = "40P01";
 const MOST_TRIES = 3;
 /** Without a pause, two retries could deadlock again. */

@@ -17,7 +17,7 @@ const fields = z.object({
   /** The role that runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),
   SECRET_KEY: kind.secret.optional(),
-  /** Only decrypts. During a rotation, this is the previous or the next SECRET_KEY. */
+  /** During a rotation, this is the previous or the next SECRET_KEY, and only decrypts. */
   SECRET_KEY_PREVIOUS: kind.secret.optional(),
   SMTP_URL: kind.url(["smtp:", "smtps:"], "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: kind
@@ -126,7 +126,6 @@ export const settingNames = Object.keys(fields.shape);
 
 export type Env = z.infer<typeof schema>;
 
-/** The message is shown on the operator's terminal. */
 export class SettingsError extends Error {
   override name = "SettingsError";
 }
@@ -220,7 +219,6 @@ export function databaseUrl(): string {
 
 export const directDatabaseUrl = (): string => env().DATABASE_DIRECT_URL ?? databaseUrl();
 
-/** A superuser's URL, because tests create databases. */
 export function testServerUrl(): string | undefined {
   return process.env.TEST_DATABASE_URL || undefined;
 }

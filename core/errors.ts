@@ -14,11 +14,10 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
-  /** `upstream_timeout`: the service to which we passed a request did not respond in time. */
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
-  /** RFC 4918. Git LFS defines this status, and no client retries it. */
+  /** RFC 4918 and Git LFS define this status, and no client retries after it. */
   storage_full: 507,
 } as const;
 
@@ -92,7 +91,7 @@ const wireCodes: Record<string, WireCode | undefined> = {
   Entry: "EntryNotFound",
 };
 
-/** Runs all checks, so that a form can show all errors at once. @throws the first ServiceError, with the `others` */
+/** @throws the first ServiceError, with the `others`, so that a form can show all errors at once */
 export async function checkAll<Checks extends Record<string, () => unknown>>(
   checks: Checks,
 ): Promise<{ [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> }> {

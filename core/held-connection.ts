@@ -4,8 +4,8 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * A holder of a connection must not request another: enough such requests wait for each other, and no request is answered.
- * Postgres cannot detect this deadlock, because the requests wait in Node.
+ * Enough holders of a connection that request another one wait for each other, and no request is answered. Postgres cannot detect
+ * this deadlock, because the requests wait in Node.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
@@ -27,9 +27,7 @@ export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * In production it only logs, because the request will probably succeed. @throws SecondConnectionError in tests and development
- */
+/** In production, this only logs, because the request will probably succeed. */
 export function requireNoneHeld(): void {
   const hold = holds.getStore();
   if (hold && !hold.isOver) refuseSecond();

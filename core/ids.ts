@@ -1,11 +1,11 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// Random bytes for one ID take as long as for 512.
+// Generating random bytes for one ID takes as long as for 512.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
-/** 24 hex digits: 4 bytes of time in seconds, and 8 random bytes. */
+/** An ID is 24 hex digits: 4 bytes of time in seconds, and 8 random bytes. */
 export function newId(): string {
   if (used === drawn.length) {
     randomFillSync(drawn);
@@ -21,7 +21,7 @@ export function newId(): string {
 const STEPS_PER_SECOND = 0x10000;
 let lastStep = 0;
 
-/** Within a process, the order is that of the calls. 4 bytes of seconds, 2 of the fraction, 6 random. */
+/** In one process, IDs sort in the order of calls. An ID is 4 bytes of seconds, 2 of the fraction, and 6 random. */
 export function newOrderedId(at?: number): string {
   const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
   if (at !== undefined) return orderedIdOf(step);
@@ -34,7 +34,6 @@ export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
   return step.toString(16).padStart(12, "0") + rest;
 }
 
-/** Converts a time into the start of a range of ids. */
 export function firstIdAt(at: Date): string {
   return newOrderedId(at.getTime()).slice(0, 12).padEnd(24, "0");
 }

@@ -3,29 +3,22 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from "p
 import { env } from "./env.ts";
 
 export type RequestContext = {
-  /** Also in the `X-Request-Id` header. */
   requestId: string;
-  /** Path and query as sent, which Next does not pass to pages. */
+  /** Next does not pass the path and query, as sent, to pages. */
   address?: string;
   theme?: "light" | "dark";
   ip?: string | null;
-  /** The caller that the request's expensive work counts against. */
   party?: { key: string; isAnonymous: boolean };
-  /** The cost besides the size of the response, in milliseconds. */
   workMs?: number;
   /** Called once the response is over or the client has disconnected. @returns a function that stops listening */
   whenClosed?: (listener: () => void) => () => void;
-  /** In milliseconds, for anonymous callers. */
   sendAfter?: (bytes: number) => number;
   /** True if others wait for the slot of this response. */
   yields?: () => boolean;
-  /** W3C Trace Context. */
   traceparent?: string;
   /** Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
-  /** In seconds. */
   pageRetryAfter?: number;
-  /** Absent for a fault of the service. */
   failure?: Failure;
 };
 
@@ -91,7 +84,7 @@ const secretNames = new Set([
 
 const DEPTH = 4;
 
-/** pino's own `redact` with wildcards is ten times slower. Most lines have nothing to redact, so nothing is copied. */
+/** pino's own `redact` with wildcards is ten times slower. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || value instanceof Error || depth === DEPTH) return value;
   const isError = "stack" in value;

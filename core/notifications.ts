@@ -5,10 +5,7 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/**
- * A notification only says that something changed. While the connection is down, do not trust caches that notifications
- * invalidate: check `isListening()`.
- */
+/** A notification only says that something changed. Do not trust caches that notifications invalidate unless `isListening()`. */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
@@ -18,7 +15,7 @@ keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
-/** After this long without a response, notifications do not arrive either. */
+/** A server that is silent for this long sends no notifications either. */
 const SILENT_MS = 10_000;
 
 export const isListening = (): boolean => state.client !== undefined;
@@ -49,7 +46,6 @@ async function connect(): Promise<void> {
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-/** A frozen server looks like one that has no notifications. */
 async function sendHeartbeats(client: pg.Client): Promise<void> {
   while (state.client === client) {
     await delay(HEARTBEAT_MS, undefined, { ref: false });
@@ -75,7 +71,7 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/** After a reconnection, the payload is empty. */
+/** After a reconnection, the handler gets an empty payload. */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -100,7 +96,7 @@ const outbox = outboxKeeper.keyhookOutbox;
 
 /**
  * Call this after the commit (`afterCommit`), because NOTIFY in a transaction makes all commits wait for each other. A
- * notification can be lost, so receivers also poll. @param withinMs the longest delay
+ * notification can be lost, so receivers also poll.
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);
@@ -122,7 +118,7 @@ async function send(): Promise<void> {
     try {
       await pool().query({
         name: "notify",
-        // This commit does not need to wait for the disk.
+        // The commit of a notification does not need to wait for the disk.
         text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
           from unnest($1::text[], $2::text[]) as n(channel, payload)`,
         values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],

@@ -16,7 +16,7 @@ const ENDING = new Set<string | undefined>([READ_ONLY, CHANGED_RESULT]);
 
 type PoolOptions = pg.PoolConfig & {
   application_name: string;
-  /** For connections with session state or long use, which bypass a pooler. */
+  /** Use this for connections with session state or long use, which must bypass a pooler. */
   isDirect?: boolean;
   statement_timeout?: number;
 };
@@ -56,14 +56,14 @@ export function socketEndingWhenSilent(ms: number): Socket {
   return socket.setTimeout(ms, () => socket.destroy(problem));
 }
 
-/** A standby would return old data. During a switchover, an address may lead to a standby. */
+/** During a switchover, an address may lead to a standby, which would return old data. */
 async function prepare(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
   if (rows[0]?.isStandby) throw Object.assign(new Error("the database is a standby"), { code: READ_ONLY });
   if (client instanceof PooledClient) client.isNaming = await canName(client);
 }
 
-/** Names prepared statements only if the pooler supports that. */
+/** Not every pooler supports names of prepared statements. */
 class PooledClient extends pg.Client {
   isNaming = false;
 
@@ -74,10 +74,7 @@ class PooledClient extends pg.Client {
   }
 }
 
-/**
- * In transaction mode, a pooler changes connections. PgBouncer with max_prepared_statements renames the statements, so the server
- * does not know our names.
- */
+/** PgBouncer with max_prepared_statements renames statements, so the server does not know our names. */
 async function canName(client: PooledClient): Promise<boolean> {
   const name = `keyhook ${randomUUID()}`;
   client.isNaming = true;

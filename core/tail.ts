@@ -1,10 +1,8 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end, such as a log. */
 export type Tail<Entry, State, Cursor extends number | string> = {
   name: string;
   channel: string;
-  /** Undefined if the object no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -12,22 +10,17 @@ export type Tail<Entry, State, Cursor extends number | string> = {
 
 export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
-  /** Without entries, the requested cursor, but never beyond the end. */
+  /** Without entries, this is the requested cursor, but never beyond the end. */
   end: Cursor;
-  /** There are more entries than fit into this page. */
   isCut: boolean;
-  /** Followers receive this whenever it changes. */
   state: State;
 };
 
-// A notification may be missed.
 const POLL_MS = 5_000;
-/** At most this often, however many notifications arrive. */
 const POLL_LEAST_MS = 200;
-/** For followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
-/** The caller checked access. All followers of one object share a reader, because separate readers overloaded the database. */
+/** The caller checked access. Followers of one object share a reader, because separate readers overloaded the database. */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
   id: string,
@@ -82,14 +75,11 @@ type Waiting<Page, Cursor> = {
   reject: (error: unknown) => void;
 };
 
-/** One statement at a time. */
 class Reader<Entry, State, Cursor extends number | string> {
   readonly #tail: Tail<Entry, State, Cursor>;
   readonly #id: string;
   #followers = 0;
-  /** The entries after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
-  /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
@@ -103,7 +93,6 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#id = id;
   }
 
-  /** @returns a function that leaves the reader */
   join(whenEmpty: () => void): () => void {
     this.#followers++;
     return () => {
@@ -160,7 +149,6 @@ class Reader<Entry, State, Cursor extends number | string> {
   #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
     const kept = this.#kept;
     if (!kept) {
-      // This follower is still catching up.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
       this.#polledAt = performance.now();
@@ -212,7 +200,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   }
 }
 
-/** A follower may be ahead of the page. Then only the state can be new. */
+/** A follower may be ahead of the page. In this case, only the state can be new. */
 function isNewTo<State, Cursor>(
   { after, last }: { after: Cursor; last: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },

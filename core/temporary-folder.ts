@@ -12,7 +12,7 @@ export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").sl
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
-/** The creator removes the folder. After a kill, the folder is found by the service's mark. */
+/** After a kill, the folder is found by the service's mark. */
 export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
 
@@ -25,7 +25,6 @@ export async function sweepTemporaryFolders(): Promise<void> {
   }
 }
 
-/** For a process without other housekeeping. */
 export function keepSweepingTemporaryFolders(): void {
   const sweep = () =>
     sweepTemporaryFolders().catch((error: unknown) => log().warn({ err: error }, "cannot sweep temporary folders; trying again"));

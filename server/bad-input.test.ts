@@ -50,13 +50,11 @@ const ofApi = [...new Map(routes.map((route) => [route.join(" "), route])).value
 
 type Sent = { method: string; path: string; headers?: Record<string, string | string[]>; body?: Buffer | string };
 
-/** Node's own client sends bytes that `fetch` would not. */
 function send({ method, path, headers = {}, body }: Sent): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const req = request(`${world.origin}/`, { path, method, headers, agent: false }, (res) => {
       text(res).then((answer) => resolve({ status: res.statusCode ?? 0, body: answer }), reject);
     });
-    // A response may arrive before all of a large body was read.
     req.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "ECONNRESET") reject(error);
     });

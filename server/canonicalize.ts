@@ -4,11 +4,10 @@ import { CLIENT_ADDRESS_HEADER, clientAddress, isFromTrustedProxy } from "#core/
 import { recordUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import type { Target } from "./read-request.ts";
 
-/** Headers set by proxies and trusted by libraries. */
 const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
 
 /**
- * Makes every request look as if it had been sent to ORIGIN, so that nothing follows from what the request claims (S110, RFC 9700
+ * The request looks as if it had been sent to ORIGIN, so that nothing follows from what the request claims (S110, RFC 9700
  * §4.13). @returns the client's address
  */
 export function canonicalize(req: IncomingMessage, requestId: string): string | null {
@@ -23,7 +22,6 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
   Object.assign(req.headers, canonical);
 
-  // Web `Request` objects are built from the raw list.
   const raw: string[] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const name = (req.rawHeaders[at] as string).toLowerCase();
@@ -51,7 +49,7 @@ function originHeaders(origin: string): Record<string, string> {
 
 /**
  * Call this before `canonicalize`. A proxy's Host may be anything, and a redirect because of it could loop, so only a trusted
- * X-Forwarded-Host counts there.
+ * X-Forwarded-Host counts.
  */
 export function canonicalLocation(req: IncomingMessage, { pathname, search }: Target): string | undefined {
   if (req.method !== "GET" && req.method !== "HEAD") return undefined;

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Also if this already has happened. @returns a function that stops listening */
+/** If the connection is closed already, `listener` is called soon. @returns a function that stops listening */
 export function whenClosed(connection: ServerResponse | Duplex, listener: () => void): () => void {
   // A closed connection does not emit `close` again.
   if (connection.closed) queueMicrotask(listener);
@@ -11,10 +11,8 @@ export function whenClosed(connection: ServerResponse | Duplex, listener: () => 
 
 const FINISH_MS = 5_000;
 
-/** Closes what is still open after 5 seconds. */
 export async function finishRequests(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection is idle as soon as its last response is sent.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS);
   await closed;

@@ -60,7 +60,6 @@ describe("S51 while the database is away", () => {
 
   test.each(Object.keys(calls))("%s soon answers 503 with Retry-After, and reveals no internals", async (name) => {
     for (let round = 0; round < 3; round++) {
-      // If the service had no time limit, a call would not end before the test's limit.
       const response = await (calls[name] as () => Promise<Response>)();
       expect(response.status).toBe(503);
       expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);

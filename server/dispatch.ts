@@ -25,13 +25,12 @@ import { serveApp } from "./spaces/serve-app.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** An image of 5 MiB and the form around it. */
 export const MAX_ACTION_BYTES = 6 * 1024 * 1024;
 const MAX_AUTH_BYTES = 64 * 1024;
 
 const WELL_KNOWN: ReadonlySet<string> = new Set(wellKnownPaths);
 
-/** Programs' paths go straight to their handlers, because Next takes five times as long. */
+/** Next takes five times as long, so programs' paths go straight to their handlers. */
 export function dispatch(
   next: Door,
   req: IncomingMessage,
@@ -68,7 +67,6 @@ export const isApi = (pathname: string): boolean =>
 /** Clients ask whether such a file exists, and understand only the API's answer. */
 const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+/;
 
-/** For git's own protocol, Git LFS, and raw files. */
 const REPO_TRANSFER =
   /^\/(?!api\/)((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
@@ -105,7 +103,7 @@ function isCompressed(pathname: string): boolean {
   return known.has(file);
 }
 
-/** Without `_log`, through which anybody could write errors into the service's log. */
+/** `_log` is left out, because anybody could write errors into the service's log through it. */
 const NEXT_AUTH = /^\/api\/auth\/(csrf|error|providers|session|signin|signout)$/;
 
 async function dispatchPage(
@@ -118,7 +116,6 @@ async function dispatchPage(
   const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
-  // next-auth fails on invalid JSON.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
   // For a path that ends in .rsc, Next would send the data of another page.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
@@ -129,7 +126,7 @@ async function dispatchPage(
     () => sendFailure(req, res, tooLarge),
   );
   if (res.writableEnded) return;
-  // Called before any await, because this must see the body from the first byte.
+  // This must see the body from the first byte, so nothing is awaited before.
   replaceFailedPage(next, req, res);
   // Next would answer a failed page with 500.
   if (!(await isDatabaseUp(pool()))) return sendFailure(req, res, databaseAway);

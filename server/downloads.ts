@@ -30,7 +30,6 @@ export async function sendDownload(req: IncomingMessage, res: ServerResponse, pa
 type Tarball = { bytes: Buffer; etag: string; builtAt: number };
 const known = new Map<string, Tarball>();
 
-/** Read again after a new build. */
 async function readTarball(path: string): Promise<Tarball | undefined> {
   try {
     const { mtimeMs } = await stat(path);

@@ -31,7 +31,7 @@ const ofEachWord = (path: string): string => path.replace(/(?<=\/)[a-z]/g, encod
 const ofLastWord = (path: string): string => path.replace(/(?<=\/)[a-z](?=[^/]*$)/, encode);
 
 const PIECE = Buffer.alloc(64 * 1024, " ");
-/** More than every limit for a caller without a token, plus what the kernel buffers. */
+/** This is more than every limit for a caller without a token, plus what the kernel buffers. */
 const SENT_MAX = 24 * 1024 * 1024;
 const ANSWER_MS = 10_000;
 

@@ -138,7 +138,6 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
       expect(body.match(/<\/html>/g)).toHaveLength(1);
       expect(answer.headers.get("cache-control")).toBe("no-store");
       const [, nonce] = answer.headers.get("content-security-policy")?.match(/'nonce-([^']+)'/) ?? [];
-      // If scripts run on pages at all, those of this page do too.
       if (nonce) expect(body).toContain(`nonce="${nonce}"`);
       else expect(answer.headers.get("content-security-policy")).toContain("script-src 'none'");
     },

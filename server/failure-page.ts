@@ -6,7 +6,6 @@ import { parseTarget } from "./read-request.ts";
 
 export type TypedField = { name: string; value: string };
 
-/** For errors whose description is meant for programs. */
 const explanations = new Map(
   Object.entries({
     server_error: {
@@ -28,7 +27,7 @@ const explanations = new Map(
   }),
 );
 
-/** Made without Next and without the database, because either may be what failed. */
+/** Next or the database may be what failed, so the page needs neither. */
 export function failurePage(req: IncomingMessage, { status, error, description }: Failure, typed: TypedField[] = []): string {
   const { BRAND_NAME, ORIGIN } = env();
   const explained = explanations.get(error);
@@ -59,7 +58,6 @@ function typedFields(fields: TypedField[]): string {
   return `<h2>What you entered, for you to copy</h2><dl>${rows.join("")}</dl>`;
 }
 
-/** `redirectUris` becomes "Redirect uris". */
 function labelOf(name: string): string {
   const words = name.replace(/[_-]+|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);

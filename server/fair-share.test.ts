@@ -55,7 +55,6 @@ describe("connections that are opened and not used", () => {
       Buffer.from("0000PACK"),
     ]);
     await times(40, () => idle(`/${hers.fullName}/git-receive-pack`, "application/x-git-receive-pack-request", token, head));
-    // By the end of this command, all slots are taken.
     await mustGit(await emptyFolder(), ["ls-remote", remote(service.origin, quiet.fullName)]);
     const copy = await workingCopy({ "a.txt": "a" });
     const pushed = await git(copy, ["push", remote(service.origin, quiet.fullName, await tokenOf(ada)), "HEAD:refs/heads/side"]);

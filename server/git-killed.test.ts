@@ -61,11 +61,9 @@ test("S122 if the web process is killed before the refs have changed, the push c
   });
   process.kill(service.pid, "SIGKILL");
   expect((await pushing).status).not.toBe(0);
-  // Received objects may be left over until maintenance removes them.
   await until(async () => !(await isGitRunning(repo)));
   await client.query("ROLLBACK");
   client.release();
-  // The database continues a statement whose sender is gone.
   await until(async () => (await pool().query(`SELECT 1 FROM pg_locks WHERE NOT granted`)).rows.length === 0);
   await delay(200);
   await reconcileLater();
@@ -81,7 +79,6 @@ test("S122 if the web process is killed after the refs have changed and before t
   const service = await startProcess();
   const copy = await workingCopy({ "a.txt": "a" });
   const head = await mustGit(copy, ["rev-parse", "HEAD"]);
-  // Recording waits for the repository's row.
   const client = await pool().connect();
   await client.query("BEGIN");
   await client.query(`SELECT FROM repo WHERE id = $1 FOR NO KEY UPDATE`, [repo.id]);
@@ -113,7 +110,6 @@ test("S122 if the web process is killed while the pack still arrives, the events
   const { status } = await pushing;
   await until(async () => !(await isGitRunning(repo)));
   await reconcileLater();
-  // Whether the push succeeded depends on timing.
   expect(await pushes(repo)).toHaveLength((await branchesOf(repo)).length);
   if (status === 0) expect(await branchesOf(repo)).toEqual(["main"]);
   await fsck(repo);

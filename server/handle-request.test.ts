@@ -61,7 +61,6 @@ async function ask(path: string, { method = "GET", headers = {}, body, localAddr
     ...(localAddress && { localAddress }),
     agent: false,
   });
-  // The server may answer before it has read a large body.
   req.on("error", () => undefined).end(body);
   const [res] = (await once(req, "response")) as [IncomingMessage];
   const answer = await text(res);
@@ -460,7 +459,7 @@ describe("S137 requests while the process is busy", () => {
   let isBusy = false;
   const soon = { timeout: 30_000 };
   let now = 1_000_000;
-  /** The clock stands still, so a caller's used share stays used. */
+  /** With a stopped clock, a caller's used share stays used. */
   const standStill = { isBusy: () => isBusy, now: () => now };
   afterEach(() => {
     isBusy = false;
@@ -504,7 +503,6 @@ describe("S137 requests while the process is busy", () => {
       return Object.fromEntries(values.map(({ labels, value }) => [`${labels.party} ${labels.outcome}`, value]));
     };
     isBusy = true;
-    // Waiting requests wait for up to ten seconds, but the test does not.
     const [strangers, ada, bob] = [askAll(20), askAll(5, tokens[0]), askAll(70, tokens[1])];
     await settled(ada, 5);
     expect(refused(ada)).toEqual([]);
@@ -580,7 +578,6 @@ describe("S137 requests while the process is busy", () => {
 
   it("count in full at every kind of URL; an account stays known, regardless of what others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
-    // A tenth of the lowest setting.
     restartPace({ ...standStill, percent: 0.1 });
     const accept = "text/html";
     // A proxy with a password of its own sends this header for everybody.

@@ -36,7 +36,6 @@ function isTooMuchAtOnce({ socket }: IncomingMessage, res: ServerResponse): bool
   return false;
 }
 
-/** All common steps are on this page. */
 export function handleRequest(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (isTooMuchAtOnce(req, res)) return;
   const requestId = acceptedId(req) ?? newId();
@@ -45,7 +44,7 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   // A page may wait for many slots at once, and each wait listens for the end of the response.
   res.setMaxListeners(0);
   const target = parseTarget(req.url);
-  // Needs the request's own host, which `canonicalize` replaces.
+  // `canonicalize` replaces the request's own host.
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
   const span = traceRequest(req, target);
   const ip = canonicalize(req, requestId);
@@ -97,7 +96,6 @@ async function answer(
 }
 
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  // The request was already answered, for example with 413.
   if (res.writableEnded) return;
   if (isDatabaseDown(error)) {
     log().warn({ err: error }, "the database is unavailable");
@@ -116,7 +114,7 @@ const isPage = ({ pathname }: Target): boolean =>
   !isDownload(pathname) &&
   !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
-/** Only from a trusted proxy, because the ID ends up in logs. */
+/** The ID ends up in logs, so only a trusted proxy may set it. */
 function acceptedId(req: IncomingMessage): string | undefined {
   const given = req.headers["x-request-id"];
   return typeof given === "string" && /^[\w-]{8,64}$/.test(given) && isFromTrustedProxy(req) ? given : undefined;

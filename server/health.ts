@@ -23,7 +23,6 @@ export async function sendReadiness(res: ServerResponse): Promise<void> {
   sendJson(res, 200, { status: "ready", database: "up", migrations: "applied" });
 }
 
-/** The files do not change while a process runs. */
 let migrations: Migration[] | undefined;
 let check: Promise<string[]> | undefined;
 

@@ -8,7 +8,7 @@ import { cookieOf } from "./read-request.ts";
 
 /**
  * A body's length can be omitted, so arriving bytes are counted. @param maxBytes called for each part, because the sender may
- * become known later @param exceeded called once; later bytes are dropped
+ * become known later @param exceeded called once, after which bytes are dropped
  */
 export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes()) {
@@ -49,7 +49,6 @@ export async function admitBody(req: IncomingMessage, maxBytes: number): Promise
   if (bytes <= SMALL_BODY_BYTES) return maxBytes;
   const token = cookieOf(req, siteSessionCookie().name);
   const session = token && (await findSiteSession(token));
-  // A body without a length may be small.
   if (!session) return isChunked ? SMALL_BODY_BYTES : signInFirst;
   try {
     bodyHolder({ key: `account ${session.userId}`, isAnonymous: false })(bytes);

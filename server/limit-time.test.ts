@@ -30,7 +30,6 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
-    // The time after the whole body has arrived does not count.
     req.on("end", () => setTimeout(() => res.end(received), 800));
   });
   const port = await listening(server);

@@ -9,16 +9,16 @@ import { requestContext } from "#core/log.ts";
 const ARRIVAL_MS = 300_000;
 /** A transfer may take any time, but must not stand still for longer. */
 const TRANSFER_IDLE_MS = 120_000;
-/** How far a body may fall behind 1 KiB a second, because bodies are kept in memory until complete. */
+/** Bodies are kept in memory until complete, so they may fall behind 1 KiB a second only for this long. */
 const PACE_GRACE_MS = 30_000;
-/** Long, because a reader first reads what the kernel has buffered. */
+/** A reader first reads what the kernel has buffered, which may take minutes. */
 const READ_GRACE_MS = 5 * 60_000;
 /** A chunk costs some hundred bytes of memory besides the content. */
 const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
 export type Limits = {
-  /** `passed_on`: as the body arrives, at any length. `transfer`: with a limit of its own. */
+  /** `passed_on`: a body of any length is passed on as it arrives. `transfer`: the transfer has a limit of its own. */
   body: "whole" | "passed_on" | "transfer";
   arrivalMs?: number;
   idleMs?: number;
@@ -105,10 +105,7 @@ function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pi
   });
 }
 
-/**
- * The bytes that the kernel has accepted. `bytesWritten` also counts what waits in the process, and only the socket's handle has
- * the difference.
- */
+/** `bytesWritten` also counts what waits in the process, and only the socket's handle shows what the kernel has accepted. */
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;

@@ -7,7 +7,7 @@ import { isTraceparent, requestsSeen } from "#core/telemetry.ts";
 import type { Target } from "./read-request.ts";
 import { doorOf, QUIET } from "./request-door.ts";
 
-/** Without the query. Next's files and health probes are logged only when debugging. */
+/** The query is not logged. Next's files and health probes are logged only when debugging. */
 export function logAccess(
   req: IncomingMessage,
   res: ServerResponse,

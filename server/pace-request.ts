@@ -13,12 +13,9 @@ import { whenClosed } from "./connections.ts";
 import { cookieOf } from "./read-request.ts";
 import { doorOf } from "./request-door.ts";
 
-/** Roughly, in milliseconds of the process's time. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
-/** Requests to an app or a relay, and transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
 
-/** The account of valid credentials is cached for this long. */
 const KNOWN_MS = 15 * 60_000;
 const KNOWN_MAX = 50_000;
 
@@ -26,7 +23,7 @@ type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string
 
 /**
  * Finding the account is work that has to wait, so the first request with new credentials counts for its address. @returns why
- * the request is refused. A promise only if the request has to wait
+ * the request is refused, as a promise only if the request has to wait
  */
 export function paceRequest(
   req: IncomingMessage,
@@ -62,7 +59,7 @@ export function paceRequest(
   }
   const { retryAfterSeconds } = admission;
   pacedSeen.publish({ party: kind, outcome: "refused" });
-  // See draft-ietf-httpapi-ratelimit-headers.
+  // The header follows draft-ietf-httpapi-ratelimit-headers.
   const limit = `"${account ? "account" : "anonymous"}";r=0;t=${retryAfterSeconds}`;
   return {
     ...{ status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` },
@@ -102,8 +99,8 @@ function chargeFor(
 }
 
 /**
- * Refunded on success, because one site's server makes the requests of all its users. Counted before, because otherwise thousands
- * of failing requests would be admitted.
+ * One site's server makes the requests of all its users, so successful requests are refunded. They are counted before, because
+ * thousands of failing requests would be admitted otherwise.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
 
@@ -117,8 +114,8 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "too many requests without a sign-in have come from your IP address. Sign in, or try again later";
 
 /**
- * Counted separately, so that none uses up another's share. Strangers behind one address must not delay anybody's first request
- * with a session or a token.
+ * With separate keys, none uses up another's share. Strangers behind one address must not delay anybody's first request with a
+ * session or a token.
  */
 function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();
@@ -144,19 +141,19 @@ let pace: RequestPace | undefined;
 const newPace = ({ percent = env().ANONYMOUS_ADDRESS_PERCENT, isBusy = measureBusy(), now }: Partial<PaceOptions>) =>
   new RequestPace({ percent, isBusy, ...(now && { now }) });
 
-/** For tests. On a busy machine, every process counts as busy. */
+/** For tests, because on a busy machine every process counts as busy. */
 export function restartPace(options: Partial<PaceOptions>): void {
   pace = newPace(options);
 }
 
-/** By the credentials' hash, because tokens are not stored (S55). The oldest are first. */
+/** Tokens are not stored, so the key is a hash of the credentials (S55). The oldest entries are first. */
 const known = new Map<string, Party & { until: number }>();
 
 function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // Hashes both, because a proxy with a password of its own sends one header for everybody, and pages use only the session.
+  // A proxy with a password of its own sends one header for everybody, and pages use only the session, so both are hashed.
   return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 
@@ -169,7 +166,6 @@ function accountOf(credentials: string): Party | undefined {
 export const KNOWN_OF_ACCOUNT_MAX = 200;
 const knownOf = new Map<string, Set<string>>();
 
-/** For tests. */
 export const knownCredentials = (): number => known.size;
 
 function remember(credentials: string, party: Party): void {

@@ -113,7 +113,6 @@ describe("a page", { timeout: 60_000 }, () => {
     const actions = Object.entries(JSON.parse(manifest).node as Record<string, { workers: object; exportedName: string }>);
     const failed = new Set<string>();
     for (const [id, { workers, exportedName }] of actions) {
-      // The first byte of an action's ID says which arguments the action has.
       const count = (Number.parseInt(id.slice(0, 2), 16) >> 1).toString(2).replaceAll("0", "").length;
       if (count === 0) continue;
       const page = (Object.keys(workers).sort()[0] ?? "")
@@ -182,7 +181,6 @@ describe("a page", { timeout: 60_000 }, () => {
       ...(what === "a call" && { "next-action": action }),
     };
     const answer = await fetch(`${service.origin}/login`, { method: "POST", redirect: "manual", headers, body });
-    // A page sends a signed-in user on, and the action says what is missing.
     expect(answer.status).toBe(what === "a call" ? 200 : 307);
   });
 

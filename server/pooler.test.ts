@@ -43,7 +43,6 @@ afterAll(async () => {
   await pooler.stop();
 });
 
-/** More than the pooler's connections. */
 const AT_ONCE = 8;
 const together = <T>(run: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: AT_ONCE }, run));
 

@@ -6,7 +6,7 @@ import { RETRY_AFTER_SECONDS } from "./send.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
-/** See S23. Headers are added with the head, because only then is it known whether the response is a page. */
+/** The response is known to be a page only when the head is written (S23). */
 export function protectResponse(res: ServerResponse): void {
   const isSecure = env().ORIGIN.startsWith("https:");
   const writeHead = res.writeHead;
@@ -18,7 +18,7 @@ export function protectResponse(res: ServerResponse): void {
     if (/^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""))) {
       res.setHeader("Cache-Control", "no-store");
       res.setHeader("Referrer-Policy", "no-referrer");
-      // The apps of Spaces are shown on the Space's page.
+      // The Space's page shows the app in a frame, so apps set this header themselves.
       if (!res.hasHeader("X-Frame-Options")) res.setHeader("X-Frame-Options", "DENY");
       if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
       const context = requestContext.getStore();

@@ -3,16 +3,15 @@ import { env } from "#core/env.ts";
 import { normalPath } from "#core/http/normal-path.ts";
 
 export type Target = {
-  /** Without percent-encoding of unreserved characters. */
+  /** Unreserved characters are not percent-encoded. */
   pathname: string;
-  /** For doors that pass the path on. */
   sentPath: string;
   search: string;
 };
 
 /**
- * Undefined for an invalid target, also for a segment `.` or `..` (S51, S138). Next would resolve such a segment, and show a page
- * that no door has checked.
+ * A segment `.` or `..` is invalid (S51, S138). Next would resolve the segment, and show a page that no door has checked.
+ * @returns undefined for an invalid target
  */
 export function parseTarget(url: string | undefined): Target | undefined {
   if (!url) return undefined;
@@ -41,8 +40,8 @@ export function cookieOf({ headers }: IncomingMessage, name: string): string | u
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * See S25 and S108. `Sec-Fetch-Site` exists only over https and for localhost. Our pages send no referrer (S23), so a plain
- * form's `Origin` is "null", which Next rejects, so ORIGIN replaces "null".
+ * S25 and S108 require this. `Sec-Fetch-Site` exists only over https and for localhost. Our pages send no referrer (S23), so a
+ * plain form's `Origin` is "null", which Next rejects. ORIGIN replaces "null".
  */
 export function isCrossSite(req: IncomingMessage): boolean {
   if (SAFE_METHODS.has(req.method ?? "")) return false;

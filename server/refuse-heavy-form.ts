@@ -7,14 +7,12 @@ import { refuseHeavyJson } from "../api/refuse-bad-input.ts";
 
 /** An upload has at most 1,000 files. */
 const PARTS_MAX = 5_000;
-/** The state of a form has few values. */
 const VALUES_MAX = 5_000;
 
-/** Rough costs of reading: bytes, and parts and values at their worst. */
 const FORM_PER_MS = { bytes: 20_000, items: 50 };
 
 const MULTIPART = /^multipart\/form-data; ?boundary=([\w'+.-]{1,70})$/i;
-/** As browsers write a part. Anything else is refused, so that no other parser can read a part differently. */
+/** Only parts as browsers write them are accepted, so that no other parser can read a part differently. */
 const PART =
   /^\r\nContent-Disposition: form-data; name="([^"\r\n\\]*)"(?:(; filename="[^"\r\n]*")(?:\r\nContent-Type: [^\r\n]*)?)?\r\n\r\n/i;
 
@@ -68,7 +66,7 @@ async function readAhead(req: IncomingMessage): Promise<Buffer> {
   return body;
 }
 
-/** Each byte is a character. Stops above the limit. @returns undefined if this is not a whole form */
+/** A byte becomes a character. Splitting ends above the limit. @returns undefined if this is not a whole form */
 function split(body: Buffer, type: string): string[] | undefined {
   const [, boundary] = MULTIPART.exec(type) ?? [];
   if (boundary === undefined) return undefined;
@@ -80,7 +78,6 @@ function split(body: Buffer, type: string): string[] | undefined {
 
 type Part = { name: string; isFile: boolean; content: string };
 
-/** @returns undefined if browsers write no such part */
 function readPart(part: string): Part | undefined {
   const [head, name = "", file] = PART.exec(part) ?? [];
   return head === undefined ? undefined : { name, isFile: file !== undefined, content: part.slice(head.length) };
@@ -90,7 +87,6 @@ function readPart(part: string): Part | undefined {
 const isModel = ({ name, isFile }: Part, isCall: boolean): boolean =>
   !isFile && (isCall ? !name.startsWith("_") : name.includes("$ACTION_"));
 
-/** @returns undefined if the values are too many, or nested too deeply */
 function countValues(models: readonly Buffer[]): number | undefined {
   let values = 0;
   try {

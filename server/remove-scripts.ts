@@ -11,7 +11,6 @@ export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|ac
 /** React escapes `<` and `>` except in its own markup. */
 const SCRIPTS = /<script\b[\s\S]*?(?:<\/script>|$)|<link\b(?=[^<>]*\bas="script")[^<>]*>/g;
 
-/** Next's router requests data instead of a page with these headers. */
 const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;
 
 export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
@@ -32,7 +31,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   const callbackOf = (args: unknown[]) => args.find((arg) => typeof arg === "function") as (() => void) | undefined;
 
   res.flushHeaders = () => undefined;
-  // Next's compression writes the head before the first piece, but the length is not known yet.
+  // Next's compression writes the head first, but the length is not known yet.
   res.writeHead = ((...args: unknown[]) => {
     head = args;
     return res;

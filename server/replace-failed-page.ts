@@ -15,7 +15,6 @@ const stale: Failure = {
   description: "The form is out of date: the service was updated after it was opened",
 };
 
-/** This build does not have the action. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
 /** Clients ask whether such files exist. Other paths like this are pages. */
@@ -76,7 +75,6 @@ function failureBehind(
   told: Failure | undefined,
 ): Failure | undefined {
   if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
-  // JSON errors of next-auth are for programs.
   const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
   if (status === 500 && !isData) return told ?? fault;
   const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
@@ -104,13 +102,11 @@ type Render = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
 
-/** Only here does Next render app/global-not-found.tsx. */
+/** Only at this route does Next render app/global-not-found.tsx. */
 const NOT_FOUND = "/_not-found";
 
-/** Headers about the request's body, or about a part of the page. */
 const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
 
-/** @returns undefined after a failure, which is logged */
 async function renderNotFound(render: Render, asked: IncomingMessage): Promise<RenderedPage | undefined> {
   const req = new IncomingMessage(asked.socket);
   const kept = Object.entries(asked.headers).filter(([name]) => !LEFT_OUT.test(name));
@@ -168,10 +164,10 @@ class CollectedResponse extends ServerResponse {
 const MAX_BYTES = 64 * 1024;
 const MAX_CHARACTERS = 5_000;
 
-/** React's own fields, hidden fields, and secrets, which must not be shown again. */
+/** React's own fields, hidden fields and secrets must not be shown again. */
 const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo|account|app|host|isOn)$/i;
 
-/** Up to 64 KiB. @returns a function to call once the request is complete, which returns the texts that a user filled in */
+/** @returns a function to call once the request is complete, which returns the texts that a user filled in, up to 64 KiB */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";
   if (req.method !== "POST" || !/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType)) {

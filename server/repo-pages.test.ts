@@ -48,7 +48,6 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     const said = (body: string) => body.replaceAll(/nonce\W+[\w+/=]+/g, "").replaceAll(/\b(secret|absent)\b/g, "");
     const seen = { secret: new Set<string>(), absent: new Set<string>() };
     const isAlike = () => [...seen.secret].some((body) => seen.absent.has(body));
-    // The number of pieces in which Next sends a page varies with timing.
     for (let tries = 0; tries < 40 && !isAlike(); tries++) {
       for (const name of ["secret", "absent"] as const) {
         const { status, body } = await ask(`/${ada.username}/${name}`);

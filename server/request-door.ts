@@ -3,7 +3,6 @@ import type { RequestDoor } from "#core/telemetry.ts";
 import { isApi, isProtocol } from "./dispatch.ts";
 import { isDownload } from "./downloads.ts";
 
-/** Health probes are not worth logging. */
 export const QUIET: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export function doorOf(pathname: string): RequestDoor {

@@ -27,7 +27,6 @@ beforeAll(async () => {
   for (const pair of [...at.browser.cookieHeader("/").split("; "), ...at.browser.cookieHeader("/oauth/authorize").split("; ")]) {
     const cut = pair.indexOf("=");
     const name = pair.slice(0, cut);
-    // A signature alone opens nothing.
     if (!name.endsWith(".sig")) issued[`cookie ${name}`] = pair.slice(cut + 1);
   }
   issued["live code"] = (await authorize(at)).code;
@@ -69,7 +68,6 @@ async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<Retu
       fetch(`${world.origin}/oauth/logout?id_token_hint=${token}`),
       fetch(`${world.origin}/oauth/authorize?client_id=${token}&state=x`, { redirect: "manual" }),
       fetch(`${world.origin}/oauth/authorize/${token.slice(0, 90)}`, { headers: { cookie: `interaction=${token}` } }),
-      // A token in a path has at least 43 characters.
       ...(value.length >= 43 ? [fetch(`${world.origin}/reset-password/${token}`)] : []),
     ]);
   }
@@ -87,7 +85,7 @@ async function dumpDatabase(): Promise<string> {
   return `${text}\n${binary.join("\n")}`;
 }
 
-/** Also parts from which the rest could be guessed. */
+/** Parts from which the rest could be guessed must not be found either. */
 const tracesOf = (value: string) => [value, encodeURIComponent(value), value.slice(0, -4), value.slice(-24)];
 
 describe("S55 what was issued", () => {

@@ -12,7 +12,6 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
   res.end(JSON.stringify(body));
 }
 
-/** @param typed what the user had filled in */
 export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: Failure, typed: TypedField[] = []): void {
   const { status, error, description } = failure;
   if (res.headersSent) {

@@ -36,7 +36,6 @@ afterAll(() => world.stop());
 const scrape = (token?: string) =>
   fetch(`${world.origin}/metrics`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
 
-/** The labels may be in any order. */
 async function samples(): Promise<{ text: string; value(name: string, ...labels: string[]): number | undefined }> {
   const response = await scrape(TOKEN);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/plain")]);
@@ -85,7 +84,6 @@ describe("GET /metrics", () => {
     await pushed(hook.url);
     await pushed(hook.url);
     await deliverAll();
-    // A worker on another machine, and one that is long gone.
     const report = JSON.stringify([
       {
         name: "keyhook_delivery_attempts_total",
@@ -104,7 +102,6 @@ describe("GET /metrics", () => {
         [newId(), instance, report.replace("elsewhere", instance), ago],
       );
     }
-    // The queues are read at most every two seconds.
     const later = async () => (await samples()).value("keyhook_deliveries_queued", 'state="later"');
     await expect.poll(later, { timeout: 10_000, interval: 300 }).toBeGreaterThanOrEqual(1);
     const { text, value } = await samples();
@@ -127,7 +124,6 @@ describe("GET /metrics", () => {
     expect(value("keyhook_queue_refused_total", 'queue="git_fetches"')).toBe(0);
     expect(value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("keyhook_request_duration_seconds_count", 'door="git"', 'status="2xx"')).toBeGreaterThanOrEqual(4);
-    // Each metric is described once, as the format requires.
     const described = text.split("\n").filter((line) => line.startsWith("# TYPE "));
     expect(new Set(described).size).toBe(described.length);
     expect(text).not.toMatch(/tide-|127\.0\.0\.1|whsec_/);

@@ -11,7 +11,7 @@ import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** Rules 3 to 5 of docs/specification/organizations-and-tokens.md#token-exchange. */
+/** These are rules 3 to 5 of docs/specification/organizations-and-tokens.md#token-exchange. */
 let world: World;
 beforeAll(async () => {
   world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end(), req, res));
@@ -22,7 +22,6 @@ const scopes = ["openid", "profile", "read-repos", "write-repos", "manage-repos"
 
 async function scene() {
   const at = await prepareExchange(world, { scopes });
-  // The API finds an organization by its handle.
   await db().handle.create({ data: { handle: at.orgName, orgId: at.orgId } });
   return at;
 }

@@ -130,7 +130,7 @@ test("an upload in parts may begin at one process, be requested again and comple
   const part = await fetch(header["00001"] ?? "", { method: "PUT", body: Uint8Array.from(object.content) });
   const parts = [{ partNumber: 1, etag: part.headers.get("etag") }];
   const { pathname, search } = new URL(href);
-  // One after the other, because s3rver does not join parts atomically.
+  // s3rver does not join parts atomically, so the requests come one after the other.
   for (const address of addresses.toReversed()) {
     const completed = await fetch(address + pathname + search, {
       method: "POST",

@@ -19,7 +19,6 @@ export async function startDeliveries(): Promise<Loop> {
   await listen(EVENT_CHANNEL, () => engine.announceEvents());
   await listen(DELIVERY_CHANNEL, () => engine.announce());
   engine.start();
-  // Such deliveries are rare, and have already waited for a long time.
   const forgotten = await startRounds({
     what: "look for deliveries that nobody holds",
     everyMs: 60_000,
@@ -41,7 +40,6 @@ export function startReplays(): Promise<Loop> {
 
 const PARTITIONS_EVERY_MS = 60 * 60_000;
 
-/** Once before the first delivery, then every hour. */
 export async function startDeliveryPartitions(): Promise<Loop> {
   async function work(): Promise<void> {
     const { made, dropped } = await keepPartitions();

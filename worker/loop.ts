@@ -3,18 +3,15 @@ import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
 import { claimRows, hasDue, LEASE_SECONDS, type LeasedTable, renewClaims } from "#core/postgres/leased-table.ts";
 
-/** Each call handles one row. */
 export type Work<Row extends { id: string }> = {
   table: LeasedTable;
   channel: string;
-  /** Rows handled at the same time. */
   concurrency: number;
-  /** Records the outcome under the claim. If this throws, the row will be claimed again. */
+  /** The function records the outcome under the claim. If it throws, the row will be claimed again. */
   run(row: Row, claimId: string): Promise<void>;
 };
 
 export type Loop = {
-  /** Returns once the rows in progress are recorded. */
   stop(): Promise<void>;
 };
 
@@ -101,23 +98,18 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
   };
 }
 
-/** Each worker repeats this work. Rows that workers share are claimed by `startLoop`. */
+/** Each worker repeats this work. `startLoop` is for rows that workers share. */
 type Rounds = {
-  /** For the log: "cannot … ". */
   what: string;
-  /** With a channel, this covers missed announcements. */
   everyMs: number;
-  /** By default, the first round starts at once. */
   firstMs?: number;
-  /** By a tenth, so that workers do not query at the same moment. */
+  /** With times that vary by a tenth, workers do not query at the same moment. */
   isSpread?: boolean;
-  /** The next round starts at once. */
   channel?: string;
   /** @returns `true` if there may be more to do at once */
   work: (stopping: AbortSignal) => Promise<unknown>;
 };
 
-/** Doubles with each further failure, up to the time between rounds. */
 const RETRY_MS = 1_000;
 
 export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false, channel, work }: Rounds): Promise<Loop> {

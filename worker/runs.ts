@@ -38,7 +38,6 @@ export async function startJobs(): Promise<Loop> {
   };
 }
 
-/** Only creates waiting runs. */
 export function startSchedules(): Promise<Loop> {
   return startLoop<ClaimedSchedule>({ table: scheduleTable, channel: SCHEDULE_CHANNEL, concurrency: 8, run: startDueRun });
 }

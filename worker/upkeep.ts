@@ -57,7 +57,6 @@ export function startSessionEnds(): Promise<Loop> {
   });
 }
 
-/** Each function may return how much it deleted, by name. */
 const houseWork: [what: string, work: (stopping: AbortSignal) => Promise<unknown>][] = [
   ["rows", sweep],
   ["large files", async (stopping) => counted("large files", await sweepLfsLeftovers(stopping))],
@@ -94,7 +93,7 @@ function storageWork(): (stopping: AbortSignal) => Promise<void> {
   };
 }
 
-/** See S96. */
+/** S96 requires this warning. */
 async function warnOfBursts(): Promise<void> {
   for (const { clientId, issued, refused } of await alertOnBursts()) {
     log().warn({ clientId, issued, refused }, "unusually many token exchanges");

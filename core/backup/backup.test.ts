@@ -285,7 +285,6 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
   expect(await access(join(empty, "repositories")).catch(() => "none")).toBe("none");
 });
 
-/** Over plain HTTP, restic signs each piece of a body, which s3rver does not understand. */
 async function withTls(origin: string): Promise<{ origin: string; stop(): void }> {
   const made = await generate([{ name: "commonName", value: "a test" }], {
     extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],

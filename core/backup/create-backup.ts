@@ -17,7 +17,7 @@ import { forget, listSnapshots, openRepository, type Saved, saveDirectories, sav
 type Options = {
   /** A directory, `s3://bucket/prefix`, or another place that restic supports. */
   to: string;
-  /** All backups are kept unless given. */
+  /** Without a number, all backups are kept. */
   keep?: number | undefined;
   signal?: AbortSignal;
   report?: (step: string) => void;
@@ -26,7 +26,7 @@ type Options = {
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
 const DIRECTORIES = ["repositories", "lfs/objects"];
-/** Git creates indexes again. The copied ones might not match the copied packs. Refs are stored separately. */
+/** Git creates indexes again, and the copied ones might not match the copied packs. */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
   "repositories/*/*.git/packed-refs",
@@ -40,10 +40,7 @@ const EXCLUDED = [
 ];
 const COPIES_MAX = 4;
 
-/**
- * The order is the database, refs, objects, manifest, so that a backup with a manifest is complete. @throws {BackupError} or
- * ServiceError `conflict`
- */
+/** The order is database, refs, objects, manifest, so that a backup with a manifest is complete. @throws {BackupError} */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
   const place = openPlace(to);
   await openRepository(place, { mayCreate: true });
@@ -149,7 +146,6 @@ async function readStored(dump: DatabaseDump): Promise<Pick<Manifest, "auditHead
   return { auditHead: head ?? null, largeFiles: count ?? { local: 0, bucket: 0 } };
 }
 
-/** A file may disappear between listing and reading. Then all directories are read again. */
 async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved> {
   const { DATA_DIR } = env();
   const names: string[] = [];

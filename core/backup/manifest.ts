@@ -59,5 +59,4 @@ async function readManifest(place: BackupPlace, { id }: Snapshot): Promise<Backu
   return { id: id.slice(0, 8), manifest };
 }
 
-/** Restic shortens IDs. */
 export const isSame = ({ id }: Pick<Snapshot, "id">, shortId: string): boolean => shortId.length >= 8 && id.startsWith(shortId);

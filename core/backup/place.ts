@@ -3,7 +3,6 @@ import { childEnvironment, env } from "../env.ts";
 import { BackupError } from "./backup-error.ts";
 
 export type BackupPlace = {
-  /** Without a password. */
   name: string;
   environment: NodeJS.ProcessEnv;
 };

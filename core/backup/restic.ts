@@ -13,7 +13,6 @@ export type Snapshot = { id: string; time: string };
 
 export type Saved = { snapshotId: string; bytes: number; addedBytes: number; files: number };
 
-/** A place may also contain snapshots of others. */
 const TAG = "keyhook";
 /** Restic's exit status if the snapshot lacks files that could not be read. */
 const INCOMPLETE = 3;

@@ -17,7 +17,6 @@ const PLACEHOLDER_CLIENT_ID = "YOUR_CLIENT_ID";
 const PLACEHOLDER_REDIRECT_URI = "http://localhost:8080/callback";
 const PLACEHOLDER_SCOPES = [" ", "+", "%20"].map((between) => ["openid", "profile", "email"].join(between));
 
-/** `Keyhook/1.0` is the service's user agent and is not replaced. */
 const BRAND = /(?<![-\w@/.])Keyhook(?![-/\w])/g;
 const ORIGIN = /http:\/\/localhost:3000(?!\d)|https:\/\/(?:hub|keyhook)\.example\.com(?![\w.-])/g;
 

@@ -1,7 +1,6 @@
 export type Guide = Readonly<{
   slug: string;
   path: string;
-  /** For the navigation. The page's title is the first heading of the file. */
   label: string;
   has: string;
   use: string;

@@ -5,7 +5,6 @@ import type { Filling } from "./fill-in.ts";
 import { type Guide, type GuideSection, guideSections, guides } from "./guides.ts";
 import { type RenderedGuide, renderGuide } from "./render-guide.ts";
 
-/** A page that contains one of the reader's apps is not cached. */
 const KEPT_MAX = 100;
 const kept = new Map<string, RenderedGuide>();
 

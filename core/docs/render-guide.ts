@@ -53,7 +53,6 @@ function breakable(text: string): Element["children"] {
 
 const highlight = unified().use(rehypeHighlight, { languages: common, plainText: ["text", "console", "http"] });
 
-/** Without syntax colors, which take most of the time. */
 export function parseGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const processor = unified()
     .use(remarkParse)
@@ -113,7 +112,7 @@ function* elementsOf(parent: Root | Element): Generator<Element> {
 
 type GuideAddress = { kind: "page" | "elsewhere"; href: string } | { kind: "source"; path: string };
 
-/** @param href is relative to the guide's file, or absolute. Links to pages of the service have the placeholder's origin. */
+/** @param href as in the guide, where pages of the service have the placeholder's origin */
 function guideAddress(href: string, from: string): GuideAddress {
   if (href.startsWith("#")) return { kind: "page", href };
   if (href === PLACEHOLDER_ORIGIN || href.startsWith(`${PLACEHOLDER_ORIGIN}/`)) {

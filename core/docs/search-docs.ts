@@ -19,10 +19,8 @@ const RESULTS_MAX = 20;
 const WORDS_MAX = 8;
 const EXCERPT_CHARACTERS = 220;
 
-/** The guides and their filling do not change while a process runs. */
 let kept: Promise<DocsSection[]> | undefined;
 
-/** @returns the sections that have all words, the best first */
 export async function searchDocs(search: string, filling: Filling, others: readonly DocsSection[]): Promise<DocsResult[]> {
   const words = search.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const patterns = words.slice(0, WORDS_MAX).map(patternOf);
@@ -46,7 +44,6 @@ function patternOf(word: string): string {
   return `(?<![\\p{L}\\p{N}])${rest}`;
 }
 
-/** Zero unless all words occur. */
 function scoreOf({ page, heading = "", text }: DocsSection, patterns: readonly string[]): number {
   const scores = patterns.map((pattern) => {
     const count = (of: string) => of.match(new RegExp(pattern, "giu"))?.length ?? 0;
@@ -63,7 +60,7 @@ function excerptOf(text: string, patterns: readonly string[]): DocsResult["excer
   return part.split(new RegExp(`(${found.source})`, "giu")).map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }));
 }
 
-/** Guides are rendered one after another, so that other requests are answered in between. */
+/** Other requests are answered between two guides. */
 async function sectionsOfGuides(filling: Filling): Promise<DocsSection[]> {
   const all: DocsSection[] = [];
   for (const { slug } of guides) all.push(...(await sectionsOfGuide(slug, filling)));

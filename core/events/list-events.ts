@@ -14,11 +14,9 @@ export type ListedEvent = {
   repoId: string;
   payload: EventPayload;
   actorId: string | null;
-  /** For an event from outside. */
   source: string | null;
   sourceId: string | null;
   createdAt: Date;
-  /** Also set when the event is set aside. */
   fannedOutAt: Date | null;
   fanOutError: string | null;
 };
@@ -58,7 +56,7 @@ export async function retryEvent(actor: Actor, id: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.event.updateMany({
       where: { id, fanOutError: { not: null } },
-      // With a claim ID, the event counts as one whose lease expired, so nothing is counted twice.
+      // With a claim ID, the event counts as one whose lease expired, so no trigger is counted twice.
       data: { fannedOutAt: null, fanOutError: null, claimId: newId() },
     });
     if (count === 0) {

@@ -28,7 +28,6 @@ async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]
   await client.query(`LISTEN ${EVENT_CHANNEL}`);
   try {
     await work(received);
-    // Postgres delivers notifications in order.
     const last = newId();
     notify(EVENT_CHANNEL, last);
     await vi.waitFor(() => expect(received).toContain(last));

@@ -10,14 +10,11 @@ export type NewEvent = {
   payload: EventPayload;
   /** Null for the system, the operator's command and a deleted account. */
   actorId: string | null;
-  /** For an event from outside: the CloudEvents `source` and `id`. */
   from?: { source: string; sourceId: string };
   traceparent?: string | null;
 };
 
-/**
- * The change and the event share one transaction (S122). Each change costs the same, however many webhooks watch (decision 092).
- */
+/** The change and the event share one transaction (S122), whose cost does not depend on the number of webhooks (decision 092). */
 export async function recordEvent(tx: Sql, event: NewEvent): Promise<string> {
   const [id = ""] = await recordEvents(tx, [event]);
   return id;

@@ -4,7 +4,6 @@ import type { Release } from "./fair-queue.ts";
 import { currentParty, type Party } from "./party.ts";
 import { Share } from "./share.ts";
 
-/** Bodies up to this size are read even if the sender is not signed in. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 /** Parsing needs more memory, for one body at a time. */
@@ -12,9 +11,7 @@ const BUDGET_BYTES = 256 * 1024 * 1024;
 const ANONYMOUS_BYTES = BUDGET_BYTES / 2;
 const RETRY_AFTER_SECONDS = 5;
 
-/**
- * Callers share this memory like slots (share.ts). A body that does not fit is refused, because a waiting one would hold memory.
- */
+/** A body that does not fit is refused, because a waiting body would hold memory. */
 export class BodyBudget {
   readonly #all: Share;
   readonly #anonymous: Share;
@@ -50,11 +47,10 @@ export class BodyBudget {
 const keeper = globalThis as typeof globalThis & { keyhookBodyBudget?: BodyBudget; keyhookAnswerBudget?: BodyBudget };
 keeper.keyhookBodyBudget ??= new BodyBudget();
 export const bodyBudget = keeper.keyhookBodyBudget;
-/** For responses that wait for their readers. */
 keeper.keyhookAnswerBudget ??= new BodyBudget();
 export const answerBudget = keeper.keyhookAnswerBudget;
 
-/** The memory is released when the request has been answered. @throws ServiceError `unavailable`, from the returned function */
+/** The memory is held until the request has been answered. */
 export function bodyHolder(party?: Party): (bytes: number) => void {
   const whenClosed = requestContext.getStore()?.whenClosed;
   if (!whenClosed) return () => undefined;
@@ -69,12 +65,12 @@ export function bodyHolder(party?: Party): (bytes: number) => void {
   };
 }
 
-/** The first 64 KiB are free. Create this before the body arrives. */
+/** The first 64 KiB are free. Create a `BodyRoom` before the body arrives. */
 export class BodyRoom {
   #heldBytes = SMALL_BODY_BYTES;
   #hold: ((bytes: number) => void) | undefined;
 
-  /** The total never shrinks. @throws ServiceError `unavailable` */
+  /** @param toBytes the new total, which never shrinks */
   widen(toBytes: number): void {
     if (toBytes <= this.#heldBytes) return;
     this.#hold ??= bodyHolder();

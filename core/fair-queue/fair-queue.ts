@@ -4,18 +4,16 @@ import { currentParty, type Party, YieldedParties } from "./party.ts";
 import { Share } from "./share.ts";
 
 type FairQueueOptions = {
-  /** In snake_case, for metrics. */
   name: string;
   slots: number;
-  /** At least one slot. */
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** The limit per caller. All accounts together may have eight times as many, and all addresses too. */
+  /** All accounts together may have eight times as many, and so may all addresses. */
   waitingMax?: number;
 };
 
 type TakeOptions = {
-  /** The ID of a resource, such as a repository. A caller's slots are shared among its resources. */
+  /** The ID of a resource, such as a repository, among which a caller's slots are shared. */
   within?: string;
   party?: Party;
   waitMaxMs?: number;
@@ -23,11 +21,10 @@ type TakeOptions = {
   isKept?: boolean;
 };
 
-/** A second call does nothing. */
 export type Release = () => void;
 
 export type Slot = Release & {
-  /** Ask this when a client is slow. If it returns true, end the work, because another caller waits for the slot. */
+  /** Ask when a client is slow, and end the work if the result is true: another caller waits for the slot. */
   yields(): boolean;
 };
 
@@ -54,7 +51,6 @@ export class FairQueue {
   readonly #unknown: Side = { lines: new Map(), waiting: 0 };
   #sides: readonly [Side, Side] = [this.#known, this.#unknown];
   #refused = 0;
-  /** Holders that were told to end and have not ended yet. */
   #yielding = 0;
   readonly #yielded = new YieldedParties();
 
@@ -70,7 +66,6 @@ export class FairQueue {
     return { taken: this.#all.taken, waiting: this.#known.waiting + this.#unknown.waiting, refused: this.#refused };
   }
 
-  /** @throws ServiceError `unavailable` */
   async run<T>(work: () => Promise<T> | T, options?: TakeOptions): Promise<T> {
     const release = await this.take(options);
     try {
@@ -80,17 +75,13 @@ export class FairQueue {
     }
   }
 
-  /** @throws ServiceError `unavailable` */
   take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, isKept = false }: TakeOptions = {}): Promise<Slot> {
-    // None of the waiting requests can be admitted now.
+    // Nobody who waits can be admitted now, so this request delays nobody.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
     return this.#wait(party, within, waitMaxMs, isKept);
   }
 
-  /**
-   * For a response that lasts as long as the client reads. Outside a request, no slot is taken. @throws ServiceError
-   * `unavailable`
-   */
+  /** The slot is held as long as the client reads the response. */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
@@ -203,7 +194,6 @@ export class FairQueue {
   }
 
   // The longest line loses its last request if the new caller's line stays shorter.
-  // A slow caller's line loses its last request to a new caller.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

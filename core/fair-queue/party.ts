@@ -6,16 +6,15 @@ export type Party = { key: string; isAnonymous: boolean };
 
 const BACKGROUND: Party = { key: "background", isAnonymous: false };
 
-/** The client's address, or the account after authentication. */
 export function currentParty(): Party {
   const context = requestContext.getStore();
   if (!context) return BACKGROUND;
-  // One customer may have a /48, and each /64 network would be a caller of its own.
+  // Counted by /64, a customer with a /48 would be many callers.
   context.party ??= { key: `address ${addressKey(context.ip ?? null, 48) ?? "unknown"}`, isAnonymous: true };
   return context.party;
 }
 
-/** `platform`: created by the operator to publish events. `receivers`: Spaces to which webhooks post. */
+/** The operator creates a `platform`, which publishes events. Webhooks post to Spaces as `receivers`. */
 type Counted =
   | Pick<Person | TokenHolder, "kind" | "userId">
   | Pick<Publisher, "kind" | "trustedById">
@@ -33,7 +32,6 @@ export function countAgainst(actor: Counted): void {
   if (context && key) context.party = { key, isAnonymous: false };
 }
 
-/** For work that the request's size does not show. */
 export function countWork(workMs: number): void {
   const context = requestContext.getStore();
   if (context) context.workMs = (context.workMs ?? 0) + workMs;
@@ -53,7 +51,6 @@ const YIELDED_MS = 10 * 60_000;
 const YIELDED_MAX = 10_000;
 
 export class YieldedParties {
-  /** Times by key, oldest first. */
   readonly #until = new Map<string, number>();
 
   add(key: string): void {

@@ -2,56 +2,50 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/** Per address, about five pages. Other callers may use their weight times as much. */
+/** An address may use this much at once. Other callers may use their weight times as much. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** For all paced callers of one kind together. */
+/** All paced callers of one kind together get at most this share. */
 const PACED_SHARE = 0.25;
 const WAITING_MAX_MS = WAIT_MAX_MS * PACED_SHARE;
 const REMEMBERED_MAX = 50_000;
 
 const SENDING_SHARE = 0.1;
-/** Measured on two cores. */
 const SENT_BYTES_PER_MS = 100_000;
-/** For this long after its request, a caller counts as being served. */
 const SERVED_MS = 250;
 
 const MEASURE_EVERY_MS = 200;
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
-/** Measurements alone show a flood too late. Pipelined requests on one connection can block a process for 20 seconds (S137). */
+/** Measurements alone show a flood too late, such as pipelined requests on one connection (S137). */
 const MOMENT_MS = 200;
 const ADMITTED_MAX_MS = 500;
 
-/** One site's server sends OAuth requests for many people (`protocol`). */
+/** One site's server sends OAuth requests for many people. */
 const WEIGHTS = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof WEIGHTS;
 export const partyKinds = Object.keys(WEIGHTS) as PartyKind[];
 
 export type PaceOptions = {
-  /** From 1 to 100. */
   percent: number;
   isBusy: () => boolean;
-  /** In milliseconds. */
   now?: () => number;
 };
 
 type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
-/** `paidUntil` is the time at which a caller will have paid for all requests, at the caller's pace. */
 type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
- * The generic cell rate algorithm of ITU-T I.371. While the process is busy, requests beyond a caller's part wait (S137). A paced
- * caller stays paced until the caller asks for less, so that a flood does not return.
+ * This is the generic cell rate algorithm of ITU-T I.371 (S137). A paced caller stays paced until the caller asks for less, so
+ * that a flood does not return.
  */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
   readonly #balances = new Map<string, Balance>();
-  /** In milliseconds. */
   readonly #waitingOf = new Map<string, number>();
   readonly #waiting = { address: 0, account: 0, protocol: 0 };
   readonly #nextAt = { address: 0, account: 0, protocol: 0 };
@@ -67,7 +61,6 @@ export class RequestPace {
     this.#now = now;
   }
 
-  /** @param workMs an estimate */
   admit(key: string, workMs: number, kind: PartyKind = "address"): Admission {
     const now = this.#now();
     if (key !== this.#last.key) this.#lastOther = this.#last;
@@ -98,14 +91,14 @@ export class RequestPace {
     if (balance) balance.paidUntil = Math.max(this.#now(), balance.paidUntil - workMs / WEIGHTS[kind] / this.#share);
   }
 
-  /** @param workMs beyond the estimate */
   charge(key: string, workMs: number, kind: PartyKind = "address"): void {
     const balance = this.#balances.get(key);
     if (balance) balance.paidUntil = Math.max(this.#now(), balance.paidUntil) + workMs / WEIGHTS[kind] / this.#share;
   }
 
   /**
-   * While others are served, such responses together get a tenth of the process's time (S137). @returns the wait in milliseconds
+   * While others are served, long responses to anonymous callers get a tenth of the process's time (S137). @returns the wait in
+   * ms
    */
   sendAfter(key: string, bytes: number): number {
     const now = this.#now();
@@ -149,7 +142,7 @@ export class RequestPace {
   }
 }
 
-/** An average, because ten quick statements at once do not make the process busy. */
+/** The result is an average, because ten quick statements at once do not make the process busy. */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();

@@ -2,7 +2,6 @@ import { Transform } from "node:stream";
 import { requestContext } from "../log.ts";
 import { currentParty } from "./party.ts";
 
-/** Small clones do not wait. With a megabyte, 24 simultaneous clones would delay others for two seconds. */
 const AT_ONCE_BYTES = 128 * 1024;
 
 /** Clones and downloads of anonymous callers must not take the cores from short requests (S137). */

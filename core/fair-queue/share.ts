@@ -1,4 +1,4 @@
-/** A caller may take a slot only while the caller holds fewer than are free. See dynamic thresholds by Choudhury and Hahne. */
+/** A caller gets a slot only while the caller holds fewer slots than are free: Choudhury and Hahne, dynamic thresholds. */
 export class Share {
   readonly #slots: number;
   readonly #held = new Map<string, number>();
@@ -16,7 +16,7 @@ export class Share {
     const free = this.#slots - this.#taken;
     if (free <= 0 || this.#heldBy(partyKey(party)) + slots > free) return false;
     if (within === undefined) return true;
-    // A caller's work in one repository leaves slots for work in another. The first slot in each is always allowed.
+    // A caller's work in one repository leaves slots for the caller's work in another.
     const own = this.#heldBy(bothKey(party, within));
     if (own > 0 && 2 * (own + 1) > free) return false;
     // Many addresses that ask for one repository leave slots for others.

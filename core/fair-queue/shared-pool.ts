@@ -2,16 +2,14 @@ import pg from "pg";
 import { requestContext } from "../log.ts";
 import { fairQueue, type Release } from "./fair-queue.ts";
 
-/** A single page sends a dozen statements. */
 const WAITING_MAX = 256;
 /** One site's server signs many people in, and visitors without an account read most pages. */
 const ANONYMOUS_SHARE = 0.75;
 
-/** One caller's slow statements leave connections for others (S137, decision 072). Work outside of requests takes no slot. */
+/** A caller with slow statements leaves connections for others (S137, decision 072). */
 export class SharedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Parameters<pg.Pool["connect"]>[0]): void;
-  // The pool's own `query` uses the callback.
   override connect(callback?: Parameters<pg.Pool["connect"]>[0]): Promise<pg.PoolClient> | undefined {
     const client = this.#connect();
     if (!callback) return client;
@@ -39,7 +37,7 @@ export class SharedPool extends pg.Pool {
     }
   }
 
-  /** Clients may try again after this error, as with a pool without a free connection. */
+  /** This error looks like that of a full pool, after which clients may try again. */
   async #takeSlot(): Promise<Release> {
     try {
       return await this.#queue.take({ isKept: true });

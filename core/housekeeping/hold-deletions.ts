@@ -3,7 +3,6 @@ import { pool } from "../db.ts";
 import { conflict } from "../errors.ts";
 
 const KEY = "deletions_held";
-/** A killed backup blocks deletions and the next backup for this long. */
 const LEASE_SECONDS = 120;
 const RENEW_MS = 30_000;
 const POLL_MS = 500;
@@ -21,7 +20,7 @@ export type HeldDeletions = {
   release(): Promise<void>;
 };
 
-/** A row instead of a session lock, because a backup may reach the database through a pooler. @throws ServiceError `conflict` */
+/** The hold is a row, because a backup may reach the database through a pooler, where a session lock does not last. */
 export async function holdDeletions(): Promise<HeldDeletions> {
   const { rowCount } = await pool().query(
     `insert into setting as held (key, value, updated_at) values ($1, ${UNTIL}, now())
@@ -62,7 +61,7 @@ export async function holdDeletions(): Promise<HeldDeletions> {
 
 const UNTIL = `jsonb_build_object('until', now() + interval '${LEASE_SECONDS} seconds')`;
 
-/** A worker first claims a row, and then checks for holds. So a worker that has not seen the hold has its claim already. */
+/** A worker claims a row before it checks for holds, so a worker that has not seen the hold already has a claim. */
 async function waitForMaintenance(): Promise<void> {
   const claims = await pool().query<{ id: string }>(
     "select claim_id::text as id from repo_maintenance where claim_id is not null and claimed_until > now()",

@@ -8,7 +8,7 @@ const BATCH = 1_000;
 // Any number not used for another lock of ours.
 export const SWEEP_LOCK = 5_407_221;
 
-/** Only one process at a time sweeps. @returns deleted rows by table */
+/** @returns the number of deleted rows by table */
 export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [SWEEP_LOCK]);
@@ -19,7 +19,6 @@ export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = swee
         const count = await sweepTable(client, each, stopping);
         if (count > 0) swept[each.table] = count;
       } catch (error) {
-        // The other tables are swept nevertheless.
         log().error({ err: error, table: each.table }, "a table could not be swept; trying again next time");
       }
     }

@@ -7,20 +7,19 @@ export type Sweep = { table: string; isOver: string | (() => string) };
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
-/** Stopped Spaces that keep their output, per user who started them (S137). */
+/** Limits stopped Spaces with output, per user who started them (S137). */
 const SPACES_WITH_LOGS = 200;
 
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
-/** Every minute, because an account may store a hundred proofs a second (S143). */
+/** An account may store a hundred proofs a second (S143). */
 export const sweepsOfMinute: readonly Sweep[] = [
   { table: "oauth_artifact", isOver: "expires_at < now() and model = 'ReplayDetection'" },
 ];
 
 export const sweeps: readonly Sweep[] = [
-  // The device is told about an expired code for an hour (S62). Used codes stay, because a replay must be detected (S43).
+  // A device is told about an expired code for an hour (S62). Used codes stay, because a replay must be detected (S43).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
-  // Longer than a device code lives.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
@@ -30,7 +29,7 @@ export const sweeps: readonly Sweep[] = [
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // Delegations that nothing uses. Upload URLs use a delegation for a day without a record.
+  // Upload URLs use a delegation for a day without a record.
   {
     table: "delegation",
     isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
@@ -71,20 +70,19 @@ export const sweeps: readonly Sweep[] = [
   },
   // For a day, a job can still learn why its token is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
-  // Deliveries take their body from the event, so the event outlives them. An event that was not fanned out stays (S122).
+  // Deliveries take their body from the event. An event that was not fanned out stays (S122).
   {
     table: "event",
     isOver: () =>
       `created_at < now() - interval '${keptDays() + 2} days' and fanned_out_at < now() - interval '${keptDays() + 2} days'`,
   },
-  // Entries of a disabled webhook, whose deliveries were deleted with their partition.
   {
     table: "delivery_queue",
     isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,
   },
   { table: "webhook_replay", isOver: () => `finished_at < now() - interval '${keptDays()} days'` },
   { table: "webhook_hour", isOver: "hour < now() - interval '90 days'" },
-  // An id begins with a time, so the rows of the last days are not read.
+  // An ID begins with a time, so the rows of the last days are not read.
   {
     table: "job_run",
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
@@ -99,7 +97,6 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
-  // A trigger returns the reserved amount to the meter.
   { table: "inference_reservation", isOver: "expires_at < now()" },
   { table: "inference_usage", isOver: "day < current_date - 400" },
   { table: "inference_meter", isOver: "month < current_date - 400" },

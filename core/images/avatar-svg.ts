@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 
-// White letters have a contrast of at least 4.5:1 with each color.
 export const avatarColours = [
   "#8a5a00",
   "#9a4b1c",

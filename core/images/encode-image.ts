@@ -17,10 +17,7 @@ const IMAGE_MAX_SECONDS = 10;
 // Decoding runs in libuv's four threads, which also serve files and name lookups.
 const decoding = fairQueue({ name: "images", slots: 2 });
 
-/**
- * A new picture (S24, S82): neither metadata such as the place of a photo nor hidden content is served. @throws ServiceError
- * `payload_too_large`, `invalid_request` or `unavailable`
- */
+/** The result has neither metadata, such as the place of a photo, nor hidden content of the upload (S24, S82). */
 export async function encodeImage(
   bytes: Uint8Array,
   field = "image",
@@ -36,7 +33,7 @@ export async function encodeImage(
 
 type Format = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/** Each further decoder is one more to attack, and SVG can contain script. */
+/** Each further decoder is one more that can be attacked, and SVG can contain script. */
 function sniffImageFormat(bytes: Uint8Array): Format | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));
   if (head.subarray(0, 8).equals(Buffer.from("89504e470d0a1a0a", "hex"))) return "png";

@@ -15,7 +15,6 @@ export async function insertImage(tx: Db, encoded: Uint8Array<ArrayBuffer>): Pro
   return id;
 }
 
-/** @param encoded null for no picture */
 export async function replaceImage(
   tx: Db,
   oldId: string | null,

@@ -20,7 +20,7 @@ const MODELS_LISTED_MAX = 500;
 const usable = ({ orgId }: InferenceAccount) => Prisma.sql`p.disabled_at IS NULL AND (m.plans = '{}' OR EXISTS (
   SELECT FROM organization o WHERE o.id = ${orgId} AND o.plan = ANY(m.plans)))`;
 
-/** The error does not show whether the model exists (S136). @throws ServiceError `not_found`, `invalid_request` */
+/** The error does not show whether the model exists (S136). */
 export async function findModel(account: InferenceAccount, name: unknown): Promise<UsableModel> {
   if (typeof name !== "string" || name === "") throw invalidRequest("Send the name of a model from GET /v1/models.", "model");
   const isName = name.length <= 200 && /^[\x21-\x7e]+$/.test(name);
@@ -56,7 +56,6 @@ export async function listModels(account: InferenceAccount): Promise<ListedModel
 
 type ModelInput = { name: string; upstreamName?: string; plans?: readonly string[] };
 
-/** @throws ServiceError `invalid_request`, `conflict`, `not_found`, `forbidden`, `reauthentication_required` */
 export async function addModel(actor: Actor, providerId: string, input: ModelInput, from: RequestOrigin): Promise<NewModel> {
   const model = parseModel(input);
   if (!isId(providerId)) throw notFound("Provider");
@@ -69,7 +68,6 @@ export async function addModel(actor: Actor, providerId: string, input: ModelInp
   return model;
 }
 
-/** @throws ServiceError `conflict` */
 export async function insertModels(tx: Db, providerId: string, models: readonly NewModel[]): Promise<void> {
   if (models.length === 0) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('inference models', 0))`;
@@ -85,7 +83,7 @@ export async function insertModels(tx: Db, providerId: string, models: readonly 
   await tx.inferenceModel.createMany({ data: models.map((model) => ({ id: newId(), providerId, ...model })) });
 }
 
-/** Recorded use stays. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
+/** Recorded use stays. */
 export async function removeModel(actor: Actor, modelId: string, from: RequestOrigin): Promise<{ name: string }> {
   if (!isId(modelId)) throw notFound("Model");
   return db().$transaction(async (tx) => {

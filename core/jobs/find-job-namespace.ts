@@ -7,7 +7,7 @@ import { namespaceOf, type RunOwner } from "./runs/run.ts";
 
 export type JobNamespace = RunOwner & { handle: string };
 
-/** The error does not show whether the name exists (S136). @throws ServiceError `not_found`, `insufficient_scope` */
+/** The error does not show whether the name exists (S136). */
 export async function findJobNamespace(
   actor: Actor,
   action: "job.read" | "job.run",

@@ -1,13 +1,11 @@
 import { env } from "../env.ts";
 
 export type Flavor = {
-  /** For example `cpu-basic`. */
   name: string;
   cpus: number;
   memoryBytes: number;
 };
 
-/** The standard flavor is first. */
 export const flavors = (): readonly Flavor[] => env().JOBS_FLAVORS;
 
 export function findFlavor(name: string): Flavor | undefined {

@@ -2,19 +2,17 @@ import { env } from "../env.ts";
 import { invalidRequest } from "../errors.ts";
 
 /**
- * The grammar of github.com/distribution/reference. If an engine read a name differently, the engine would use a registry that is
- * not allowed.
+ * This is the grammar of github.com/distribution/reference. An engine that read a name differently could pull from a registry
+ * that is not allowed.
  */
 type ImageReference = {
-  /** Lower case, with a port: `docker.io`, `registry.example.com:5000`. */
   registry: string;
-  /** `library/python` */
   repository: string;
   tag?: string;
   digest?: string;
 };
 
-/** Full names, so that an engine applies no rules for short names. */
+/** With full names, an engine applies no rules for short names. */
 export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
 type AllowedImage = FullName & { isLocal: boolean };
 
@@ -33,7 +31,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const [path, tag] = colon === -1 ? [named, undefined] : [named.slice(0, colon), named.slice(colon + 1)];
   if (tag !== undefined && !TAG.test(tag)) return undefined;
   const [first = "", ...rest] = path.split("/");
-  // The grammar's rule, by which `localhost/image` is not an image on Docker Hub.
+  // By this rule of the grammar, `localhost/image` is not an image on Docker Hub.
   const hasRegistry = rest.length > 0 && (/[.:[]/.test(first) || first === "localhost" || first !== first.toLowerCase());
   const asked = hasRegistry ? first.toLowerCase() : DOCKER_HUB;
   const registry = asked === "index.docker.io" ? DOCKER_HUB : asked;
@@ -47,7 +45,6 @@ export function parseImageReference(text: string): ImageReference | undefined {
 
 export function fullNameOf({ registry, repository, digest, tag = "latest" }: ImageReference): FullName {
   const full = `${registry}/${repository}`;
-  // As with every engine, a digest wins over a tag.
   return {
     name: `${full}${digest ? `@${digest}` : `:${tag}`}`,
     repository: full,
@@ -56,7 +53,6 @@ export function fullNameOf({ registry, repository, digest, tag = "latest" }: Ima
   };
 }
 
-/** @returns a sentence if the image is not allowed */
 export function allowImage(image: string): AllowedImage | { refusal: string } {
   const reference = parseImageReference(image);
   if (!reference) {
@@ -86,7 +82,7 @@ function offered(): string {
   return all.length > 0 ? `${all.join("; ")}.` : "none.";
 }
 
-/** Bubblewrap has no images, so each run reports what it uses. @throws ServiceError `invalid_request` */
+/** Bubblewrap has no images. */
 export function requireImage(image: string, field = "dockerImage"): void {
   const pulls = env().JOBS_RUNNER === "docker" || env().JOBS_RUNNER === "kubernetes";
   const allowed = allowImage(image);

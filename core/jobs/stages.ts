@@ -1,4 +1,3 @@
-/** As the API and the Python client spell them. */
 export const jobStages = ["SCHEDULING", "RUNNING", "COMPLETED", "CANCELED", "ERROR"] as const;
 export type JobStage = (typeof jobStages)[number];
 

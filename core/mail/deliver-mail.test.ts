@@ -10,7 +10,7 @@ import { mailTable, type QueuedMail } from "./mail-table.ts";
 import { queueMail } from "./queue-mail.ts";
 import { closeMailTransport } from "./send-mail.ts";
 
-/** Follows RFC 5321. */
+/** The server follows RFC 5321. */
 async function mailServer(answerToRecipient: () => string): Promise<{ url: string; messages: string[] }> {
   const messages: string[] = [];
   const server = createServer((socket) => {
@@ -118,7 +118,6 @@ describe("mail", () => {
       lastError: expect.stringContaining("451"),
     });
     expect(waiting.dueAt.getTime() - createdAt.getTime()).toBeGreaterThanOrEqual(15_000);
-    // The machine may be so slow that the email is already due.
     await becomeDue("1 hour");
     await deliverDue();
     expect((await stored()).attempts).toBe(1);

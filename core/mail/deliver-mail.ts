@@ -7,7 +7,7 @@ import { sendMail } from "./send-mail.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** About 22 hours: longer than most outages, and shorter than a sign-up link is valid. */
+/** All attempts take 22 hours: longer than most outages, and shorter than a sign-up link is valid. */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
 /** An email is sent at least once, always with one Message-ID. */
@@ -62,7 +62,7 @@ async function recordFailure(
   );
 }
 
-/** A 5xx reply (RFC 5321 §4.2.1) about the email itself. */
+/** This is a 5xx reply (RFC 5321 §4.2.1) about the email itself. */
 function isRefusal(error: unknown): boolean {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   return typeof responseCode === "number" && responseCode >= 500 && (code === "EENVELOPE" || code === "EMESSAGE");

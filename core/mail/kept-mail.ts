@@ -1,7 +1,7 @@
 import { seal, unseal } from "../crypto/seal.ts";
 import { db } from "../db.ts";
 
-/** Without SMTP_URL, an email is kept for a week. Sealed, because an email may contain a working link (S55). */
+/** Without SMTP_URL, an email is kept for a week. The text is sealed, because it may contain a working link (S55). */
 export type KeptMail = { id: string; recipient: string; subject: string; text: string; createdAt: Date };
 
 const LISTED_MAX = 50;

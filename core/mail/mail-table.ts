@@ -10,6 +10,5 @@ export type QueuedMail = {
   subject: string;
   text: string;
   created_at: Date;
-  /** Includes this attempt. */
   attempts: number;
 };

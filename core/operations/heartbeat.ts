@@ -13,11 +13,11 @@ export const SILENT_AFTER_SECONDS = 60;
 
 export type Heartbeat = {
   readonly id: string;
-  /** Deletes the row, so that a stopped process is not reported as silent. */
+  /** Deletes the process's row, so that a stopped process is not reported as silent. */
   stop(): Promise<void>;
 };
 
-/** If the heartbeat fails, everything else continues. */
+/** A failing heartbeat stops nothing else. */
 export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {
   const id = newId();
   let beating: Promise<void> = Promise.resolve();
@@ -49,7 +49,6 @@ export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown
   };
 }
 
-/** Seen within a minute. */
 export async function countAlive(): Promise<Record<ProcessKind, number>> {
   const { rows } = await pool().query<Record<ProcessKind, number>>(
     `SELECT count(*) FILTER (WHERE kind = 'web')::int AS web, count(*) FILTER (WHERE kind = 'worker')::int AS worker

@@ -26,7 +26,6 @@ export type InspectedUser = {
 
 const LISTED_MAX = 20;
 
-/** @throws ServiceError `not_found` */
 export async function inspectUser(actor: Actor, userId: string): Promise<InspectedUser> {
   await requirePermission(actor, "user.inspect", { userId }, { what: "User" });
   const user = await findUser(userId);

@@ -8,7 +8,7 @@ export type LastBackup = {
   place: string;
   addedBytes: number;
   seconds: number;
-  /** Git could not list the refs of these repositories. Older records lack this field. */
+  /** Git could not list the refs of these repositories. Records of older versions lack this field. */
   unread?: string[];
 };
 

@@ -17,16 +17,14 @@ export type FailingEmail = {
   createdAt: Date;
   attempts: number;
   lastError: string | null;
-  /** Null after the last attempt. */
   dueAt: Date | null;
 };
 
 export type MailState = {
-  /** Without the password. Null if emails are kept. */
+  /** The password is left out. Null if emails are kept. */
   transport: { server: string; user: string | null; isSecure: boolean } | null;
   from: string;
   waiting: number;
-  /** Newest first, including emails given up within 30 days. */
   failing: FailingEmail[];
 };
 
@@ -34,7 +32,6 @@ export type EmailState = { state: "waiting" | "sent" | "failed"; recipient: stri
 
 const FAILING_MAX = 50;
 
-/** @throws ServiceError `forbidden` */
 export async function readMailState(actor: Actor): Promise<MailState> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [waiting, open, failed] = await Promise.all([
@@ -64,7 +61,6 @@ function describeTransport(): Pick<MailState, "transport" | "from"> {
   return { transport: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
 }
 
-/** Undefined if the email is unknown or was deleted. */
 export async function readEmailState(actor: Actor, emailId: string): Promise<EmailState | undefined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const message = isId(emailId) ? await db().mail.findUnique({ where: { id: emailId } }) : null;
@@ -73,7 +69,7 @@ export async function readEmailState(actor: Actor, emailId: string): Promise<Ema
   return { state: sentAt ? "sent" : failedAt ? "failed" : "waiting", recipient, lastError };
 }
 
-/** The text of a given-up email was deleted, because it may contain a working link (S55). @throws ServiceError `forbidden` */
+/** The text of a given-up email was deleted, because it may contain a working link (S55). */
 export async function retryMail(actor: Actor): Promise<number> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   return db().$transaction(async (tx) => {
@@ -86,7 +82,6 @@ export async function retryMail(actor: Actor): Promise<number> {
   });
 }
 
-/** @throws ServiceError `forbidden`, `invalid_request` */
 export async function sendTestEmail(
   actor: Actor,
   to: string | undefined,

@@ -5,7 +5,6 @@ import type { Overview, Queue } from "./read-overview.ts";
 
 type Concern = {
   tone: "bad" | "warn";
-  /** The problem and what to do, in full sentences. */
   text: string;
   /** Null if the operator has to check the machine. */
   href: string | null;
@@ -18,7 +17,6 @@ const DISK_LOW_SHARE = 0.1;
 const DISK_LOW_BYTES = 5 * 1024 ** 3;
 const CONNECTIONS_HIGH_SHARE = 0.85;
 
-/** The worst is first. */
 export function needsAttention(overview: Overview, now = new Date()): Concern[] {
   const { processes, queues, work, runner, database, disk, signingKeySince, version } = overview;
   const alive = processes.filter(({ isSilent }) => !isSilent);

@@ -20,7 +20,6 @@ export type RunningProcess = {
   isSilent: boolean;
 };
 
-/** `failed` counts work given up within the last week. */
 export type Queue = { waiting: number; oldestAt: Date | null; failed: number };
 
 export type Overview = {
@@ -29,23 +28,18 @@ export type Overview = {
   queues: { mail: Queue; logoutNotices: Queue; maintenance: Queue };
   work: Work;
   attempts: RecentAttempts;
-  /** Within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
-  /** Null if the system does not report the space. */
   disk: { path: string; freeBytes: number; totalBytes: number } | null;
-  /** Proxies that TRUST_PROXY does not include. */
   untrustedProxies: UntrustedProxy[];
   runner: RunnerReport;
   lastBackup: LastBackup | undefined;
-  /** Null before the first start. */
   signingKeySince: Date | null;
   people: { users: number; disabled: number; operators: number };
 };
 
 const PROCESSES_MAX = 50;
 
-/** @throws ServiceError `forbidden` */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [processes, counts, work, attempts, disk, untrustedProxies, runner, lastBackup] = await Promise.all([

@@ -6,17 +6,13 @@ import { env } from "../env.ts";
 import { readRunnerReport } from "../jobs/runners/runner-report.ts";
 import { readLastBackup } from "./last-backup.ts";
 
-/** In this order. */
 export const setUpSteps = ["origin", "mail", "sandbox", "backups"] as const;
 export type SetUpStep = (typeof setUpSteps)[number];
 
 const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
-/**
- * An operator confirms backups that the service does not know of. @returns null once all steps are done or were dismissed @throws
- * ServiceError `forbidden`
- */
+/** An operator confirms backups that the service does not know of. @returns null once all steps are done or were dismissed */
 export async function readSetUpSteps(actor: Actor): Promise<{ step: SetUpStep; isDone: boolean }[] | null> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if ((await readStored()).dismissedAt) return null;
@@ -53,7 +49,6 @@ async function areJobsSandboxed(): Promise<boolean> {
   return report.kind === "runs" && report.runner !== "unsandboxed";
 }
 
-/** Backups that are not made with `admin backup`. */
 export async function areBackupsKnown(): Promise<boolean> {
   return (await readStored()).backupsConfirmedAt !== undefined || isLogArchived();
 }
@@ -64,10 +59,9 @@ async function isLogArchived(): Promise<boolean> {
   return row?.isArchived === true;
 }
 
-/** @throws ServiceError `forbidden` */
 export const confirmBackups = (actor: Actor) => store(actor, { backupsConfirmedAt: new Date().toISOString() });
 
-/** For all operators. @throws ServiceError `forbidden` */
+/** Dismisses the steps for all operators. */
 export const dismissSetUpSteps = (actor: Actor) => store(actor, { dismissedAt: new Date().toISOString() });
 
 async function store(actor: Actor, change: Stored): Promise<void> {

@@ -9,7 +9,7 @@ import { log } from "../log.ts";
  */
 export type UntrustedProxy = {
   address: string;
-  /** On this machine or in a private network. Any other address may belong to a client that sends a false header. */
+  /** Any other address may belong to a client that sends a false header. */
   isNear: boolean;
   seenAt: Date;
 };
@@ -37,7 +37,6 @@ export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): vo
     .catch((error: unknown) => log().debug({ err: error }, "an untrusted proxy could not be noted"));
 }
 
-/** Near proxies are first. */
 export async function findUntrustedProxies(now = new Date()): Promise<UntrustedProxy[]> {
   const rows = await db().setting.findMany({
     where: { key: { in: [keyOf(true), keyOf(false)] }, updatedAt: { gt: new Date(now.getTime() - SEEN_WITHIN_MS) } },

@@ -7,7 +7,6 @@ import { notFound } from "../errors.ts";
 import { abandonRequests, failRequest } from "./inbox/answer-request.ts";
 import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 
-/** @throws ServiceError `not_found`, `insufficient_scope` */
 export async function closeRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
@@ -55,7 +54,6 @@ export async function endRelays(): Promise<void> {
        AND handed_at < now() - make_interval(mins => ${ANSWER_MINUTES}) LIMIT 100`,
   );
   for (const { id } of rows) await failRequest(id, `the relay's listener did not respond within ${ANSWER_MINUTES} minutes`);
-  // Also deletes recorded answers to deliveries.
   await pool().query(
     `DELETE FROM relay_request WHERE answered_at < now() - interval '10 minutes' AND (delivery_id IS NULL OR queued_at < now() - interval '10 minutes')`,
   );

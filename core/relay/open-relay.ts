@@ -28,14 +28,11 @@ import {
 
 type OpenedRelay = {
   relay: Relay;
-  /** Requests that still go to the old URL are lost. Null if the URL stays, or if there was none. */
+  /** Requests to the previous URL are lost. Null if the URL stays, or if there was none. */
   previousUrl: string | null;
 };
 
-/**
- * A URL that has ended is never reused. @throws ServiceError `invalid_request`, `forbidden`, `conflict`, `not_found`,
- * `insufficient_scope`
- */
+/** A URL that has ended is never reused. */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);
   const previousUrl = await inTransaction(async (tx) => {
@@ -50,7 +47,6 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     // Anybody with the app's URL could reach the user's program, so the user gets a new URL.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
-      // The relay stays bound to the token that opened it.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }
@@ -72,26 +68,25 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
   return { relay: await findRelay(actor, userId, name), previousUrl };
 }
 
-/** Also for expired relays, because old requests may be left there. */
+/** Old requests may be left in an expired relay, so this also applies there. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
   throw new ServiceError("forbidden", "The relay with this name was opened with another app or token. Choose another name.");
 }
 
-/** Locks the user, so that relays are opened one after another and counted. */
+/** The lock makes openings of relays wait for each other, so that each is counted. */
 async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR KEY SHARE`;
   if (live.length === 0) throw notFound("Account");
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`relays ${userId}`}, 0))`;
 }
 
-/** Includes expired relays. An app sees only its own. */
+/** The list includes expired relays. An app sees only its own. */
 export async function listRelays(actor: Actor, userId: string): Promise<Relay[]> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Account" });
   return (await readRelays(Prisma.sql`r.user_id = ${userId} AND ${isRelayOf(actor)}`)).map(toRelay);
 }
 
-/** @throws ServiceError `not_found` */
 export async function findRelay(actor: Actor, userId: string, name: string): Promise<Relay> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Relay" });
   const [row] = await readRelays(
@@ -107,7 +102,6 @@ async function readRelays(where: Prisma.Sql): Promise<RelayRow[]> {
   return (await pool().query<RelayRow>(text, values as unknown[])).rows;
 }
 
-/** @throws ServiceError `invalid_request` */
 function parseRelayName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name)) return name;
   const sentence = "Use at most 64 lower-case letters, digits, dots, dashes and underscores, and begin with a letter or a digit.";

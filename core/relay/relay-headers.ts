@@ -3,11 +3,10 @@ import { isForeignHeaderAllowed } from "../http/foreign-response-headers.ts";
 import { connectionNames, HOP_BY_HOP } from "../http/hop-by-hop.ts";
 import type { HeaderList } from "./inbox/take-request.ts";
 
-/** Credentials for our service, headers that only we may set, and headers that frame the message. */
 const WITHHELD_FROM_HANDLER =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 
-/** In order and with repetitions. @param raw `IncomingMessage.rawHeaders` */
+/** @param raw `IncomingMessage.rawHeaders`, whose order and repetitions are kept */
 export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at) => [raw[at * 2] as string, raw[at * 2 + 1] as string] as const);
   const named = new Set(
@@ -32,7 +31,6 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   ];
 }
 
-/** Plain or in Basic. */
 function isOurs(value: string): boolean {
   const prefix = env().TOKEN_PREFIX;
   const [, basic] = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(value) ?? [];
@@ -51,11 +49,11 @@ export const relayHeaders = {
   "X-Robots-Tag": "noindex, nofollow",
 } as const;
 
-/** Headers that redirect a browser, save a file, or cache a response in our name. */
+/** These headers redirect a browser, save a file, or cache a response in our name. */
 const WITHHELD_FROM_CALLER =
   /^(location|content-location|content-disposition|content-length|cache-control|expires|pragma|age|etag|last-modified|vary|date|x-robots-tag|sec-websocket-.*)$/;
 
-/** Types that a browser would run or apply, or show as a page of ours. */
+/** A browser would run or apply these types, or show them as a page of ours. */
 const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|multipart|x-mixed/i;
 
 export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {

@@ -12,24 +12,20 @@ export type Relay = {
   createdAt: Date;
   expiresAt: Date;
   isListening: boolean;
-  /** Requests that no listener has received yet. */
   waiting: number;
 };
 
-/** Since the last renewal. */
 export const RELAY_HOURS = 72;
 export const RELAYS_MAX_PER_PERSON = 20;
 export const INBOX_MAX_REQUESTS = 1_000;
 export const INBOX_MAX_BYTES = 64 * 1024 * 1024;
 export const RELAY_BODY_MAX_BYTES = 8 * 1024 * 1024;
-/** As with other receivers (S120). */
+/** The limit is that of other receivers (S120). */
 export const RECORDED_BODY_MAX_BYTES = 64 * 1024;
 /** A delivery has 15 seconds (S120). */
 export const ANSWER_WAIT_MS = 14_000;
 
-/**
- * There is a request, or room for one. The payload is the relay's ID, with the mark for a change of the relay or the listener.
- */
+/** The payload is a relay's ID, with the mark after a change of the relay or the listener. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
 /** The payload is a request's ID: for a waiting caller, and for a delivery. */
@@ -47,7 +43,6 @@ export type RelayRow = {
   waiting: number;
 };
 
-/** From a relay `r`. */
 export const relayColumns = `r.name, r.token, r.created_at, r.expires_at, coalesce(r.listening_until > now(), false) AS is_listening,
   (SELECT count(*)::int FROM relay_request q WHERE q.relay_id = r.id AND q.answered_at IS NULL AND q.handed_to IS NULL) AS waiting`;
 
@@ -62,7 +57,6 @@ export function toRelay(row: RelayRow): Relay {
   };
 }
 
-/** Undefined for a token sealed under a SECRET_KEY that is lost. */
 export function tokenOf(sealed: Uint8Array): string | undefined {
   try {
     return unseal(TOKEN_PURPOSE, sealed);
@@ -75,7 +69,7 @@ export const relayUrl = (token: string): string => `${env().ORIGIN}/relay/${toke
 
 export type RelayTarget = {
   token: string;
-  /** As sent, with the query. Begins with a slash. */
+  /** The path is as sent, with the query, and begins with a slash. */
   path: string;
 };
 
@@ -83,7 +77,6 @@ const RELAY = /^\/relay\/([^/?]+)/;
 
 export const isRelayPath = (pathname: string): boolean => /^\/relay(\/|$)/.test(pathname);
 
-/** Undefined if the path cannot contain a token. */
 export function parseRelayPath(path: string): RelayTarget | undefined {
   const [matched = "", token = ""] = RELAY.exec(path) ?? [];
   if (!/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
@@ -91,7 +84,6 @@ export function parseRelayPath(path: string): RelayTarget | undefined {
   return { token, path: rest.startsWith("/") ? rest : `/${rest}` };
 }
 
-/** Undefined if this is not the URL of a relay of this service. */
 export function relayTargetOf(url: string): RelayTarget | undefined {
   const parsed = URL.parse(url);
   if (!parsed || parsed.origin !== new URL(env().ORIGIN).origin) return undefined;
@@ -109,7 +101,7 @@ export async function isOwnRelay(tx: Db, token: string, userId: string): Promise
 export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
   actor.kind === "token" && !isOwnProgram(actor);
 
-/** For relay `r`, in the statement that uses the relay, because the relay may change hands before. */
+/** Use this in the statement that uses relay `r`, because the relay may change hands before. */
 export const isRelayOf = (actor: Actor): Prisma.Sql =>
   isLimitedToOwn(actor)
     ? Prisma.sql`EXISTS (SELECT FROM delegation d WHERE d.id = r.delegation_id AND d.client_id = ${actor.clientId})`

@@ -4,7 +4,7 @@ import { env } from "../env.ts";
 import type { Repo } from "../hub/repos/repo.ts";
 import { isId } from "../ids.ts";
 
-/** With a slash, for relative links (decision 057). */
+/** The slash at the end is for relative links (decision 057). */
 export function appPath(repo: Pick<Repo, "fullName">): string {
   return `${repoPath("space", repo.fullName)}/app/`;
 }
@@ -20,7 +20,6 @@ type Visitor =
 
 const VISIT_SECONDS = 8 * 60 * 60;
 
-/** Valid for this Space only. */
 export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now()): string {
   const fields =
     visitor.kind === "session"
@@ -35,7 +34,6 @@ export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now(
   return `~${fields.join(".")}.${sign(PURPOSE, `${repoId}\n${fields.join(".")}`)}`;
 }
 
-/** Undefined for anything else, and after the segment expired. */
 export function readVisitorSegment(repoId: string, segment: string, now = Date.now()): Visitor | undefined {
   if (!segment.startsWith("~") || segment.length > 200) return undefined;
   const end = segment.lastIndexOf(".");

@@ -7,13 +7,10 @@ type SpaceConfig =
 export type ServiceConfig = {
   kind: "service";
   command: string[];
-  /** A file that must exist. */
   appFile: string | undefined;
-  /** On the loopback interface of the sandbox. */
   port: number;
 };
 
-/** The same default as the public hub's. */
 const APP_PORT = 7860;
 const COMMAND_MAX = 64;
 const TEXT_MAX_CHARACTERS = 4_096;
@@ -50,7 +47,6 @@ function wordsOf(command: unknown): string[] | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.length <= TEXT_MAX_CHARACTERS && !value.includes("\0") && value.isWellFormed();
 
-/** A relative path that stays inside the folder. */
 function isPath(value: unknown): value is string {
   return isText(value) && value !== "" && value.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

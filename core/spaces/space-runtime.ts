@@ -6,25 +6,22 @@ export type SpaceRuntime = {
   repoId: string;
   stage: SpaceStage;
   message: string | null;
-  /** The commit that runs, or ran last. */
   commit: string | null;
-  /** Where the worker accepts requests for the Space. Null if no worker does. */
+  /** The worker accepts requests for the Space at this address. Null if no worker does. */
   address: string | null;
   restarts: number;
   generation: number;
-  /** Null means the flavor's sleep time. */
   sleepSeconds: number | null;
   receiverGeneration: number;
-  /** Increased whenever anybody loses access, which invalidates visits. */
+  /** The number increases whenever anybody loses access, which invalidates visits. */
   visitorGeneration: number;
   lastRequestAt: Date | null;
   startedAt: Date | null;
-  /** A visitor woke the Space, and it has not run since. */
   isAwaited: boolean;
   party: string;
 };
 
-/** For an organization's Space, the user who last started it, because anybody can create many organizations. */
+/** An organization's Space counts against the user who last started the Space, because anybody can create many organizations. */
 export const SPACE_PARTY = "coalesce(space_runtime.started_by_id, space_runtime.owner_id)";
 
 export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, generation, sleep_seconds AS "sleepSeconds",
@@ -32,7 +29,7 @@ export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, g
   awaited_at IS NOT NULL AS "isAwaited", ${SPACE_PARTY} AS party,
   CASE WHEN claimed_until > now() THEN address END AS address`;
 
-/** Undefined for a Space without a commit. Without a claim, there is no address (S122). */
+/** @returns undefined without a commit. Without a claim, there is no address (S122). */
 export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | undefined> {
   const { rows } = await pool().query<SpaceRuntime>({
     name: "read-space-runtime",
@@ -42,7 +39,6 @@ export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | u
   return rows[0];
 }
 
-/** A claim lasts as long as the Space runs. */
 export const spaceTable: LeasedTable = {
   name: "space_runtime",
   key: "repo_id",

@@ -1,4 +1,3 @@
-/** As the API and the Python client spell them. */
 export const spaceStages = [
   "NO_APP_FILE",
   /** The front matter requests something impossible. */
@@ -7,28 +6,23 @@ export const spaceStages = [
   "BUILD_ERROR",
   "APP_STARTING",
   "RUNNING",
-  /** The next request wakes the Space. */
   "SLEEPING",
-  /** No request wakes the Space. */
   "PAUSED",
-  /** The runtime's message says why. */
   "RUNTIME_ERROR",
-  /** The Space has never run. */
   "STOPPED",
 ] as const;
 export type SpaceStage = (typeof spaceStages)[number];
 
-/** For users. The operator reads the reason on the overview. */
+/** Users read this text. The operator reads the reason on the overview. */
 export const SPACES_OFF = "Spaces are disabled on this server. The operator can enable them.";
 
 export const isComing = (stage: SpaceStage): boolean => stage === "BUILDING" || stage === "APP_STARTING";
 
-/** The payload is the Space's ID. `space`: the runtime changed. `space_log`: there is new output. */
+/** The payload is a Space's ID. `space`: the runtime changed. `space_log`: there is new output. */
 export const SPACE_CHANNEL = "space";
 export const SPACE_LOG_CHANNEL = "space_log";
 
 export const SLEEP_AFTER_SECONDS = 48 * 60 * 60;
-/** With less, a Space would only start and stop. */
 export const SLEEP_AFTER_MIN_SECONDS = 60;
 
 export const SPACE_FLAVOR = "cpu-basic";

@@ -15,21 +15,20 @@ import { SPACE_CHANNEL } from "./stages.ts";
 
 const VARIABLES_MAX = 100;
 const VALUE_MAX_CHARACTERS = 32_768;
-/** For all values together. Linux limits the environment and the arguments of a program to 2 MiB. */
+/** All values together have this limit. Linux limits the environment and the arguments of a program to 2 MiB. */
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
-/** Per account, because an account may have any number of Spaces (S137). */
+/** An account may have any number of Spaces, so the limit is per account (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
-/** Variables that only we set. */
 const OURS = /^(PORT|SPACE_.*)$/;
 
-/** Also for variables that are not secret. */
+/** Values of variables that are not secret are sealed too. */
 const SPACE_VARIABLE = "space variable";
 
 type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
 
-/** Restarts a running or failed Space. @throws ServiceError `invalid_request`, `rate_limited`, and as `changeRepo` */
+/** Restarts a running or failed Space. */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
   const { name, value, isSecret, description = null } = given;
   if (!NAME.test(name))
@@ -58,7 +57,6 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
   });
 }
 
-/** @throws ServiceError `not_found`, and as `changeRepo` */
 export async function deleteSpaceVariable(
   actor: Actor,
   space: SpaceName,

@@ -14,8 +14,7 @@ const RENEW_MS = 30_000;
 
 /**
  * Call this before you accept the bytes, and release the reservation once they are counted (docs/decisions/076). @param what for
- * the refusal, such as `this push` @param options.isOutsider does not learn how much others store @throws ServiceError
- * `storage_full`
+ * the refusal, such as `this push` @param options.isOutsider does not learn how much others store
  */
 export async function holdStorage(owner: StorageOwner, bytes: number, what: string, { isOutsider = false } = {}): Promise<Hold> {
   const id = newId();
@@ -29,7 +28,6 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
     async release() {
       held.delete(id);
       if (held.size === 0) clearInterval(renewing);
-      // The lease will expire.
       await pool()
         .query("DELETE FROM storage_hold WHERE id = $1", [id])
         .catch((err: unknown) => log().warn({ err }, "a storage reservation could not be released; it will expire"));
@@ -47,14 +45,14 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
-/** Until the sweep has removed the bytes from storage (decision 076). */
+/** Deleted bytes count until the sweep has removed them from storage (decision 076). */
 export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): Promise<void> {
   if (bytes <= 0) return;
   await tx.$executeRaw`INSERT INTO storage_hold (id, owner_id, bytes, is_removed, expires_at)
     VALUES (${`removed ${newId()}`}, ${owner.id}, ${BigInt(bytes)}, true, now() + interval '49 hours')`;
 }
 
-/** In the transaction that stores the bytes, so that no other upload gets the storage. @throws ServiceError `storage_full` */
+/** In the transaction that stores the bytes, no other upload gets this storage. */
 export async function requireRoom(
   owner: StorageOwner,
   bytes: number,
@@ -65,14 +63,12 @@ export async function requireRoom(
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
 }
 
-/** At least 0. Undefined means no limit. */
 export async function roomOf(owner: StorageOwner): Promise<number | undefined> {
   const { quota, used, held, removed } = await requestStorage(db(), owner, [], 0, 0);
   if (quota === null) return undefined;
   return Math.max(0, Math.min(quota - used - held, 2 * quota - used - held - removed));
 }
 
-/** Null means no limit. */
 export async function quotaOf(owner: StorageOwner): Promise<number | null> {
   return (await requestStorage(db(), owner, [], 0, 0)).quota;
 }
@@ -100,8 +96,8 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
   new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask ${handle} to free some.`);
 
 /**
- * Checks the storage again, because the quota or the owner may have changed. The unused part stays reserved, because the client
- * still has a URL. @throws ServiceError `storage_full`
+ * The quota or the owner may have changed, so the storage is checked again. The unused part stays reserved, because the client
+ * still has a URL.
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
   await holdUploads(owner, [{ id, bytes }], { seconds: 1, what: "this file", tx });
@@ -118,7 +114,6 @@ function refusal(
   const most = quota ?? 0;
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
-  // A request for a single byte only checks whether any storage is left.
   const size = bytes > 1 ? ` (${readableSize(bytes)})` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;

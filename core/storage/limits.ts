@@ -13,13 +13,11 @@ const GB = 1_000_000_000;
 /** git's folder of an empty repository takes this much on disk. */
 export const REPOSITORY_BYTES = 36_864;
 
-/** Besides the URL and the response. */
+/** The URL and the response are counted in addition. */
 export const ATTEMPT_BYTES = 500;
 
-/** Null means no limit. */
 const orNone = (limit: number): number | null => (limit === 0 ? null : limit);
 
-/** Unless an operator has set another limit. */
 export function defaultQuota(kind: StorageOwner["kind"]): number | null {
   return orNone((kind === "user" ? env().STORAGE_USER_GB : env().STORAGE_ORGANIZATION_GB) * GB);
 }

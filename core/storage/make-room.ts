@@ -6,7 +6,6 @@ import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { ATTEMPT_BYTES, recordsLimit } from "./limits.ts";
 
-// Any number that no other lock of ours uses.
 const LOCK = 5_407_276;
 /** Not every new record should cause another deletion. */
 const DOWN_TO = 0.9;
@@ -17,7 +16,7 @@ const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Oldest first. Responses to unfinished deliveries, and whole runs and attempts, are deleted last. */
+/** Oldest records are deleted first. Responses to unfinished deliveries, and whole runs and attempts, are last. */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {
     for (const kind of ["logs", "attempts"] as const) {
@@ -74,7 +73,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   );
 }
 
-/** A delivery in progress keeps its run. Otherwise the delivery would start another one. */
+/** Without its run, a delivery in progress would start another one. */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,
@@ -257,7 +256,7 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** Another process that tries meanwhile does nothing. */
+/** If another process does the work, this does nothing. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

@@ -14,17 +14,13 @@ export type StoringOwner = StorageOwner & {
   fullName: string;
   avatarId: string | null;
   bytes: Record<StorageKind, number>;
-  /** Of all kinds together. */
   total: number;
-  /** For git and Git LFS. Null means no limit. */
   quota: number | null;
-  /** An operator has set the quota for this owner. */
   isQuotaSet: boolean;
 };
 
 type Row = Omit<StoringOwner, "bytes" | "quota"> & { setQuota: number | null } & Record<StorageKind, number>;
 
-/** @throws ServiceError `forbidden` */
 export async function listStoringOwners(
   actor: Actor,
   { text = "", kind, ...request }: PageRequest & { text?: string; kind?: StorageOwner["kind"] | undefined } = {},
@@ -65,7 +61,6 @@ function toOwner({ git, lfs, relay, logs, attempts, setQuota, ...row }: Row): St
   return { ...row, bytes: { git, lfs, relay, logs, attempts }, quota };
 }
 
-/** @throws ServiceError `forbidden`, `not_found` */
 export async function findStoringOwner(actor: Actor, handle: string): Promise<StoringOwner> {
   const owner = await findOwner(handle);
   const { items } = await listStoringOwners(actor, { text: owner?.handle ?? handle, pageSize: 100 });
@@ -77,7 +72,7 @@ export async function findStoringOwner(actor: Actor, handle: string): Promise<St
 const UNITS: Readonly<Record<string, number>> = { mb: 1e6, gb: 1e9, tb: 1e12 };
 const QUOTA_MAX = 1e15;
 
-/** Text such as `default`, `none` or `200 GB`. @returns undefined for the default, null for no limit */
+/** @param text `default`, `none` or a size such as `200 GB` @returns undefined for the default, null for no limit */
 export function parseQuota(text: string): number | null | undefined {
   const word = text.trim().toLowerCase();
   if (word === "default") return undefined;
@@ -90,10 +85,7 @@ export function parseQuota(text: string): number | null | undefined {
   return bytes;
 }
 
-/**
- * Deletes nothing. @param quota as `parseQuota` reads it @throws ServiceError `invalid_request`, `not_found`, `forbidden`,
- * `reauthentication_required`
- */
+/** Nothing is deleted. @param quota as `parseQuota` reads it */
 export async function setStorageQuota(actor: Actor, handle: string, quota: string, from: RequestOrigin): Promise<number | null> {
   const bytes = parseQuota(quota);
   return db().$transaction(async (tx) => {

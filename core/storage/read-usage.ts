@@ -6,15 +6,11 @@ import { defaultQuota, recordsLimit, type StorageKind, type StorageOwner, storag
 
 export type StorageUsage = {
   bytes: Record<StorageKind, number>;
-  /** Without deduplication. `bytes.lfs` is the size in storage. */
+  /** Files are counted without deduplication. `bytes.lfs` is the size in storage. */
   files: { logicalBytes: number };
-  /** For pull requests to repositories to which the user may not write. */
   proposals: { bytes: number };
-  /** Git and Git LFS together, which share the quota. */
   repositories: { used: number; uploading: number; quota: number | null };
-  /** Null means no limit. */
   limits: Record<"relay" | "logs" | "attempts", number | null>;
-  /** Largest first. */
   largest: LargeRepo[];
 };
 
@@ -22,7 +18,6 @@ export type LargeRepo = { id: string; type: RepoType; name: string; isPrivate: b
 
 const LARGEST_MAX = 10;
 
-/** @throws ServiceError `not_found` */
 export async function readStorageUsage(actor: Actor, owner: StorageOwner): Promise<StorageUsage> {
   const resource = {
     ownerUserId: owner.kind === "user" ? owner.id : null,

@@ -111,7 +111,6 @@ describe("stored data that is counted", () => {
     for (const size of [0, 1, 4_999, 5_000, 5_001]) await lfsObject(repo, size);
     expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
     expect(await recountStorage()).toBe(0);
-    // As an earlier version would have counted.
     await db().repo.update({ where: { id: repo.id }, data: { lfsBytes: 15_001 } });
     expect(await recountStorage()).toBeGreaterThan(0);
     expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);

@@ -1,4 +1,3 @@
-/** Each message has the CPU time used so far. */
 export type SubprocessMessage<Answer> = { cpuMicroseconds: number } & (
   | { kind: "ready" }
   | { kind: "answer"; answer: Answer }

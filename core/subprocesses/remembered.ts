@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 
 export const contentKey = (...texts: string[]): string => hash("sha256", JSON.stringify(texts), "base64");
 
-/** Drops the least recently used results first. */
 export class Remembered<T> {
   readonly #known = new Map<string, { value: T; characters: number }>();
   readonly #max: { entries: number; characters: number };
@@ -20,7 +19,6 @@ export class Remembered<T> {
     return one.value;
   }
 
-  /** @param characters the size; more than a quarter of the maximum is not stored */
   set(key: string, value: T, characters: number): void {
     this.delete(key);
     if (characters > this.#max.characters / 4) return;

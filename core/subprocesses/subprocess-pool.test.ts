@@ -43,7 +43,6 @@ describe("S137 a question in a subprocess", () => {
   );
 
   test("does not run in the event loop's thread", async () => {
-    // Long compared with a start on a busy machine.
     const cpuMaxMs = 1_000;
     const pool = newPool(2, cpuMaxMs);
     await pool.ask("echo");

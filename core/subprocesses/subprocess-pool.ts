@@ -7,26 +7,24 @@ import { sourcePath } from "../source-path.ts";
 import type { SubprocessMessage } from "./answer-in-subprocess.ts";
 
 export type SubprocessPoolOptions = SubprocessLimits & {
-  /** In snake_case, for metrics. */
   name: string;
   /** One caller gets at most half, and so do all anonymous callers together. */
   subprocesses: number;
 };
 
 type AskOptions<Answer> = {
-  /** A resource, such as a repository. A caller's slots are shared among its resources. */
+  /** The ID of a resource, such as a repository, among which a caller's slots are shared. */
   within?: string | undefined;
   /** Called once a slot is free, so that twenty callers with one question cost one slot. */
   known?: () => Outcome<Answer> | undefined;
 };
 
-/** One idle subprocess stays. */
 const IDLE_MAX_MS = 60_000;
 
-/** For work that hostile input can make very slow. Many hostile texts of one caller delay others by one turn (S137). */
+/** Hostile input can make such work very slow. Many hostile texts of one caller delay others by one turn (S137). */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
-  /** Includes starting subprocesses. The last is used next. */
+  /** The list includes starting subprocesses. The last one is used next. */
   readonly #idle: Promise<Subprocess>[] = [];
 
   constructor(options: SubprocessPoolOptions) {
@@ -73,27 +71,24 @@ export class SubprocessPool<Question, Answer> {
 }
 
 type SubprocessLimits = {
-  /** A path from the project's root. The module calls `answerInSubprocess`. */
+  /** The path starts at the project's root. The module calls `answerInSubprocess`. */
   module: string;
-  /** For one question. */
   cpuMaxMs: number;
   memoryMaxMb: number;
-  /** As in nice(1), from 0 to 19. Default: 10. */
   niceness?: number;
 };
 
 /** `too much`: too much time or memory, also when repeated. `too large`: the work threw. `busy`: retry. */
 export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
 
-/** From the system when memory runs out, or from the operator. No question causes these signals. */
+/** The system or the operator sends these signals. No question causes them. */
 const SIGNALS_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
 
 const START_MAX_MS = 30_000;
-/** Limits the time by the clock too, because every caller must get an answer. */
+/** Every caller must get an answer, so the time by the clock is limited too. */
 const CLOCK_PER_CPU_TIME = 20;
-/** Between two checks of a question's CPU time. */
 const CHECK_MS = 20;
-/** For all questions of a subprocess. The kernel kills the subprocess after twice as much. */
+/** For all questions of a subprocess together. The kernel ends the subprocess after twice as much. */
 const LIFETIME_CPU_SECONDS = 60;
 
 // When memory runs out, the kernel kills the subprocess before the service.
@@ -102,17 +97,15 @@ echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * CPU time, because elapsed time depends on the machine's load, and such a refusal could not be remembered. A full heap would end
- * a whole process with threads (docs/decisions/073).
+ * Elapsed time depends on the machine's load, and such a refusal could not be remembered. A thread with a full heap would end the
+ * whole process (docs/decisions/073).
  */
 class Subprocess {
   readonly #child: ChildProcess;
   readonly #cpuMaxMs: number;
-  /** As of the last message. */
   #cpuMs = 0;
   #isEnded = false;
 
-  /** @returns a subprocess with `isEnded` if the start failed */
   static start(limits: SubprocessLimits): Promise<Subprocess> {
     const subprocess = new Subprocess(limits);
     const child = subprocess.#child;
@@ -130,7 +123,7 @@ class Subprocess {
 
   private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
     this.#cpuMaxMs = cpuMaxMs;
-    // Named by path, so that bundlers ignore the module.
+    // Bundlers ignore a module that is named by path.
     const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
       env: {} as NodeJS.ProcessEnv,
@@ -198,7 +191,7 @@ class Subprocess {
 
 const MS_PER_TICK = 10;
 
-/** NaN on systems without /proc. There the clock is used. */
+/** @returns NaN on systems without /proc, where the clock is used */
 async function cpuMsOf(pid: number | undefined): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   // The command's name may contain anything. User and system time are the 12th and 13th field after the name.

@@ -1,4 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** For a test that holds a transaction open while this client waits. */
+/** A test may hold a transaction open while `work` waits. */
 export const asAnotherClient: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();

@@ -24,7 +24,7 @@ async function countWaiting(client: pg.Client): Promise<number | null> {
   return (await client.query(waiting)).rowCount;
 }
 
-/** In this order. @param lock the statement that acquires the lock */
+/** The operations wait in this order. @param lock the statement that acquires the lock */
 export async function queueForLock<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
   const client = await connectAsOwner();
   try {

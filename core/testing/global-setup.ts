@@ -9,7 +9,6 @@ import { createTemplate } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The superuser's URL. */
     serverUrl: string;
     template: string;
   }

@@ -8,9 +8,7 @@ import { generate } from "selfsigned";
 import { provideSettings } from "../env.ts";
 
 export type HttpsSite = {
-  /** `https://localhost:<port>` */
   origin: string;
-  /** `localhost:<port>` */
   host: string;
   asked: string[];
   connections: () => number;

@@ -8,7 +8,6 @@ import { freePort } from "../postgres/free-port.ts";
 import { findPostmaster } from "../postgres/postmaster.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** A start takes about ten seconds of CPU time. */
 const START_SECONDS = 180;
 
 export type RunningService = {
@@ -33,7 +32,6 @@ export async function buildForTests(): Promise<void> {
   await promisify(execFile)(process.execPath, ["scripts/setup.mjs", "--build"], { cwd: ROOT, env: environment({}) });
 }
 
-/** `stopService` ends the service. */
 export async function spawnService(settings: Settings = {}, args: string[] = []): Promise<RunningService> {
   const port = settings.PORT ?? String(await freePort());
   const dataDir = settings.DATA_DIR ?? join(mkdtempSync(join(tmpdir(), "keyhook-service-")), "data");
@@ -63,7 +61,7 @@ export async function spawnService(settings: Settings = {}, args: string[] = [])
   return service;
 }
 
-/** Keeps the data if DATA_DIR was given. */
+/** If DATA_DIR was given, the data stays. */
 export async function stopService({ process: child, exited, dataDir, isDataShared }: RunningService): Promise<void> {
   child.kill("SIGTERM");
   await exited;
@@ -73,7 +71,6 @@ export async function stopService({ process: child, exited, dataDir, isDataShare
   rmSync(join(dataDir, ".."), { recursive: true, force: true });
 }
 
-/** `stopService` ends the service. */
 export async function startService(settings: Settings = {}, args: string[] = []): Promise<RunningService> {
   const service = await spawnService(settings, args);
   let hasEnded = false;

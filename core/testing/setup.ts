@@ -13,11 +13,9 @@ provideSettings({
   SECRET_KEY,
   ORIGIN: "http://localhost:3000",
   LOG_LEVEL: "silent",
-  // Most clients of tests share an address.
   ANONYMOUS_ADDRESS_PERCENT: "100",
 });
 
-// The default of a second is too short on a busy machine.
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 

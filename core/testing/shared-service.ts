@@ -3,7 +3,6 @@ import { closeConnections } from "../db.ts";
 import { provideSettings } from "../env.ts";
 import type { SharedService } from "./start-service.ts";
 
-/** Test files run one after another. */
 export const service = {
   origin: "",
   output: async (): Promise<string> => (await fetchService()).output,

@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../postgres/free-port.ts";
 
-/** This directory is not in every user's PATH. */
 const PROGRAM = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find(existsSync) ?? "pgbouncer";
 
-/** In transaction mode, with few connections, so that consecutive transactions use different ones. */
+/** With few connections, consecutive transactions of a client use different ones. */
 export async function startPooler(databaseUrl: string, connections = 3): Promise<{ url: string; stop(): Promise<void> }> {
   const url = new URL(databaseUrl);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-pooler-"));

@@ -14,7 +14,6 @@ declare module "vitest" {
 
 export type SharedService = { origin: string; settings: Record<string, string>; output: string };
 
-/** All requests of tests come from one address. */
 const SETTINGS = {
   SECRET_KEY,
   LOG_LEVEL: "trace",

@@ -6,7 +6,6 @@ import { migrate } from "../postgres/migrate.ts";
 import { databaseUrlOf, execute, recreateDatabase, SERVICE_PASSWORD, SERVICE_ROLE } from "./database.ts";
 import { SECRET_KEY } from "./secret-key.ts";
 
-/** Copying costs a fraction of migrating. */
 export async function createTemplate(serverUrl: string, name: string): Promise<void> {
   await recreateDatabase(serverUrl, name);
   const template = databaseUrlOf(serverUrl, name);
@@ -16,7 +15,7 @@ export async function createTemplate(serverUrl: string, name: string): Promise<v
   await addSigningKeys(template);
 }
 
-/** Otherwise each of a hundred files would create the keys. */
+/** Without this step, each of a hundred files would create the keys. */
 async function addSigningKeys(databaseUrl: string): Promise<void> {
   const { DATABASE_URL = "", SECRET_KEY: given = "" } = process.env;
   provideSettings({ DATABASE_URL: databaseUrl, SECRET_KEY });

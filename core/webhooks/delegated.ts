@@ -8,13 +8,11 @@ import { targetInShort } from "./manage/webhook.ts";
 import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
 import { isInForce } from "./watchers.ts";
 
-/** What an app or a token has created, and what stops with its rights. */
 export type Delegated = {
-  /** At most `NAMED_MAX` of each. `more` counts the others. */
+  /** There are at most `NAMED_MAX` of each. `more` counts the others. */
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
   relays: string[];
-  /** Includes waiting runs. */
   runs: number;
   more: { webhooks: number; schedules: number };
 };
@@ -26,7 +24,7 @@ const NAMED_MAX_BYTES = 64 * 1024;
 
 type Row = { of: string; webhookCount: number; scheduleCount: number } & Omit<Delegated, "more">;
 
-/** @param of IDs of consents, or of personal access tokens @returns by these IDs, without empty entries */
+/** @param of IDs of consents, or of personal access tokens, which are the keys of the result */
 export async function listDelegated(of: readonly string[]): Promise<Map<string, Delegated>> {
   const rows = await db().$queryRaw<
     (Omit<Row, "webhooks"> & { webhooks: (Delegated["webhooks"][number] & { url: string | null })[] })[]
@@ -65,7 +63,7 @@ export async function listDelegated(of: readonly string[]): Promise<Map<string, 
 }
 
 const BATCH = 20;
-/** Per kind and transaction. Too many would block the handling of everybody's ended grants (S137). */
+/** For each kind of object. Larger transactions would block the handling of everybody's ended grants (S137). */
 export const STOPPED_AT_ONCE = 100;
 
 /** The ended grant already prevents any action, and this makes the end visible. @returns whether there may be more */
@@ -92,7 +90,7 @@ export async function settleEndedDelegations(): Promise<boolean> {
   });
 }
 
-/** The webhook's creator, or the token, lost the right there. */
+/** The webhook's creator, or the token, has lost the right there. */
 function disableOutOfReach(tx: Db): Promise<number> {
   return disableWebhooks(
     tx,

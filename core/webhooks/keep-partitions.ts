@@ -11,7 +11,7 @@ type KeptPartitions = {
   dropped: string[];
 };
 
-/** Each partition has a transaction of its own, which gives up instead of making others wait. @param now for tests */
+/** A partition's transaction gives up instead of making others wait. @param now for tests */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {
   return withDirectConnection(async (client) => {
     const made = await makePartitions(client, now);
@@ -31,7 +31,6 @@ async function makePartitions(client: pg.ClientBase, now: number): Promise<numbe
   return made;
 }
 
-/** These rows arrived when the day had no table. The index finds one row per day. */
 async function strayDays(client: pg.ClientBase): Promise<string[]> {
   const days = new Set<string>();
   for (const table of ["delivery_default", "attempt_default"]) {
@@ -59,5 +58,4 @@ async function dropPartitions(client: pg.ClientBase, before: string): Promise<st
   }
 }
 
-/** In UTC, as Postgres reads a day. */
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

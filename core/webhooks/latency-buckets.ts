@@ -2,13 +2,12 @@
 const GROWTH = 1.25;
 export const LATENCY_BUCKETS = 46;
 
-/** @param ms @returns the index, from 0 */
 export function latencyBucket(ms: number): number {
   if (ms <= 1) return 0;
   return Math.min(LATENCY_BUCKETS - 1, Math.ceil(Math.log(ms) / Math.log(GROWTH)));
 }
 
-/** In milliseconds. Null if nothing was counted. @param share from 0 to 1 */
+/** @param share from 0 to 1 @returns milliseconds, or null if nothing was counted */
 export function latencyPercentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

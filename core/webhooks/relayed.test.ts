@@ -30,7 +30,6 @@ afterAll(closeDeliveryPool);
 function startEngine(): void {
   const engine = new DeliveryEngine();
   engine.start();
-  // Like worker/deliveries.ts.
   const looking = setInterval(() => void queueRelayed().then(() => engine.announce()), 50);
   onTestFinished(async () => {
     clearInterval(looking);
@@ -46,7 +45,6 @@ async function relayed(name: string) {
 
 type Handed = { id: string; path: string; headers: [string, string][]; bodyBase64: string; isFromInbox: boolean };
 
-/** The last status repeats. */
 async function listening(name: string, ...statuses: number[]) {
   return listeningAs(ada.actor, name, ...statuses);
 }
@@ -121,7 +119,6 @@ it("S122 S125 a request without a listener is kept, and the handler's later resp
   const [id = ""] = await queueDeliveries(webhookId);
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
   expect((await db().attempt.findFirst({ where: { deliveryId: id } }))?.reason).toMatch(/^stored in the relay's inbox/);
-  // The signature is old by the time that a listener connects.
   await pool().query(
     "update relay_request set headers = replace(headers::text, 'webhook-timestamp\",\"1', 'webhook-timestamp\",\"0')::json",
   );
@@ -177,7 +174,6 @@ it("S129 the permission is checked again for deliveries of a worker that was kil
   startEngine();
   const [id = ""] = await queueDeliveries(webhookId, { isPrivate: true, ownerId: organization.id });
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
-  // A worker ended before it could record that it no longer waited.
   await pool().query(
     "update relay_request set is_from_inbox = false, waited_until = now() - interval '1 second' where delivery_id = $1",
     [id],

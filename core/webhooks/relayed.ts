@@ -25,8 +25,8 @@ type Row = {
 };
 
 /**
- * Signed at the hand-over, because receivers refuse old signatures (S140). @returns undefined if the delivery may no longer be
- * handed over (S129)
+ * Receivers refuse old signatures, so the delivery is signed at the hand-over (S140). @returns undefined if the delivery may no
+ * longer be handed over (S129)
  */
 export async function refreshRelayed(request: {
   id: string;
@@ -78,7 +78,7 @@ function leadsTo({ url, token_hash }: Row): boolean {
 
 const QUEUED_MAX = 200;
 
-/** The engine records the answers as attempts (S125). @returns how many deliveries there were */
+/** The engine records the answers as attempts (S125). @returns the number of deliveries */
 export async function queueRelayed(): Promise<number> {
   const { rows } = await pool().query<{ id: string; url: string | null }>({
     name: "relayed-answers",
@@ -113,7 +113,6 @@ export async function queueRelayed(): Promise<number> {
   return rows.length;
 }
 
-/** Only webhooks that the actor may change. */
 export async function findStaleWebhooks(
   actor: Actor,
   userId: string,

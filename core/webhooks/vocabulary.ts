@@ -1,10 +1,9 @@
 export const deliveryStates = [
-  /** Not sent yet, or waiting for another attempt. */
   "waiting",
   "delivered",
-  /** No attempt got a 2xx response. Can be replayed (S125). */
+  /** No attempt got a 2xx response. The delivery can be replayed (S125). */
   "failed",
-  /** Over the limit of triggers in 24 hours (S127). Can be replayed. */
+  /** The delivery is over the limit of triggers in 24 hours (S127), and can be replayed. */
   "rate_limited",
   /** The webhook's owner could no longer read the repository (S129). */
   "withheld",
@@ -12,9 +11,9 @@ export const deliveryStates = [
 export type DeliveryState = (typeof deliveryStates)[number];
 
 export const attemptOutcomes = [
-  /** 2xx, or a run that exited with 0. */
+  /** A 2xx response, or a run that exited with 0. */
   "delivered",
-  /** Any other status, or a run that exited with another code. */
+  /** Any other response, or a run that exited with another code. */
   "rejected",
   /** No response, or a runner that could not run the job. */
   "unreachable",
@@ -25,22 +24,15 @@ export const attemptOutcomes = [
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-export const attemptKinds = [
-  "first",
-  "retry",
-  "replay",
-  "test",
-  /** A handler's answer to a delivery that a relay had kept. */
-  "relay",
-] as const;
+export const attemptKinds = ["first", "retry", "replay", "test", "relay"] as const;
 export type AttemptKind = (typeof attemptKinds)[number];
 
-/** In order of precedence, so that retries and large replays never delay new deliveries (S128). */
+/** Lanes are in order of precedence, so that retries and large replays never delay new deliveries (S128). */
 export const lanes = {
   waitedFor: 0,
   first: 1,
   again: 2,
-  /** Due deliveries without room, which are claimed target by target (decision 092). */
+  /** The backlog has due deliveries without room, which are claimed target by target (decision 092). */
   backlog: 3,
 } as const;
 
@@ -48,7 +40,7 @@ export const disabledReasons = [
   "owner",
   /** Every attempt of five days failed (S126). */
   "failing",
-  /** The target answered 410 (S125). */
+  /** The target answered with 410 (S125). */
   "gone",
   /** The token's grant has ended or no longer covers the webhook (decision 071). */
   "grant_ended",

@@ -8,8 +8,8 @@ import { Prisma } from "../generated/prisma/client.ts";
 type Watchable = { id: string; owner: { id: string }; isPrivate: boolean };
 
 /**
- * The webhook's owner must be able to read the repositories (S129), and the token's current grant must allow this. Does not check
- * `isInForce`. @param ownerId SQL @param creatorClientId SQL, for apps that may access what they created
+ * The webhook's owner must be able to read the repositories (S129), and the token's current grant must allow this. `isInForce` is
+ * not checked. @param ownerId SQL @param creatorClientId SQL, for apps that may access what they created
  */
 export function webhookReads(ownerId: Prisma.Sql, creatorClientId?: Prisma.Sql): Prisma.Sql {
   // For EXISTS, the planner may read and hash all members.
@@ -33,7 +33,7 @@ export const COUNTED_MAX = 1_000;
 const watched = ({ id, owner }: Watchable, max?: number): Prisma.Sql =>
   Prisma.sql`(SELECT webhook_id FROM webhook_watch WHERE target_id IN (${id}, ${owner.id}) ${max === undefined ? Prisma.empty : Prisma.sql`LIMIT ${max}`})`;
 
-/** The part after `SELECT` (S129). The cost depends on the matches, not on the number of webhooks. */
+/** The result follows `SELECT` (S129). The cost depends on the matches, not on the number of webhooks. */
 function watchers(repo: Watchable, max?: number): Prisma.Sql {
   const { id, owner, isPrivate } = repo;
   return Prisma.sql`FROM ${watched(repo, max)} i JOIN webhook w ON w.id = i.webhook_id
@@ -44,7 +44,6 @@ function watchers(repo: Watchable, max?: number): Prisma.Sql {
       )})`;
 }
 
-/** Undefined if there are none. */
 export async function webhooksTriggered(repo: Watchable): Promise<string | undefined> {
   const { count, isMore } = await countWatchers(repo, subscribesTo(Prisma.sql`'repo'`, Prisma.sql`'repo.content.update'`));
   return count === 0 ? undefined : `${atLeast(count, isMore)} ${count === 1 && !isMore ? "webhook" : "webhooks"} triggered`;
@@ -68,7 +67,6 @@ type WatchingWebhook = {
   name: string | null;
   url: string | null;
   domains: string[];
-  /** Null for the actor's own webhook. */
   organization: string | null;
 };
 
@@ -91,7 +89,6 @@ export async function watchingWebhooks(
   return { named, others: count > named.length ? atLeast(count - named.length, isMore) : undefined };
 }
 
-/** NULL unless event `e` is a move. */
 const movedToOwner: Prisma.Sql = Prisma.sql`(CASE WHEN e.action = 'move' THEN e.payload->'movedTo'->'owner'->>'id' END)`;
 
 /**
@@ -109,8 +106,8 @@ export function mayReceive(movedTo: Prisma.Sql = movedToOwner): Prisma.Sql {
 }
 
 /**
- * NULL if the answer is not simple. For few rows, Postgres takes longer to prepare the whole condition than to run everything
- * else.
+ * Postgres takes longer to prepare the whole condition than to run everything else for few rows, so this is NULL if the answer is
+ * not simple.
  */
 export const mayReceiveIfPlain: Prisma.Sql = Prisma.sql`(CASE WHEN w.delegation_id IS NULL
   AND (NOT e.is_private OR w.owner_id = e.owner_id) AND (r.id IS NULL OR NOT r.is_private OR w.owner_id = r.owner_id) THEN ${hasOwner} END)`;

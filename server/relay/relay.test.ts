@@ -153,7 +153,6 @@ test("requests without a listener are kept, and handed over in order to the next
     async () => expect(await ada.client.relays.get("laptop")).toMatchObject({ waiting: 0, isListening: true }),
     SOON,
   );
-  // A request no longer waits once it is handed over, and is deleted when it is answered.
   await expect.poll(async () => (await pool().query("select from relay_request")).rowCount).toBe(0);
 });
 

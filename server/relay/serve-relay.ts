@@ -12,10 +12,10 @@ import { parseRelayPath, RELAY_BODY_MAX_BYTES } from "#core/relay/relay.ts";
 import { callerHeaders, handlerHeaders, relayHeaders } from "#core/relay/relay-headers.ts";
 import type { Target } from "../read-request.ts";
 
-/** For one relay, over all callers. Our own deliveries do not pass here. */
+/** The limit is for one relay over all callers. Our own deliveries do not pass here. */
 const REQUESTS = { limit: 1_200, windowSeconds: 60 };
 
-/** See docs/decisions/063-the-relay.md. */
+/** docs/decisions/063-the-relay.md describes this door. */
 export async function serveRelay(
   req: IncomingMessage,
   res: ServerResponse,
@@ -119,7 +119,7 @@ function isForItself({ headers }: IncomingMessage): boolean {
   );
 }
 
-/** Does not show whether the token ever existed. */
+/** The response does not show whether the token ever existed. */
 const notThere: Refusal = { status: 404, error: "not_found", text: "There is no relay at this URL. It may have expired." };
 const notEmbeddable: Refusal = { status: 403, error: "forbidden", text: "A relay's response cannot be embedded in a page." };
 const tooLarge: Refusal = {
@@ -145,7 +145,7 @@ const tooSlow: Refusal = {
   text: "The relay's listener did not respond in time. The request is stored and will be processed. Do not send it again.",
 };
 
-/** Separate from the memory for the API's bodies, because anybody may send to a relay. */
+/** Anybody may send to a relay, so this memory is separate from that for the API's bodies. */
 const budget = new BodyBudget({ bytes: 128 * 1024 * 1024 });
 
 type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | "gone";

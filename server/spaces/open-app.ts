@@ -9,7 +9,6 @@ import { type AppTarget, type FoundApp, findApp } from "#core/spaces/door/find-a
 import { actorOfToken } from "../../api/actor.ts";
 import { cookieOf } from "../read-request.ts";
 
-/** @throws ServiceError */
 export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundApp> {
   const { authorization } = req.headers;
   const cookie = cookieOf(req, siteSessionCookie().name);
@@ -33,7 +32,7 @@ export function staysOpen(
   return async () => (await askOnce(repo.id, () => askForAll().catch(() => false))) || askOnce(own, ask);
 }
 
-/** A hash, because tokens are not stored (S55). */
+/** Tokens are not stored, so this is a hash (S55). */
 function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): string {
   const [, segment] = rest.split("/");
   const credentials = [req.headers.authorization, cookieOf(req, siteSessionCookie().name), segment, req.method];
@@ -42,7 +41,7 @@ function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): str
     .digest("base64url");
 }
 
-/** For all connections of one visitor, or of all visitors of an open Space. */
+/** The answer counts for all connections of one visitor, or of all visitors of an open Space. */
 const ANSWER_MS = 2_000;
 const answers = new Map<string, Promise<boolean>>();
 
@@ -68,8 +67,8 @@ async function byToken(authorization: string): Promise<Actor> {
 const TRUST_MS = 5_000;
 
 /**
- * Streams and WebSockets last, and access to a Space changes. @param mayStay throws a ServiceError or returns false to end; after
- * any other error it is called again @returns a function that stops checking
+ * Streams and WebSockets last, and access to a Space changes. @param mayStay ends the visit with false or a ServiceError, and is
+ * called again after any other error @returns a function that stops checking
  */
 export function recheckVisit(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {
   let isOver = false;

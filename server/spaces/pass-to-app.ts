@@ -22,13 +22,12 @@ const RETRY_AFTER_SECONDS = 3;
 /** If nothing listens at the address, the worker may just have ended. */
 const AGAIN_MS = 200;
 
-/** Per Space and process, half of what the gateway accepts. Most visitors of a public Space are anonymous. */
+/** One process offers half of what the Space's gateway accepts. Most visitors of a public Space are anonymous. */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
 type Slots = Record<"requests" | "sockets", FairQueue>;
-/** Then a WebSocket may have to yield to others that wait (S137). */
+/** Afterwards, a WebSocket may have to yield to others that wait (S137). */
 const SOCKET_KEPT_MS = 60_000;
-/** Only Spaces that have requests at this moment. */
 const slotsOf = new Map<string, Slots>();
 
 /** Nobody can take a Space away from all others (S137). */
@@ -59,7 +58,6 @@ const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 type App = Extract<FoundApp, { kind: "app" }>;
 type Sent = { path: string; ip: string | null; requestId: string };
 
-/** @returns why the request could not be passed on */
 export async function passToApp(
   req: IncomingMessage,
   res: ServerResponse,
@@ -82,7 +80,7 @@ export async function passToApp(
   });
 }
 
-/** Otherwise calls `refuse` with the reason. */
+/** `refuse` gets the reason if the WebSocket cannot be passed on. */
 export async function passSocketToApp(
   req: IncomingMessage,
   socket: Duplex,

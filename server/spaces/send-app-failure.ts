@@ -7,20 +7,15 @@ import { discardRest } from "../send.ts";
 
 export type AppFailure = {
   status: number;
-  /** For programs. */
   error: string;
   title: string;
-  /** What is wrong and what to do. */
   text: string;
-  /** In seconds. A browser retries by itself. */
   retryAfter?: number;
-  /** The Space's own page. */
   pagePath?: string;
-  /** Signing in may help. */
   mayNeedSignIn?: boolean;
 };
 
-/** Within the same sandbox as the app's own responses. */
+/** The response has the same sandbox as the app's own responses. */
 export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failure: AppFailure): void {
   if (res.headersSent) {
     res.destroy();
@@ -62,6 +57,6 @@ const stepsAfter = ({ pagePath, mayNeedSignIn }: AppFailure): ReadonlyArray<read
   pagePath ? [pagePath, "Go to the Space"] : ["/", `Go to ${env().BRAND_NAME}`],
 ];
 
-/** The app is in a frame. */
+/** The app is in a frame, from which the link must lead away. */
 const linkButton = (path: string, label: string): string =>
   `<a class="button" target="_top" href="${escapeHtml(env().ORIGIN + path)}">${escapeHtml(label)}</a>`;

@@ -18,10 +18,8 @@ export function isAppSocket(req: IncomingMessage): boolean {
   return target !== undefined && isAppPath(target.pathname);
 }
 
-/** For the client of a refused WebSocket, which reads the reason. */
 const CLOSE_MS = 2_000;
 
-/** The service has no other WebSockets. @param options.keptMs for tests */
 export async function serveAppSocket(
   req: IncomingMessage,
   socket: Duplex,

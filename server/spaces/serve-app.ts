@@ -20,7 +20,7 @@ import { type AppFailure, sendAppFailure } from "./send-app-failure.ts";
 
 const APP_REQUEST_MAX_BYTES = 100 * 1024 * 1024;
 
-/** See docs/decisions/057-spaces.md. */
+/** docs/decisions/057-spaces.md describes this door. */
 export async function serveApp(req: IncomingMessage, res: ServerResponse, target: Target & { ip: string | null }): Promise<void> {
   for (const [name, value] of Object.entries(sandboxHeaders)) res.setHeader(name, value);
   const wanted = parseAppTarget(target.sentPath);
@@ -80,7 +80,7 @@ const noServiceWorkers: AppFailure = {
   title: "Service workers are not allowed",
   text: "The app of a Space cannot install a service worker, which would control more than the app's own pages.",
 };
-/** Does not show whether the Space exists (S136). */
+/** The response does not show whether the Space exists (S136). */
 const notThere: AppFailure = {
   status: 404,
   error: "not_found",
@@ -94,7 +94,6 @@ const tooLarge: AppFailure = {
   title: "The request is too large",
   text: `A request to a Space can be at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB.`,
 };
-/** A read of a static Space's file that got no slot. */
 const busy = { status: 503, error: "unavailable", title: "Too many requests at once" };
 const unavailable: AppFailure = {
   status: 503,
@@ -104,7 +103,7 @@ const unavailable: AppFailure = {
   retryAfter: 2,
 };
 
-/** A page is sent as a page, and a script as a script, because the sandbox has no origin. */
+/** The sandbox has no origin, so a page can be sent as a page, and a script as a script. */
 async function sendStaticFile(
   req: IncomingMessage,
   res: ServerResponse,
@@ -130,7 +129,7 @@ async function sendStaticFile(
   const range = req.headers["if-range"] === undefined ? parseRange(req.headers.range, size) : undefined;
   if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
   const length = range ? range.end - range.start + 1 : size;
-  // Opened first, because the status is not 200 if Git LFS lacks the content.
+  // If Git LFS lacks the content, the status is not 200, so the file is opened first.
   const content =
     req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(nullIfMissing);
   if (content === null) return sendAppFailure(req, res, noFile);

@@ -11,7 +11,6 @@ export async function startProcess(extra: Record<string, string> = {}) {
   const origin = `http://localhost:${port}`;
   const child = fork(join(import.meta.dirname, "serve.ts"), {
     env: childEnvironment({ PORT: String(port), ORIGIN: origin, NODE_ENV: "production", LOG_LEVEL: "trace", ...extra }),
-    // The runner's own options concern its test files.
     execArgv: [],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

@@ -20,7 +20,7 @@ export const badgeColours: Record<BadgeTheme, Record<"ground" | "edge" | "ink" |
   dark: { ground: "#1c1a18", edge: "#7b746c", ink: "#f3f1ee", mark: "#e0a458" },
 };
 
-/** Text is drawn as outlines, because a picture cannot load a font and readers' systems differ. */
+/** A picture cannot load a font, so the text is drawn as outlines. */
 export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Badge {
   const { heightPx, fontPx, paddingPx, markPx, gapPx } = measures[size];
   const { ground, edge, ink, mark } = badgeColours[theme];
@@ -28,7 +28,7 @@ export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Ba
   const words = layOut(label, fontPx);
   const wordsAt = paddingPx + markPx + gapPx;
   const widthPx = Math.ceil(wordsAt + words.widthPx + paddingPx);
-  // The eye judges a line by its capitals.
+  // Readers judge the height of a line by its capitals.
   const baseline = round((heightPx + (inter.capHeight / inter.unitsPerEm) * fontPx) / 2);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}" viewBox="0 0 ${widthPx} ${heightPx}" role="img" aria-labelledby="t">
 <title id="t">${escaped(label)}</title>

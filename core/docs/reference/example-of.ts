@@ -6,7 +6,6 @@ const DEPTH_MAX = 6;
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
 type Options = {
-  /** Only required fields. */
   isRequest?: boolean;
 };
 
@@ -50,7 +49,6 @@ export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest 
   }
 }
 
-/** Optional fields that nearly every request has. */
 const usual = new Set(["url", "dockerImage", "command", "organization", "secret"]);
 
 const singular = (name: string): string => name.replace(/s$/, "");

@@ -8,13 +8,12 @@ import { invalidRequest, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 
-/** Per month in UTC. Null means no limit. */
+/** A month is a month of UTC. Null means no limit. */
 export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
 
 const TOKENS_MAX = 1_000_000_000_000;
 const REQUESTS_MAX = 1_000_000_000;
 
-/** The most specific allowance applies. Without any there is no limit. */
 export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId" | "orgId">) =>
   orgId
     ? Prisma.sql`SELECT a.monthly_tokens, a.monthly_requests FROM inference_allowance a
@@ -25,9 +24,7 @@ export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId"
         WHERE a.subject IN (${ownerId}, 'user') ORDER BY CASE a.subject WHEN ${ownerId} THEN 0 ELSE 1 END LIMIT 1`;
 
 export type AllowanceRow = Allowance & {
-  /** `user`, `organization`, `plan:<plan>`, or an ID. */
   subject: string;
-  /** Null for other subjects, and after the owner was deleted. */
   handle: string | null;
 };
 
@@ -46,10 +43,7 @@ export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
   return rows.map((row) => ({ ...row, monthlyTokens: row.monthlyTokens === null ? null : Number(row.monthlyTokens) }));
 }
 
-/**
- * @param subject also a handle @param allowance null removes a specific rule. The two general ones cannot be removed. @throws
- * ServiceError `invalid_request`, `forbidden`, `reauthentication_required`
- */
+/** @param subject `user`, `organization`, `plan:<plan>`, a handle or an ID @param allowance null removes a specific rule */
 export async function setAllowance(
   actor: Actor,
   subject: string,
@@ -115,12 +109,11 @@ export type InferenceAccount = {
   userId: string;
   /** Empty for a personal access token. */
   clientId: string;
-  /** Set for an exchanged token: the organization pays. */
+  /** Set for an exchanged token, for which the organization pays. */
   orgId: string | null;
   ownerId: string;
 };
 
-/** @throws ServiceError `insufficient_scope`, `forbidden`, `unauthorized` */
 export async function requireInferenceAccount(actor: Actor): Promise<InferenceAccount> {
   const userId = actorId(actor);
   const orgId = (actor.kind === "token" && actor.boundOrgId) || null;

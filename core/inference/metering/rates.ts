@@ -8,7 +8,6 @@ import { db } from "../../db.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { InferenceAccount } from "./allowance.ts";
 
-/** Per minute. */
 export type InferenceRates = { perUser: number; perApp: number };
 
 const RATES_KEY = "inference_rates";
@@ -27,7 +26,6 @@ export async function readRates(): Promise<InferenceRates> {
   return ratesOf((await db().setting.findUnique({ where: { key: RATES_KEY } }))?.value);
 }
 
-/** @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required` */
 export async function setRates(actor: Actor, input: { perUser: string; perApp: string }, from: RequestOrigin): Promise<void> {
   const value = { perUser: parseRate("perUser", input.perUser), perApp: parseRate("perApp", input.perApp) };
   await db().$transaction(async (tx) => {
@@ -45,7 +43,6 @@ function parseRate(field: string, text: string): number {
   return rate;
 }
 
-/** @throws ServiceError `rate_limited` */
 export async function countRequest({ userId, clientId }: InferenceAccount, { perUser, perApp }: InferenceRates): Promise<void> {
   await within(`inference-user:${userId}`, perUser, `You can make ${counted(perUser, "request")} per minute.`);
   if (clientId) await within(`inference-app:${clientId}`, perApp, `This app can make ${counted(perApp, "request")} per minute.`);

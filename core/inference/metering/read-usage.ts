@@ -5,9 +5,7 @@ import { type Allowance, allowanceOf } from "./allowance.ts";
 import { monthOf } from "./reserve.ts";
 
 export type UsageLine = {
-  /** Empty for personal access tokens. */
   clientId: string;
-  /** Null if the user paid, or after the organization was deleted. */
   orgName: string | null;
   isPaidByOrganization: boolean;
   model: string;
@@ -19,15 +17,12 @@ export type UsageLine = {
 };
 
 export type MonthOfUsage = {
-  /** The first day of the month, in UTC. */
   month: string;
   tokens: number;
   requests: number;
-  /** Requests in progress. */
   underWay: number;
   allowance: Allowance;
   lines: UsageLine[];
-  /** Includes tokens that organizations paid for. */
   days: { day: string; tokens: number }[];
 };
 

@@ -7,21 +7,15 @@ import type { TokenCount } from "./token-count.ts";
 
 type Reservation = { id: string; ownerId: string; month: string };
 
-/** A reservation that is five minutes older than this belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
 const EXPIRES_AFTER_SECONDS = REQUEST_MAX_MS / 1000 + 5 * 60;
-/** Concurrent requests. */
 const UNDER_WAY_MAX = { user: 32, organization: 256 };
 const WAIT_SECONDS = 5;
 
-/**
- * One statement locks the meter's row, so that parallel requests see each other's reservations. @throws ServiceError
- * `quota_exceeded`, `rate_limited`
- */
+/** One statement locks the meter's row, so that parallel requests see each other's reservations. */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {
   const reservation = { id: newId(), ownerId: account.ownerId, month: monthOf(new Date()) };
   if (await tryToReserve(account, reservation, tokens)) return reservation;
-  // Killed processes leave reservations behind.
   const { rowCount } = await pool().query("DELETE FROM inference_reservation WHERE owner_id = $1 AND expires_at < now()", [
     account.ownerId,
   ]);
@@ -85,7 +79,6 @@ async function refusal(account: InferenceAccount, month: string): Promise<Servic
 
 const underWayMax = ({ orgId }: InferenceAccount): number => (orgId ? UNDER_WAY_MAX.organization : UNDER_WAY_MAX.user);
 
-/** For example `2026-11-01`, in UTC. */
 export function monthOf(at: Date): string {
   return `${at.toISOString().slice(0, 7)}-01`;
 }
@@ -97,10 +90,9 @@ function nextMonth(month: string): string {
   return day.format(new Date(Date.UTC(year, number, 1)));
 }
 
-/** `used` is undefined after a failure, which costs nothing. */
 type Settlement = { model: string; used: TokenCount | undefined };
 
-/** In one statement: all or nothing. */
+/** One statement settles all or nothing. */
 export async function settle(account: InferenceAccount, reservation: Reservation, { model, used }: Settlement): Promise<void> {
   const { prompt, completion, isEstimated } = used ?? { prompt: 0, completion: 0, isEstimated: false };
   const total = prompt + completion;

@@ -1,7 +1,6 @@
 export type TokenCount = {
   prompt: number;
   completion: number;
-  /** The provider reported nothing, or the response ended early. */
   isEstimated: boolean;
 };
 
@@ -10,7 +9,6 @@ const TOKENS_MAX = 1_000_000_000;
 const COMPLETION_USUAL = 1_000;
 const COMPLETION_MAX = 100_000;
 
-/** Undefined if the usage is invalid, for example too large. */
 export function tokenCountOf(usage: unknown): TokenCount | undefined {
   const reported = Object(usage) as Record<string, unknown>;
   const prompt = tokens(reported.prompt_tokens ?? reported.input_tokens);
@@ -37,7 +35,6 @@ export function estimatePrompt(body: unknown): number {
     if (typeof value === "string") {
       characters += value.length;
     } else if (Array.isArray(value)) {
-      // A prompt may already consist of tokens.
       if (typeof value[0] === "number") characters += value.length * CHARACTERS_PER_TOKEN;
       else for (const item of value) waiting.push(item);
     } else if (typeof value === "object" && value !== null) {

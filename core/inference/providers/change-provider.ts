@@ -19,7 +19,6 @@ type ProviderInput = {
   models?: readonly { name: string; upstreamName?: string | undefined; plans?: readonly string[] }[];
 };
 
-/** @throws ServiceError `invalid_request`, `conflict`, `forbidden`, `reauthentication_required` */
 export async function addProvider(
   actor: Actor,
   input: ProviderInput,
@@ -55,7 +54,6 @@ export async function addProvider(
   return { id, name };
 }
 
-/** @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `reauthentication_required` */
 export async function rotateProviderKey(actor: Actor, providerId: string, apiKey: string, from: RequestOrigin): Promise<void> {
   const key = parseApiKey(apiKey);
   if (!key) throw invalidRequest("Enter the new key.", "apiKey");
@@ -64,7 +62,7 @@ export async function rotateProviderKey(actor: Actor, providerId: string, apiKey
   );
 }
 
-/** Requests in progress are finished. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
+/** Requests in progress are finished. */
 export async function setProviderDisabled(
   actor: Actor,
   providerId: string,
@@ -76,12 +74,11 @@ export async function setProviderDisabled(
   );
 }
 
-/** Recorded use stays. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
+/** Recorded use stays. */
 export async function removeProvider(actor: Actor, providerId: string, from: RequestOrigin): Promise<{ name: string }> {
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }
 
-/** @param what undefined if the provider is deleted */
 async function change(
   actor: Actor,
   providerId: string,
@@ -111,7 +108,6 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 type ProviderTest = { isReached: true; models: string[]; milliseconds: number } | { isReached: false; problem: string };
 
-/** @throws ServiceError `not_found`, `forbidden` */
 export async function testProvider(actor: Actor, providerId: string): Promise<ProviderTest> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const provider = isId(providerId) ? await db().inferenceProvider.findUnique({ where: { id: providerId } }) : null;

@@ -18,7 +18,7 @@ export function parseProviderName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PROVIDER_NAME_MAX_CHARACTERS });
 }
 
-/** The URL before `/chat/completions`, without a trailing slash. @throws ServiceError `invalid_request` */
+/** The base URL ends before `/chat/completions` and has no trailing slash. */
 export function parseBaseUrl(value: unknown): string {
   const url = URL.parse(plainText("baseUrl", value, URL_MAX_CHARACTERS).trim());
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
@@ -27,7 +27,7 @@ export function parseBaseUrl(value: unknown): string {
   return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
-/** Null if the provider needs no key. @throws ServiceError `invalid_request` */
+/** Null if the provider needs no key. */
 export function parseApiKey(value: unknown): string | null {
   const key = plainText("apiKey", value ?? "", KEY_MAX_CHARACTERS).trim();
   if (key === "") return null;
@@ -46,10 +46,8 @@ export function openKey(sealed: Uint8Array | null): string | null {
   return sealed && unseal(PURPOSE, sealed);
 }
 
-/** An empty list of plans means everybody. */
 export type NewModel = { name: string; upstreamName: string; plans: string[] };
 
-/** @throws ServiceError `invalid_request` */
 export function parseModel(input: { name: unknown; upstreamName?: unknown; plans?: readonly unknown[] }): NewModel {
   const name = modelName("model", input.name);
   const plans = [...new Set(input.plans ?? [])];
@@ -74,7 +72,6 @@ export type ListedProvider = {
   id: string;
   name: string;
   baseUrl: string;
-  /** Null without a key, and for a short key. */
   last4: string | null;
   hasKey: boolean;
   isOwnNetworkAllowed: boolean;
@@ -83,7 +80,6 @@ export type ListedProvider = {
   models: { id: string; name: string; upstreamName: string; plans: string[] }[];
 };
 
-/** @throws ServiceError `forbidden` */
 export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().inferenceProvider.findMany({
@@ -96,7 +92,7 @@ export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   return rows.map(({ sealedApiKey, ...provider }) => ({ ...provider, hasKey: sealedApiKey !== null }));
 }
 
-/** For the operator's command. Ignores case. @throws ServiceError `not_found` */
+/** For the operator's command. Ignores case. */
 export async function findProviderByName(name: string): Promise<{ id: string; name: string }> {
   const found = await db().inferenceProvider.findFirst({
     where: { name: { equals: name.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" } },

@@ -2,18 +2,15 @@ import { env } from "../../env.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { UsableModel } from "../models.ts";
 
-/** Paths after the base URL. */
 export const inferenceEndpoints = ["chat/completions", "completions", "embeddings", "responses"] as const;
 export type InferenceEndpoint = (typeof inferenceEndpoints)[number];
 
 export type PreparedBody = {
   json: string;
   isStreamed: boolean;
-  /** True if the client asked for the token count, and for `responses`, which always sends one. */
   isUsageWanted: boolean;
 };
 
-/** @throws ServiceError `invalid_request` */
 export function parseBody(text: string): Record<string, unknown> {
   let body: unknown;
   try {
@@ -25,7 +22,7 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-/** The standard fields of the npm package openai, version 7, without those that would cost the shared account more. */
+/** These are the fields of the npm package openai, version 7, without those that would cost the shared account more. */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
@@ -34,7 +31,6 @@ const STANDARD = `
   dimensions encoding_format moderation safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention
   context_management previous_response_id conversation background`;
 
-/** Fields of vLLM, SGLang, TGI, llama.cpp, Mistral, Qwen and others about how text is generated. */
 const EXTRAS = `
   top_k top_a min_p typical_p tfs_z repetition_penalty length_penalty repeat_penalty repeat_last_n mirostat mirostat_tau
   mirostat_eta dynatemp_range dynatemp_exponent xtc_probability xtc_threshold samplers dry_multiplier dry_base
@@ -50,8 +46,8 @@ const EXTRAS = `
   output_dtype output_dimension`;
 
 /**
- * An allow list, because nobody can list all dangerous fields (docs/decisions/084). Letter case matters, because providers
- * written in Go read `Model` as `model`.
+ * Nobody can list all dangerous fields, so this is an allow list (docs/decisions/084). Providers written in Go read `Model` as
+ * `model`, so letter case matters.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
 /** Older vLLM lets these arguments replace the template, which is code (CVE-2025-61620). */
@@ -79,7 +75,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
 /** Providers written in Go also read `URL`. */
 const URL_FIELD = /(^|_)url$/i;
 
-/** A provider in the operator's network would fetch such a URL there (S118, S119). @throws ServiceError `invalid_request` */
+/** A provider in the operator's network would fetch such a URL there (S118, S119). */
 function requireNoUrl(name: string, value: unknown): unknown {
   if (typeof value === "string" && URL_FIELD.test(name) && !/^data:/i.test(value)) {
     throw invalidRequest(
@@ -90,10 +86,7 @@ function requireNoUrl(name: string, value: unknown): unknown {
   return value;
 }
 
-/**
- * All users share one account at the provider, so nothing may be stored there (docs/decisions/047). @throws ServiceError
- * `invalid_request`
- */
+/** All users share one account at the provider, so nothing may be stored there (docs/decisions/047). */
 export function prepareBody(
   endpoint: InferenceEndpoint,
   body: Record<string, unknown>,

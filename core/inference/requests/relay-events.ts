@@ -3,7 +3,6 @@ import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
-/** An event usually has a few words. */
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
 type Relay = {
@@ -15,7 +14,6 @@ type Relay = {
   signal: AbortSignal;
 };
 
-/** A response that breaks off ends with an error event. */
 export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
   let pending = 0;
@@ -24,7 +22,6 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       pending = 0;
       ready.push(relayed(event, relay));
     },
-    // These comments keep connections alive.
     onComment: (comment) => void ready.push(`:${comment}\n\n`),
   });
   const decoder = new TextDecoder();
@@ -75,7 +72,6 @@ function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: O
   return written(event, isChanged ? JSON.stringify(data) : event.data);
 }
 
-/** @returns whether there was anything to rename */
 export function rename(data: Record<string, unknown>, { name, upstreamName }: Relay["names"]): boolean {
   if (data.model !== upstreamName || name === upstreamName) return false;
   data.model = name;

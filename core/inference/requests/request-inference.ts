@@ -17,7 +17,7 @@ import { AnswerCounter, relayEvents, rename } from "./relay-events.ts";
 import { openUpstream, type PassedRefusal, refusalOfUpstream } from "./upstream.ts";
 
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** Each step can take the event loop a tenth of a second (S137). */
+/** Parsing or writing such a body can take the event loop a tenth of a second (S137). */
 const LARGE_JSON_BYTES = 256 * 1024;
 const largeJson = fairQueue({ name: "inference_json", slots: 1, waitMaxMs: 30_000 });
 const REFUSAL_MAX_BYTES = 64 * 1024;
@@ -25,7 +25,6 @@ const REFUSAL_MAX_BYTES = 64 * 1024;
 type InferenceRequest = {
   endpoint: InferenceEndpoint;
   body: string;
-  /** Aborted when the client has left. */
   signal: AbortSignal;
 };
 
@@ -36,10 +35,7 @@ type InferenceAnswer =
 
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
-/**
- * Read the events to their end, call their `return()`, or abort `signal`. Otherwise the reservation lasts until it expires.
- * @throws ServiceError
- */
+/** Read the events to their end, call their `return()`, or abort `signal`. Otherwise the reservation lasts until it expires. */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
   // Parsing is most of the cost of an invalid request, so the request is counted first.
@@ -115,7 +111,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** Kept instead of the prepared body, which may have many megabytes. */
+  /** The prepared body may have many megabytes, so only this is kept. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;
@@ -179,7 +175,6 @@ async function readRefusal(model: UsableModel, answered: Answered): Promise<Pass
   return refusalOfUpstream(model, { status, headers, text, key: openKey(model.provider.sealedApiKey) });
 }
 
-/** Undefined if the text is longer than `maxBytes`. @throws ServiceError `unavailable` */
 async function readText({ body, close }: Answered, maxBytes: number): Promise<string | undefined> {
   const room = new BodyRoom();
   const pieces: Uint8Array[] = [];

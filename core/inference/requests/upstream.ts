@@ -9,9 +9,7 @@ import { openKey } from "../providers/provider.ts";
 type Upstream = { baseUrl: string; sealedApiKey: Uint8Array | null; isOwnNetworkAllowed: boolean };
 
 type UpstreamRequest = {
-  /** For example `/chat/completions`. */
   path: string;
-  /** JSON. Without a body, the request is a GET. */
   body?: string;
   isStreamed?: boolean;
   idleMs: number;
@@ -48,13 +46,10 @@ const MESSAGE_MAX_CHARACTERS = 2_000;
 const RETRY_SECONDS = 5;
 const RETRY_MAX_SECONDS = 3_600;
 
-/** Statuses that concern the request, and so the caller. */
+/** These statuses concern the request, so the caller reads the provider's error. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
-/**
- * The provider's own words may reveal details of the operator's account there. @throws ServiceError `rate_limited`,
- * `upstream_error`, `upstream_timeout`
- */
+/** The provider's own words may reveal details of the operator's account there. */
 export function refusalOfUpstream(
   { provider, name }: UsableModel,
   { status, headers, text, key }: { status: number; headers: Record<string, string>; text: string; key: string | null },
@@ -98,7 +93,6 @@ function errorIn(text: string, key: string | null): PassedRefusal["error"] {
   };
 }
 
-/** Some providers send `{ error: { … } }`, some `{ error: "…" }`, some the fields themselves. */
 function errorObject(text: string): unknown {
   try {
     const body = Object(JSON.parse(text)) as Record<string, unknown>;

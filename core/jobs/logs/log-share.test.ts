@@ -4,7 +4,6 @@ import { LogShare } from "./log-share.ts";
 
 const PIECES = 60;
 
-/** @returns how many of the first pieces each caller's tasks printed */
 async function print(tasksOf: readonly number[]): Promise<number[]> {
   let left = PIECES;
   const counts = tasksOf.map(async (tasks, at) => {

@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A share of the worker's event loop, for all tasks of one caller. */
 const SHARE = 0.1;
-/** For all callers together. */
 const SHARE_OF_ALL = 0.5;
-/** Pauses that are too short for a timer are added up. */
 const PAUSE_MIN_MS = 5;
 
-/** Times by caller. */
 const pauses = new Map<string, number>();
 
 /** The longer a piece of work took, the longer all tasks of the caller pause. */
 export class LogShare {
   readonly #party: string;
 
-  /** @param party the caller, as in a fair queue (decision 072) */
+  /** @param party as in a fair queue (decision 072) */
   constructor(party: string) {
     this.#party = party;
   }

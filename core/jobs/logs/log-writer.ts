@@ -9,16 +9,14 @@ import { SecretWindows } from "./secret-windows.ts";
 
 type Output = "stdout" | "stderr";
 
-/** In bytes (S132). */
+/** The limit for one run (S132). */
 export const LOG_MAX_BYTES = 8 * 1024 ** 2;
 
 const FLUSH_MS = 200;
-/** After this time, an unfinished line is shown. */
 const LINE_WAIT_MS = 1_000;
 const LINE_MAX = 16 * 1024;
 const CHUNK_MAX = 32 * 1024;
 const PENDING_MAX = 256 * 1024;
-/** About six megabytes a second. */
 const DISCARD_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 
@@ -43,7 +41,6 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param secrets the texts to mask */
   static async open(
     runId: string,
     claimId: string,
@@ -53,7 +50,7 @@ export class LogWriter {
     return new LogWriter(runId, claimId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
-  /** Await this for each piece, so that output cannot flood the process. */
+  /** Await each call, so that output cannot flood the process. */
   async write(stream: Output, bytes: Buffer): Promise<void> {
     if (this.#isFull) {
       await sleep(DISCARD_PAUSE_MS);
@@ -67,7 +64,6 @@ export class LogWriter {
     else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** A message of this service, which never contains a secret. */
   note(sentence: string): void {
     this.#add("system", `${sentence}\n`);
     this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
@@ -91,7 +87,6 @@ export class LogWriter {
       this.#add(stream, text);
       return;
     }
-    // A character that the cut splits is dropped.
     this.#add(stream, new TextDecoder().decode(Buffer.from(text).subarray(0, room), { stream: true }));
     this.#fill();
   }
@@ -134,7 +129,6 @@ export class LogWriter {
         this.#isLost = !(await appendLog(this.#runId, this.#claimId, chunks));
         break;
       } catch (error) {
-        // Meanwhile, the command waits for the database.
         log().warn({ err: error, runId: this.#runId }, "cannot store a job's output; trying again");
         await sleep(RETRY_MS);
       }
@@ -144,7 +138,6 @@ export class LogWriter {
     }
   }
 
-  /** For a run that another worker has taken over. */
   abandon(): void {
     this.#isLost = true;
     clearTimeout(this.#timer);
@@ -192,10 +185,8 @@ class OutputText {
   }
 }
 
-/** Postgres cannot store NUL. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
 
-/** Splits a line only if the first line does not fit, and never a character. */
 function takeLines(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = text.lastIndexOf("\n", most - 1) + 1 || most;

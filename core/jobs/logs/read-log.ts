@@ -9,10 +9,7 @@ import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 const END_BYTES = 1024 * 1024;
 const END_CHUNKS = 1_000;
 
-/**
- * The caller checked access. @param most.lines whole lines, besides an unfinished line @returns `isCut`: whether there is more
- * before
- */
+/** The caller checked access. @param most.lines does not count an unfinished line @returns `isCut` if there is more before */
 export async function readLogEnd(
   runId: string,
   most: { lines: number; bytes?: number },
@@ -39,11 +36,11 @@ export async function readLogEnd(
   return { chunks, isCut: (chunks[0]?.seq ?? 1) > 1 };
 }
 
-/** A page ends with the chunk that reaches this size, because each reader may hold a page in memory. */
+/** Each reader may hold a page in memory. */
 const PAGE_BYTES = 256 * 1024;
 const PAGE_CHUNKS = 500;
 
-/** Both are read at the same moment, so that no chunk of an ended run is missing. */
+/** The chunks and the stage are read at one moment, so that no chunk of an ended run is missing. */
 async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
   type Row = { stage: JobStage; last: number } & (LogChunk | { seq: null });
   const { rows } = await pool().query<Row>({
@@ -122,20 +119,17 @@ async function readStage(runId: string): Promise<Page<never, JobStage, number> |
   return rows[0] && { entries: [], end: 0, isCut: false, state: rows[0].stage };
 }
 
-/** `system`: messages of this service about the run. */
 const logStreams = ["stdout", "stderr", "system"] as const;
 export type LogStream = (typeof logStreams)[number];
 
-/** Whole lines of one stream, except very long or unfinished lines. */
 export type LogChunk = { seq: number; at: Date; stream: LogStream; text: string };
 
-/** Per user and web process, over all doors. */
 const LOGS_MAX_PER_PERSON = 10;
 
 // On `globalThis`, because each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookLogSlots?: ReturnType<typeof streamSlots> };
 
-/** Call this before the stream begins, so that a refusal can be sent as an error response. @throws ServiceError `rate_limited` */
+/** Call this before the stream begins, so that a refusal can be sent as an error response. */
 export function takeLogSlot(): void {
   const whenClosed = requestContext.getStore()?.whenClosed;
   if (!whenClosed) return;

@@ -1,8 +1,6 @@
-/** 76 for `base64` and MIME, 64 for PEM. */
+/** `base64` and MIME have 76 characters per line, PEM 64. */
 const BASE64_COLUMNS = [76, 64];
-/** As in the output of `xxd -p`. */
 const HEX_COLUMNS = 60;
-/** The digits of fewer bytes would match too many numbers. */
 const HEX_SHORTEST_BYTES = 8;
 
 /** See S134. */
@@ -23,13 +21,12 @@ function* inUrls(text: string): Generator<string> {
   url.password = text;
   const forms = [
     component,
-    // RFC 3986, as Python and Go encode. Python leaves slashes.
+    // RFC 3986: Python and Go encode like this, but Python leaves slashes.
     strict,
     strict.replaceAll("%2F", "/"),
-    // Form encoding. Only browsers and Java encode "~".
+    // Form encoding: only browsers and Java encode "~".
     strict.replaceAll("%20", "+"),
     new URLSearchParams([["", text]]).toString().slice("=".length),
-    // The userinfo part of a URL.
     url.password,
   ];
   for (const form of new Set(forms)) {
@@ -52,7 +49,7 @@ function* inJson(text: string): Generator<string> {
   yield escaped(/[<>&\u2028\u2029]/g);
 }
 
-/** The base64 form depends on the secret's offset modulo three. Yields the characters that depend only on the secret. */
+/** The base64 of a text depends on the secret's offset modulo three, except for the characters in the middle. */
 function* inBase64(bytes: Buffer): Generator<string> {
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
@@ -64,7 +61,6 @@ function* inBase64(bytes: Buffer): Generator<string> {
   }
 }
 
-/** As if the text began with the secret. */
 function* withBroken(form: string, columns: number): Generator<string> {
   yield form;
   if (form.length <= columns) return;

@@ -82,7 +82,6 @@ it.each([76, 64])("S134 the base64 of a secret is masked if a program breaks its
       Buffer.from(`${secret}\n`)
         .toString("base64")
         .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
-    // The line break after the secret changes the end, and the other remainders are too short to search for.
     const shown = await masked([secret], [`${lines.join("\n")}\n`]);
     const left = shown.replaceAll(MASK, "").replaceAll("\n", "");
     expect(left.length, `${length} bytes`).toBeLessThan(12);
@@ -123,7 +122,6 @@ it("S134 the time for masking grows in proportion to the length of the output", 
 });
 
 it("S134 seven times as many lines cost less than four times as much, and are all masked", async () => {
-  // As many short lines as the secrets of a job may have.
   const lines = Array.from({ length: 87_000 }, (_, i) => (46_656 + i * 17).toString(36)).filter(({ length }) => length === 4);
   const secrets = Array.from({ length: 14 }, (_, at) => lines.slice(at * 6_500, (at + 1) * 6_500).join("\n"));
   const [many, few] = [await maskOf(secrets), await maskOf(secrets.slice(0, 2))];

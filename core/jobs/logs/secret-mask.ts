@@ -6,9 +6,7 @@ export const MASK = "***";
 export class SecretMask {
   readonly #secrets: SecretWindows;
   #kept = "";
-  /** The length of the beginning of `#kept` that belongs to a secret. */
   #hidden = 0;
-  /** The next hidden text needs no mask of its own. */
   #isAfterMask = false;
 
   constructor(secrets: SecretWindows) {

@@ -1,28 +1,21 @@
 import type { LogShare } from "./log-share.ts";
 import { encodingsOf } from "./secret-forms.ts";
 
-/** A pause in proportion to the cost follows. */
 const SLICE_MS = 4;
-/** A share of the event loop. */
 const SHARE = 0.25;
 const STEP_WINDOWS = 1_000;
-/** Shorter values occur in too many words. */
 const SHORTEST = 4;
 /** A shorter value's encoded form would occur in unrelated text. */
 const SHORTEST_ENCODED = 8;
 /** A longer value is split into windows of this length, which must all match. */
 const LONGEST = 64;
-/** A key's file has fewer lines. */
 const LINES_ENCODED_MAX = 100;
-/** About ten megabytes of memory, and a few tenths of a second. */
 const ENCODED_WINDOWS_MAX = 64 * 1024;
 
-/** A sorted list, so that each position takes one binary search. An automaton could take 250 MB for the secrets of one job. */
+/** A position takes one binary search. An automaton could take 250 MB for the secrets of one job. */
 export class SecretWindows {
   readonly #windows: readonly string[];
-  /** For each window, the longest other window that is a prefix. -1 if there is none. */
   readonly #shorter: Int32Array;
-  /** A bit for each hash of the first four characters of a window. */
   readonly #begins: Uint8Array;
 
   private constructor(windows: readonly string[], shorter: Int32Array) {
@@ -31,7 +24,7 @@ export class SecretWindows {
     this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(4 * (windows.length + 1))));
   }
 
-  /** Built in slices, because the secrets of one task may take half a second (S132). */
+  /** The secrets of one task may take half a second, so other work runs in between (S132). */
   static async of(secrets: Iterable<string>, share: Pick<LogShare, "take">): Promise<SecretWindows> {
     const steps = SecretWindows.#build(secrets);
     for (;;) {
@@ -60,7 +53,6 @@ export class SecretWindows {
     return this.#windows.length === 0;
   }
 
-  /** 0 if no window matches here. */
   lengthAt(text: string, at: number): number {
     const hash = this.#hashAt(text, at);
     if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
@@ -75,7 +67,6 @@ export class SecretWindows {
     return 0;
   }
 
-  /** The number of characters. */
   begunAtEnd(text: string): number {
     for (let length = Math.min(LONGEST - 1, text.length); length > 0; length--) {
       const end = text.slice(text.length - length);
@@ -98,13 +89,11 @@ export class SecretWindows {
 
   #hashAt(text: string, at: number): number {
     let hash = 0;
-    // NaN beyond the end counts as 0.
     for (let next = at; next < at + SHORTEST; next++) hash = Math.imul(hash, 0x9e3779b1) + text.charCodeAt(next);
     return (hash ^ (hash >>> 15)) & (8 * this.#begins.length - 1);
   }
 }
 
-/** Work that can pause at each `yield`. */
 type Steps<Result> = Generator<void, Result, void>;
 
 function* allWindowsOf(secrets: Iterable<string>): Steps<string[]> {

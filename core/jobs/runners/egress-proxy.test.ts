@@ -101,7 +101,6 @@ it("S132 S137 requests that are pipelined through one connection open at most on
   };
   await send(1_000);
   expect(asked.length).toBeLessThanOrEqual(1);
-  // The next connection is closed at once, not after its idle time.
   await send(1);
   expect(asked.length).toBeLessThanOrEqual(1);
   answer = "HTTP/1.1 204 Well\r\n\r\n";
@@ -127,7 +126,6 @@ async function startDeafPort() {
     const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
     return lines.filter(([, , remote, state]) => remote?.endsWith(end) && state === "02").length;
   };
-  // The kernel accepts a few connections by itself.
   const first = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
   onTestFinished(() => {
     for (const socket of first) socket.destroy();
@@ -149,7 +147,6 @@ it.runIf(process.platform === "linux")(
       await expect.poll(opening).toBe(8);
       return asking;
     };
-    /** A connection that ends because of the connect timeout does not count. */
     const expectEnded = async () => {
       let isOver: unknown = false;
       const done = new AbortController();
@@ -207,7 +204,6 @@ it("S132 a job that opens one connection after another waits between them, and i
   };
   await Promise.all(Array.from({ length: 32 }, askInVain));
   expect(served).toBeGreaterThan(0);
-  // At most twenty connections are served in a tenth of a second.
   expect(served).toBeLessThanOrEqual(20 * (1 + (performance.now() - begin) / 95));
   expect(logged).not.toHaveBeenCalled();
 });

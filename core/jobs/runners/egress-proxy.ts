@@ -28,7 +28,6 @@ const DROPPED_MS = 10_000;
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
 
-/** On the sandbox's loopback. */
 export const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 export const proxyVariables: Readonly<Record<string, string>> = {
@@ -49,8 +48,8 @@ export type EgressProxy = {
 };
 
 /**
- * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132). @param
- * socketPath without a path, only `take` brings connections
+ * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132).
+ * @param socketPath if absent, only `take` brings connections
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
   const sockets = new Set<Duplex>();
@@ -121,7 +120,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     serve();
   };
 
-  // Paused, so that an abandoned connection keeps its slot until its turn.
+  // A paused, abandoned connection keeps its slot until its turn.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countDropped(): void {
@@ -207,7 +206,6 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
       },
     );
     limitInterimResponses(outgoing).on("error", () => answer.destroy());
-    // The program may close its connection at any time.
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
     void passBody(incoming, outgoing);
@@ -229,7 +227,7 @@ function allowedFrom({ host, port }: { host: string; port: number }): AllowAddre
   return (address) => isAllowedAddress(address) && !isThisMachines(address);
 }
 
-/** Includes addresses on a network, because a connection from this machine bypasses the firewall. */
+/** Addresses on a network count too, because a connection from this machine bypasses the firewall. */
 function isThisMachines(address: string): boolean {
   const wanted = plain(address);
   if (["loopback", "unspecified"].includes(wanted.range())) return true;

@@ -1,23 +1,19 @@
 import { db } from "../../db.ts";
 
 export const RUNNER_REPORT_KEY = "jobs_runner";
-/** Workers report every minute. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
-/** The operator reads the reason instead (`NoRunner`). */
 export const JOBS_OFF = "Jobs are disabled on this server. The operator can enable them.";
 
 export type LimitsReport = {
-  /** Whether the kernel enforces all limits on all processes of a task together. */
+  /** The kernel enforces all limits on all processes of a task together. */
   isExact: boolean;
   sentence: string;
 };
 
 export type RunnerReport =
   | { kind: "runs"; runner: string; limits: LimitsReport | undefined }
-  /** For the operator: the reason, and what to do. */
   | { kind: "refuses"; refusal: string }
-  /** No worker has reported recently: jobs wait. */
   | { kind: "silent" };
 
 /** The web process may be on another machine than the workers. */

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { pool } from "../../db.ts";
 import { serviceMark } from "../../temporary-folder.ts";
 
-/** If the worker is killed, the folder is found by the ID. @param id of the run or the Space */
+/** The name contains the ID, so that the folder is found after the worker was killed. @param id of the run or the Space */
 export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-${id}-`));
 
-/** @param held the IDs of Spaces that workers run */
 export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<void> {
   const ours = new RegExp(`^keyhook-(?:run|files)-${serviceMark()}-([0-9a-f]{24})-[^-]+$`);
   const left = (await readdir(tmpdir())).flatMap((name) => {

@@ -8,7 +8,9 @@ import { PATH } from "./bubblewrap/host-programs.ts";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "./runner.ts";
 import { makeTaskDirectory } from "./task-directory.ts";
 
-/** The command can read the service's database, key and files. For machines where that harms nobody (S132). */
+/**
+ * The command can read the service's database, key and files, so this runner is only for machines where that harms nobody (S132).
+ */
 export const unsandboxed: Runner = {
   name: "unsandboxed",
   async start(task) {
@@ -46,9 +48,7 @@ async function run(task: Task): Promise<Execution> {
   const send = (signal: NodeJS.Signals) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
-    } catch {
-      // The process has ended meanwhile.
-    }
+    } catch {}
   };
   const terminate = () => {
     send("SIGTERM");
@@ -69,7 +69,6 @@ async function run(task: Task): Promise<Execution> {
     // An unhandled rejection would end the worker.
     output.catch(() => send("SIGKILL"));
     const exit = await ended;
-    // Leftover processes end too.
     send("SIGKILL");
     await output;
     task.signal.removeEventListener("abort", terminate);
@@ -88,7 +87,5 @@ async function run(task: Task): Promise<Execution> {
 function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
-  } catch {
-    // The process has already ended, or this is not Linux.
-  }
+  } catch {}
 }

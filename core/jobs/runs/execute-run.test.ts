@@ -114,7 +114,6 @@ describe("a run", () => {
   it("S133 sees its payload in a variable and in a file, and above the kernel's limit in the file alone, as its log says", async () => {
     const repo = { id: newId(), type: "model", name: "ada/tides" };
     const payload = (text: string) => JSON.stringify({ event: { scope: "repo", action: "create" }, repo, text });
-    // The limit includes the name, `=` and the final zero byte.
     const most = "x".repeat(131_072 - "WEBHOOK_PAYLOAD=".length - 1 - payload("").length);
     const script = `printf '%s' "$WEBHOOK_PAYLOAD" | wc -c; wc -c < "$WEBHOOK_PAYLOAD_FILE"; echo $WEBHOOK_REPO_ID $WEBHOOK_REPO_TYPE $WEBHOOK_ID`;
     const deliveryId = newId();

@@ -20,7 +20,7 @@ import { runEnvironment } from "./run-environment.ts";
 /** `delegate` is undefined if the actor no longer has any rights. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
-/** The run's owner and the starter must both be able to read the Space. @throws ServiceError with a sentence for the owner */
+/** The run's owner and the starter must both be able to read the Space. */
 export type TakeFiles = (
   space: string,
   of: RunFor,
@@ -31,7 +31,7 @@ export type TakeFiles = (
   },
 ) => Promise<void>;
 
-/** The run may have waited for a long time (S129). */
+/** A run may wait for a long time, after which its webhook may have lost access (S129). */
 type MayReceive = (deliveryId: string) => Promise<boolean>;
 
 type RunContext = {
@@ -41,9 +41,7 @@ type RunContext = {
   runner?: Runner;
 };
 
-/** A stopping process has 6.5 seconds, which include recording the end of the run. */
 const STOP_GRACE_MS = 3_000;
-/** A runtime such as Node uses a dozen. */
 const PROCESSES = 256;
 
 /** A run is never started twice. If a worker was lost, the run ends as the runner's failure. */
@@ -55,7 +53,6 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   }
   const mayReceive = run.delivery_id === null || (await context.mayReceive(run.delivery_id));
   if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
-    // The run was cancelled, or may no longer run.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }
@@ -94,7 +91,7 @@ type Running = Omit<RunContext, "runner"> & {
   secrets: Readonly<Record<string, string>>;
 };
 
-/** If another worker may have claimed the run, the command is killed without SIGTERM. */
+/** If another worker may have claimed the run, the command is killed at once. */
 async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: Running): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);

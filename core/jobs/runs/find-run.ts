@@ -7,7 +7,7 @@ import { isId } from "../../ids.ts";
 import type { JobStage } from "../stages.ts";
 import { namespaceOf, type Run, type RunOwner, toRuns } from "./run.ts";
 
-/** The error does not show whether the run exists (S136). @throws ServiceError `not_found` */
+/** The error does not show whether the run exists (S136). */
 export async function findRun(actor: Actor, owner: RunOwner, id: string): Promise<Run> {
   await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
   const row = isId(id) ? await db().jobRun.findUnique({ where: { id }, omit: { payload: true } }) : null;
@@ -20,9 +20,7 @@ export type RunSearch = {
   stages?: readonly JobStage[];
   webhookId?: string;
   labels?: Readonly<Record<string, string>>;
-  /** The last ID of the previous page. */
   before?: string;
-  /** At most 100. Default: 30. */
   limit?: number;
 };
 
@@ -58,7 +56,6 @@ export async function listRuns(
 const SEARCH_MAX_RUNS = 10_000;
 const SEARCH_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Undefined if the search covers all remaining runs. */
 async function endOfSearch(owner: RunOwner, { labels = {}, before }: RunSearch): Promise<string | undefined> {
   if (Object.keys(labels).length === 0) return undefined;
   const older = before === undefined ? Prisma.empty : Prisma.sql`AND id < ${before}`;

@@ -12,7 +12,6 @@ type By = { kind: "user" | "organization"; id: string; createdById: string | nul
 const person = (id = newId()): By => ({ kind: "user", id, createdById: id });
 const organizationOf = ({ id }: By): By => ({ kind: "organization", id: newId(), createdById: id });
 
-/** The run that was created first waits longest. */
 async function waiting({ createdById, ...owner }: By, count: number, spec: Partial<JobSpec> = {}): Promise<void> {
   const initiator = { type: "user", id: owner.id } as const;
   const of = { owner, createdById, delegationId: null, initiator, secrets: {} };
@@ -69,7 +68,6 @@ describe("slots for jobs", () => {
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
     expect(await claim(2)).toEqual([]);
-    // This worker claims for only one of its two free slots.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);

@@ -2,7 +2,7 @@ import { JOB_TIMEOUT_SECONDS } from "@keyhook/sdk";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
 import type { RunOwner } from "./run.ts";
 
-/** One user may have many organizations. Long runs never get all slots (decision 055). */
+/** Runs of one user's organizations count against the user. Long runs never get all slots (decision 055). */
 export const jobTable: LeasedTable = {
   name: "job_run",
   isOpen: "finished_at is null",
@@ -28,5 +28,4 @@ export type ClaimedRun = {
   cancel_requested_at: Date | null;
 };
 
-/** The caller against whom the run counts. */
 export const partyOf = ({ created_by_id, owner_id }: ClaimedRun): string => created_by_id ?? owner_id;

@@ -67,7 +67,6 @@ export async function recordEnd(id: string, claimId: string, { stage, exitCode, 
 type Watched = {
   id: string;
   claimId: string;
-  /** The run was cancelled, or may no longer run. */
   onCancel(): void;
   /** Another worker may claim the run, so no part may continue here. */
   onLost(): void;
@@ -81,12 +80,10 @@ const watched = new Map<string, Watched & { heldAt: number }>();
 let timer: NodeJS.Timeout | undefined;
 let checking: Promise<void> | undefined;
 
-/** @returns a function that ends the watch */
 export function watchClaim(run: Watched): () => void {
   watched.set(run.id, { ...run, heldAt: performance.now() });
   void listen(JOB_CANCEL_CHANNEL, check);
   timer ??= setInterval(() => void check(), CHECK_MS);
-  // The run may have been cancelled just before.
   void check();
   return () => {
     watched.delete(run.id);

@@ -15,7 +15,6 @@ import { type Initiator, type RunOwner, runOf } from "./run.ts";
 
 type Requested = { owner: JobNamespace; runId: string };
 
-/** @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`, `rate_limited` */
 export async function requestRun(
   actor: Actor,
   namespace: string,
@@ -26,10 +25,7 @@ export async function requestRun(
   return request(actor, namespace, from, async (tx) => ({ spec, secrets, initiator: await initiatorOf(tx, actor) }));
 }
 
-/**
- * The caller need not know the secrets. For a webhook's run, a replay checks the rights again (S129). @throws ServiceError as
- * `requestRun`, also `forbidden`, `conflict`
- */
+/** A webhook's run is refused, because a replay checks the rights again (S129). */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
   return request(actor, namespace, from, async (tx, owner) => {
     const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
@@ -76,12 +72,10 @@ async function initiatorOf(tx: Db, actor: Actor): Promise<Initiator> {
 export type NewRun = {
   owner: RunOwner;
   createdById: string | null;
-  /** Null unless a token started the run. */
   delegationId: string | null;
   initiator: Initiator;
   spec: JobSpec;
   secrets: Readonly<Record<string, string>>;
-  /** The body of the delivery. */
   payload?: string;
   webhookId?: string;
   deliveryId?: string;
@@ -100,12 +94,11 @@ export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Pro
 
 const OPEN_RUNS_MAX_PER_OWNER = 200;
 
-/** Without a lock, so several callers may be told that there is room. */
+/** There is no lock, so several callers may be told that there is room. */
 export async function hasRoom(db: Db, ownerId: string): Promise<boolean> {
   return (await countOpen(db, ownerId)) < OPEN_RUNS_MAX_PER_OWNER;
 }
 
-/** @throws ServiceError `rate_limited` */
 export async function requireRoom(tx: Db, owner: { id: string; handle?: string }): Promise<void> {
   // Each call must count the runs of the previous one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;

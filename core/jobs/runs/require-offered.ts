@@ -11,7 +11,6 @@ import { requireImage } from "../image-reference.ts";
 /** In bytes, far below the kernel's limit (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
 
-/** @throws ServiceError `invalid_request` */
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {
   if (Boolean(spec.dockerImage) === Boolean(spec.spaceId))
     throw invalidRequest("Enter either an image or a Space.", "dockerImage");
@@ -33,7 +32,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
 
 /**
  * A run reads files with the rights of its account, which exceed a token's. The error does not show whether the Space exists
- * (S136). @throws ServiceError `not_found`
+ * (S136).
  */
 export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
   if (spaceId === undefined) return;

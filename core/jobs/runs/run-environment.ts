@@ -34,7 +34,6 @@ export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId 
   const { repo } = payloadSchema.parse(JSON.parse(payload));
   if (repo?.id) environment.WEBHOOK_REPO_ID = repo.id;
   if (repo?.type) environment.WEBHOOK_REPO_TYPE = repo.type;
-  // The same ID in each run of the delivery, as in the header `webhook-id`.
   if (deliveryId) environment.WEBHOOK_ID = deliveryId;
   const bytes = Buffer.byteLength(`WEBHOOK_PAYLOAD=${payload}`) + 1;
   if (bytes <= VARIABLE_MAX_BYTES) {

@@ -7,7 +7,6 @@ import type { JobStage } from "../stages.ts";
 
 export const initiatorTypes = ["user", "organization", "scheduled-job", "duplicated-job", "webhook"] as const;
 
-/** `name` as it was then. */
 export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; name?: string };
 
 export type RunOwner = { kind: "user" | "organization"; id: string };
@@ -16,16 +15,13 @@ export type Run = {
   id: string;
   owner: RunOwner;
   createdById: string | null;
-  /** Null if the run was started on the pages. */
   madeWith: MadeWith | null;
   initiator: Initiator;
   spec: JobSpec;
   secretNames: string[];
   runner: RunnerName | null;
   stage: JobStage;
-  /** A sentence for the owner. */
   message: string | null;
-  /** Null before the end, if the run was cancelled, and if the runner failed. */
   exitCode: number | null;
   webhookId: string | null;
   deliveryId: string | null;

@@ -31,7 +31,6 @@ export type NewSchedule = {
   isSuspended?: boolean;
 };
 
-/** @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`, `conflict` */
 export async function createSchedule(actor: Actor, namespace: string, input: NewSchedule, from: RequestOrigin): Promise<Changed> {
   const { spec, secrets, mayOverlap = false, isSuspended = false } = input;
   requireOffered(spec, secrets);
@@ -96,14 +95,10 @@ type ScheduleChanges = {
   schedule?: string;
   timezone?: string;
   mayOverlap?: boolean;
-  /** Replaces all labels. */
   labels?: JobSpec["labels"];
 };
 
-/**
- * The job then runs in the name of the user who changed the schedule. @throws ServiceError `invalid_request`, and as
- * `changeSchedule`
- */
+/** The job then runs in the name of the user who changed the schedule. */
 export async function updateSchedule(
   actor: Actor,
   of: ScheduleOf,
@@ -132,7 +127,7 @@ export async function updateSchedule(
   });
 }
 
-/** A current run continues. @throws ServiceError as `changeSchedule` */
+/** A current run continues. */
 export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     const changed = await tx.scheduledJob.update({
@@ -146,8 +141,8 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
 }
 
 /**
- * The job then runs in the name of the user who resumed the schedule, because the previous user may be why it was suspended.
- * @throws ServiceError as `changeSchedule`
+ * The job then runs in the name of the user who resumed the schedule, because the previous user may be why the schedule was
+ * suspended.
  */
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
@@ -171,7 +166,7 @@ export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: Request
   });
 }
 
-/** Runs stay. @throws ServiceError as `changeSchedule` */
+/** Runs of the schedule stay. */
 export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
   await changeSchedule(actor, of, async (tx, row, owner) => {
     await tx.scheduledJob.delete({ where: { id: row.id } });

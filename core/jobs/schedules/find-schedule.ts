@@ -10,7 +10,6 @@ import { type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 export type ScheduleOf = { namespace: string; scheduleId: string };
 
-/** @throws ServiceError `not_found`, `insufficient_scope` */
 export async function findSchedule(
   actor: Actor,
   { namespace, scheduleId }: ScheduleOf,
@@ -22,7 +21,6 @@ export async function findSchedule(
   return { owner, schedule };
 }
 
-/** @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` */
 export async function changeSchedule<T>(
   actor: Actor,
   { namespace, scheduleId }: ScheduleOf,
@@ -46,7 +44,7 @@ export async function changeSchedule<T>(
 /** Limits the size of a page (S137). */
 const BYTES_PER_SCHEDULE = 10 * 1024;
 
-/** A schedule with a large spec counts more than once, also in `total`. @throws ServiceError `not_found`, `insufficient_scope` */
+/** A schedule with a large spec counts more than once, also in `total`. */
 export async function listSchedules(
   actor: Actor,
   namespace: string,
@@ -54,7 +52,6 @@ export async function listSchedules(
 ): Promise<Page<Schedule> & { owner: JobNamespace }> {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const { page, pageSize, skip } = pageBounds(request);
-  // SCHEDULES_MAX_PER_OWNER limits the number.
   const all = await db().scheduledJob.findMany({
     where: { ownerId: owner.id },
     orderBy: { id: "desc" },

@@ -29,10 +29,7 @@ function parseTimezone(name: string): string {
   }
 }
 
-/**
- * A time that the clocks skip is due after the gap. A time that is shown twice is due once. @throws ServiceError
- * `invalid_request`
- */
+/** A time that the clocks skip is due after the gap. A time that is shown twice is due once. */
 export function nextRunAt({ schedule, timezone }: { schedule: string; timezone: string }, after: Date): Date | null {
   const year = after.getUTCFullYear();
   const [pattern, mode] = schedule.startsWith("@")

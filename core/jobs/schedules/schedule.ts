@@ -8,21 +8,17 @@ import type { JobStage } from "../stages.ts";
 export type Schedule = {
   id: string;
   ownerId: string;
-  /** The user with whose rights the job runs. */
   createdById: string | null;
-  /** Null if the user did so on the pages. */
   madeWith: MadeWith | null;
   spec: JobSpec;
-  /** Only the names (S134). */
+  /** Only the names are shown (S134). */
   secretNames: string[];
   schedule: string;
   timezone: string;
   mayOverlap: boolean;
   isSuspended: boolean;
-  /** Why the job did not run when it was due, or was suspended automatically. */
   message: string | null;
   createdAt: Date;
-  /** Null while the schedule is suspended. */
   nextRunAt: Date | null;
   lastRun: { id: string; at: Date; stage: JobStage } | null;
 };

@@ -37,7 +37,6 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
-        // This machine's clock may be wrong.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,
@@ -56,7 +55,6 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
-    // This run is skipped, and the next may succeed.
     if (!isServiceError(error)) throw error;
     return { message: `${due} was skipped: ${error.message}` };
   }
@@ -88,7 +86,7 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   });
 }
 
-/** Also for a suspended schedule. @throws ServiceError as `changeSchedule`, `rate_limited`, `conflict` */
+/** Also for a suspended schedule. */
 export async function runScheduleNow(
   actor: Actor,
   of: ScheduleOf,
@@ -116,7 +114,7 @@ export async function runScheduleNow(
   });
 }
 
-/** The caller has locked the schedule's row. @throws ServiceError `rate_limited` */
+/** The caller has locked the schedule's row. */
 async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdById" | "delegationId">): Promise<string> {
   await requireRoom(tx, { id: row.ownerId });
   return createRun(tx, {

@@ -15,14 +15,13 @@ export type Pod = Named & {
   phase: string;
 };
 
-/** The part of the Kubernetes API that runs a command in a pod. A container is a plain process. */
+/** This is the part of the Kubernetes API that runs a command in a pod. A container is a plain process. */
 export async function startCluster() {
   const pods = new Map<string, Pod>();
   const secrets = new Map<string, Named & { stringData: Record<string, string> }>();
   const policies = new Map<string, Named>();
   const made: Pod[] = [];
   const madeSecrets: (Named & { stringData: Record<string, string> })[] = [];
-  /** Breaks off the next log stream after its first output. */
   const cut = { next: false };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Programs of BusyBox. */
 const TOOLS = [
   "sh",
   "cat",
@@ -28,7 +27,6 @@ const TOOLS = [
   "wc",
 ];
 
-/** @param hub a registry on this machine instead of Docker Hub */
 export async function startPodman(hub: string) {
   const directory = mkdtempSync(join(tmpdir(), "kh-podman-"));
   const socketPath = join(directory, "podman.sock");
@@ -46,7 +44,6 @@ export async function startPodman(hub: string) {
     CONTAINERS_CONF: settings,
     CONTAINERS_REGISTRIES_CONF: registries,
   };
-  // Podman's monitor leaves files in its working directory.
   const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
   // Podman must not run synchronously, because the registry is in this process.
   const podman = async (...words: string[]): Promise<string> =>

@@ -3,7 +3,6 @@ import type { Execution, Exit, Runner, Task } from "../runners/runner.ts";
 
 export const MEBIBYTE = 1024 ** 2;
 
-/** Small, so that a failing test harms no machine. */
 export const smallLimits = {
   memoryBytes: 128 * MEBIBYTE,
   cpus: 1,

@@ -24,9 +24,9 @@ type ProcessMetrics = {
   stop(): void;
 };
 
-/** In seconds: from a page to a large push. */
+/** In seconds, from a page to a large push. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
-/** In seconds: an attempt ends after fifteen. */
+/** In seconds, because an attempt ends after fifteen. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
 
@@ -110,7 +110,7 @@ function watchPace(registers: Registry[]): () => void {
   const labelNames = ["party", "outcome"];
   const help = "Requests that had to wait for their turn while the process was busy, or were refused";
   const paced = new Counter({ name: "keyhook_requests_paced_total", help, labelNames, registers });
-  // Starts at zero, so that the first request shows as an increase.
+  // A counter that starts at zero shows the first request as an increase.
   for (const party of partyKinds) for (const outcome of ["waited", "refused"]) paced.inc({ party, outcome }, 0);
   return pacedSeen.subscribe((seen) => paced.inc(seen));
 }

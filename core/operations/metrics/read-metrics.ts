@@ -8,10 +8,7 @@ import { countAlive, SILENT_AFTER_SECONDS } from "../heartbeat.ts";
 import { ownProcess, type ReportedMetrics } from "./process-metrics.ts";
 import { readWork, type Work } from "./read-work.ts";
 
-/**
- * A loopback address gives no access, because a proxy on this machine has one too. @throws ServiceError `not_found` without
- * METRICS_TOKEN, `unauthorized`
- */
+/** A loopback address gives no access, because a proxy on this machine has one too. */
 export async function readMetrics(authorization: string | undefined): Promise<{ contentType: string; text: string }> {
   const { METRICS_TOKEN } = env();
   if (!METRICS_TOKEN) throw notFound("Page");

@@ -5,15 +5,10 @@ import type { AttemptOutcome } from "../../webhooks/vocabulary.ts";
 export type Work = {
   events: { waiting: number; oldestAt: Date | null };
   deliveries: {
-    /** Deliveries to be sent now. */
     due: number;
-    /** The due time of the oldest due delivery. */
     oldestDueAt: Date | null;
-    /** Deliveries being sent. */
     claimed: number;
-    /** Deliveries to be retried later. */
     later: number;
-    /** Deliveries on hold until their webhook is enabled. */
     held: number;
   };
   runs: { waiting: number; running: number };
@@ -62,7 +57,6 @@ export async function readWork(): Promise<Work> {
 }
 
 export type RecentAttempts = {
-  /** Later than an hour ago if there were more attempts than the limit. */
   since: Date;
   byOutcome: Partial<Record<AttemptOutcome, number>>;
 };

@@ -7,7 +7,6 @@ import type { Traces } from "./traces.ts";
 
 let own: Traces | undefined;
 
-/** Undefined if no collector is set. */
 export const traces = (): Traces | undefined => own;
 
 /** Without an endpoint, nothing of OpenTelemetry is loaded. */

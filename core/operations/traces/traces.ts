@@ -26,7 +26,6 @@ export class Traces {
     for (const stop of this.#stops) stop();
   }
 
-  /** @param parent the traceparent of a trusted client */
   beginRequest(name: string, attributes: Attributes, parent: string | null): RequestSpan {
     const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, contextOf(parent));
     return {
@@ -39,7 +38,6 @@ export class Traces {
     };
   }
 
-  /** The spans of events that were fanned out together have the same times. */
   #addFanOut({ startedAt, milliseconds, events, deliveries }: FanOutSeen): void {
     const attributes = { "keyhook.fan_out.events": events.length, "keyhook.fan_out.deliveries": deliveries };
     for (const { id, traceparent } of events) {
@@ -65,7 +63,6 @@ export class Traces {
     });
     if (!timings) return;
     const { firstByteMs } = timings;
-    // Zero for a connection that was already open.
     const [dnsMs, connectMs, tlsMs] = [timings.dnsMs ?? 0, timings.connectMs ?? 0, timings.tlsMs ?? 0];
     const parent = traceparentOf(attempt.spanContext());
     let at = begin;

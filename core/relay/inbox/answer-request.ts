@@ -19,10 +19,7 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 
 const HEADERS_MAX_BYTES = 32 * 1024;
 
-/**
- * Of an answer to a delivery, only what the attempt shows is stored. Once the user's relays are full, only the status. @throws
- * ServiceError `not_found`, `invalid_request`, `payload_too_large`
- */
+/** Only what an attempt shows is stored, and only the status once the user's relays are full. */
 export async function answerRequest(
   actor: Actor,
   { userId, name, requestId }: { userId: string; name: string; requestId: string },
@@ -75,7 +72,6 @@ function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   return { status, headers, body };
 }
 
-/** @param why a clause for the sender */
 export async function failRequest(requestId: string, why: string): Promise<void> {
   await pool().query(
     `WITH notified AS (
@@ -86,7 +82,6 @@ export async function failRequest(requestId: string, why: string): Promise<void>
   );
 }
 
-/** @param why a clause for the sender */
 export async function abandonRequests(tx: Db, relayId: string, why: string): Promise<void> {
   await tx.$executeRaw`
     WITH notified AS (

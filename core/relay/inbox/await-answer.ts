@@ -8,13 +8,12 @@ export type HandlerAnswer =
   | { kind: "answered"; status: number; headers: HeaderList; body: Buffer }
   | { kind: "failed"; reason: string };
 
-/** Notifications may be missed. */
 const POLL_MS = 1_000;
 
 const waiters = new Map<string, () => void>();
 let polling: NodeJS.Timeout | undefined;
 
-/** When the time is over or `signal` aborts, the request no longer has a waiting caller. @returns undefined in that case */
+/** @returns undefined when the time is over or `signal` aborts, after which the request has no waiting caller */
 export async function awaitAnswer(
   requestId: string,
   { waitMs = ANSWER_WAIT_MS, signal }: { waitMs?: number; signal?: AbortSignal | undefined } = {},
@@ -47,7 +46,6 @@ function announce(requestId: string): void {
 
 let isPolling = false;
 
-/** One statement for all waiting callers in this process. */
 function poll(): void {
   if (isPolling || waiters.size === 0) return;
   isPolling = true;
@@ -88,7 +86,6 @@ function answerOf({ status, answer_headers: headers, answer_body: body, failure 
 }
 
 type EarlierAnswer = HandlerAnswer & {
-  /** From the hand-over to the answer. */
   milliseconds: number;
 };
 
@@ -97,7 +94,7 @@ type EarlierRow = Row & { milliseconds: number };
 const columns = `status, answer_headers, answer_body, failure,
   round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
 
-/** The late answer to a delivery that was kept. The row stays, because recording the answer may fail and be tried again. */
+/** The row stays, because recording the answer may fail and be tried again. */
 export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "recorded-relay-answer",

@@ -4,7 +4,7 @@ import { newOrderedId } from "../../ids.ts";
 import { recordsLimit } from "../../storage/limits.ts";
 import { ANSWER_WAIT_MS, INBOX_MAX_BYTES, INBOX_MAX_REQUESTS } from "../relay.ts";
 
-/** As sent: in order, with repetitions. */
+/** Headers keep their order and repetitions. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export type TakenRequest = {
@@ -12,13 +12,12 @@ export type TakenRequest = {
   path: string;
   headers: HeaderList;
   body: Uint8Array;
-  /** The delivery's ID and the number of failed attempts. A delivery is in an inbox at most once. */
+  /** `tries` counts failed attempts. A delivery is in an inbox at most once. */
   delivery?: { id: string; tries: number };
 };
 
 type FoundRelay = { id: string; userId: string; isListening: boolean };
 
-/** Undefined if there is none, the relay has ended, or the user may no longer sign in. */
 export async function findRelayByToken(token: string): Promise<FoundRelay | undefined> {
   const { rows } = await pool().query<{ id: string; user_id: string; is_listening: boolean }>({
     name: "relay-by-token",
@@ -47,7 +46,7 @@ export async function takeRequest(
       Buffer.from(body.buffer, body.byteOffset, body.byteLength),
       delivery?.id ?? null,
       delivery?.tries ?? null,
-      // A little longer than callers wait, so that a late answer still reaches them.
+      // Callers wait a little less, so that a late answer still reaches them.
       ANSWER_WAIT_MS / 1_000 + 2,
       INBOX_MAX_REQUESTS,
       INBOX_MAX_BYTES,

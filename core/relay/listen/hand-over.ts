@@ -11,12 +11,10 @@ export type HandedRequest = {
   headers: HeaderList;
   body: Buffer;
   receivedAt: Date;
-  /** Nobody waits for the answer. */
   isFromInbox: boolean;
   deliveryId: string | null;
 };
 
-/** A listener that is silent for this long has ended. */
 export const LEASE_SECONDS = 20;
 /** Later, the requests of a disconnected listener go to the next listener. */
 export const GRACE_SECONDS = 5;
@@ -26,9 +24,7 @@ const BATCH = 4;
 const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 
 export type ListenerReach = {
-  /** Owners of webhooks. Null for all. */
   owners: readonly string[] | null;
-  /** Null without a token. */
   readable: ReadableOwners | null;
 };
 
@@ -46,8 +42,8 @@ type Row = {
 };
 
 /**
- * @param room how many requests the listener accepts now @param known what this connection has already received @param reach
- * other deliveries wait for a listener that may receive them
+ * @param room how many requests the listener accepts now @param known requests that this connection has already received
+ * @param reach what the listener may receive
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,

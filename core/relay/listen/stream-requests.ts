@@ -21,7 +21,6 @@ const takeSlot = streamSlots({
 const HEARTBEAT_MS = 5_000;
 /** After this many unread heartbeats, a client counts as gone. */
 const STALLED_BEATS = 12;
-/** Unanswered requests. */
 export const CONCURRENCY_MAX = 64;
 
 type RequestStream = {
@@ -29,19 +28,16 @@ type RequestStream = {
   actorNow: () => Promise<Actor>;
   userId: string;
   name: string;
-  /** Chosen by the listener, and kept across connections. */
+  /** The listener chooses this ID, and keeps it across connections. */
   listenerId: string;
   concurrency: number;
   signal: AbortSignal;
-  /** The delivery's current headers. Undefined if the delivery may no longer be handed over. */
+  /** @returns undefined if the delivery may no longer be handed over */
   refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
   heartbeatMs?: number;
 };
 
-/**
- * Ends when the user may no longer listen. The client then reconnects and learns why. @throws ServiceError `not_found`,
- * `rate_limited`
- */
+/** The stream ends when the user may no longer listen. The client then reconnects and learns why. */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
   let reach: ListenerReach;
@@ -92,7 +88,6 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   }
 
   const encoder = new TextEncoder();
-  /** Sent over this connection and not answered yet. */
   const given = new Set<string>();
   const ready: string[] = ["retry: 1000\nevent: listening\ndata: {}\n\n"];
   let renewedAt = Date.now();
@@ -106,7 +101,6 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   signal.addEventListener("abort", () => void close(), { once: true });
   if (signal.aborted) await close();
 
-  /** Null when the stream is over. */
   async function next(): Promise<string | null> {
     while (!isClosed && !isOver) {
       if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
@@ -158,7 +152,6 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       if (headers) ready.push(toMessage({ ...request, headers }));
       else await failRequest(request.id, "the request can no longer be passed on");
     }
-    // There may be more than fit into one hand-over.
     if (handed.length > 0) hasNews = true;
   }
 
@@ -188,7 +181,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   );
 }
 
-/** Null for all. A token without access to an organization must not receive the organization's deliveries. */
+/** A token without access to an organization must not receive the organization's deliveries. @returns null for all */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }
@@ -209,7 +202,7 @@ function toMessage({ id, method, path, headers, body, receivedAt, isFromInbox }:
 type Notice = "request" | "listener";
 const listeners = new Map<string, Set<(notice: Notice) => void>>();
 
-/** The payload is a relay's ID, with the mark for a change of the relay or the listener. */
+/** `payload` is a relay's ID, with the mark after a change of the relay or the listener. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");

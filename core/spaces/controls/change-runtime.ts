@@ -18,7 +18,7 @@ export type SpaceName = Omit<RepoName, "type">;
 type Change = {
   type: AuditEventType;
   data?: Record<string, string | number | boolean | null>;
-  /** In the transaction that has locked the row. */
+  /** `change` runs in the transaction that has locked the row. */
   change: (tx: Db, repo: Repo) => Promise<unknown>;
 };
 
@@ -45,7 +45,6 @@ async function changeRuntime(
   });
 }
 
-/** @throws ServiceError `invalid_request` for a static Space, and as `changeRuntime` */
 export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,
@@ -63,7 +62,7 @@ export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   );
 }
 
-/** An organization's Space then counts against the user who restarted the Space. @throws ServiceError as `changeRuntime` */
+/** An organization's Space then counts against the user who restarted the Space. */
 export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,
@@ -79,7 +78,6 @@ export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin)
   );
 }
 
-/** @throws ServiceError `invalid_request`, and as `changeRuntime` */
 export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, from: RequestOrigin) {
   if (!Number.isInteger(seconds) || seconds < SLEEP_AFTER_MIN_SECONDS || seconds > SLEEP_AFTER_SECONDS) {
     throw invalidRequest(`Choose a sleep time of ${SLEEP_AFTER_MIN_SECONDS} to ${SLEEP_AFTER_SECONDS} seconds.`, "seconds");
@@ -97,12 +95,11 @@ export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, fro
   );
 }
 
-/** Only the Space's managers see this URL. Anybody who knows the URL can only post. */
+/** Anybody who knows this URL can only post. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }
 
-/** @throws ServiceError as `changeRuntime` */
 export function renewReceiverAddress(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,

@@ -4,7 +4,6 @@ import { currentParty } from "../../fair-queue/party.ts";
 import { SPACE_PARTY } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
-/** Of the time of a Space's last request. */
 const RESOLUTION_SECONDS = 30;
 const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
@@ -19,10 +18,8 @@ export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 export const AWAITED_SECONDS = 15;
 const AWAITED_RESOLUTION_SECONDS = 5;
 
-/** By Space and visitor: simultaneous requests count as one. */
 const waking = new Map<string, Promise<void>>();
 
-/** @throws ServiceError `rate_limited` */
 export async function wakeSpace(repoId: string): Promise<void> {
   const visitor = currentParty().key;
   const key = `${repoId} ${visitor}`;
@@ -66,7 +63,6 @@ export async function noteWaiting(repoId: string): Promise<void> {
   );
 }
 
-/** Twice a minute is enough. */
 export async function noteRequest(repoId: string, now = Date.now()): Promise<void> {
   if (now - (noted.get(repoId) ?? 0) < RESOLUTION_MS) return;
   if (noted.size > 10_000) noted.clear();

@@ -25,11 +25,9 @@ export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHead
   };
 }
 
-/** The user's credentials with us, and headers that only we may set. */
 const WITHHELD =
   /^(cookie2?|authorization|dpop|host|forwarded|x-forwarded-.*|x-real-ip|x-keyhook-.*|content-security-policy|expect)$/;
 
-/** @param base the path before the app's own paths */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
   { base, ip, requestId }: { base: string; ip: string | null; requestId: string },
@@ -42,7 +40,7 @@ export function requestHeaders(
     ...(ip && { "x-forwarded-for": ip }),
     "x-forwarded-host": host,
     "x-forwarded-proto": protocol.slice(0, -1),
-    // Without the visitor segment, which would give others access.
+    // The visitor segment is left out, because it would give others access.
     "x-forwarded-prefix": /^.*\/app(?=\/)/.exec(base)?.[0] ?? base.replace(/\/$/, ""),
     "x-request-id": requestId,
   };

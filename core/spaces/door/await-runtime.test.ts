@@ -35,7 +35,6 @@ test("a hundred callers waiting for one Space cause no more database queries tha
     return Promise.all(waiting);
   });
   expect(result.map((runtime) => runtime?.stage)).toEqual(result.map(() => "RUNNING"));
-  // One query at first, one for later callers, two a second, one for the notification, and a few for a slow machine.
   expect(statements).toBeLessThan(20);
 });
 

@@ -3,19 +3,16 @@ import { noteWaiting } from "../controls/wake-space.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
-// A notification may be missed.
 const POLL_MS = 500;
 /** A woken Space waits for a slot only while somebody waits for the Space. */
 const NOTE_MS = 5_000;
 
-/** One query per Space for all who wait. */
 const watches = new Map<string, Watch>();
 
 function announce(repoId: string): void {
   for (const watch of repoId === "" ? watches.values() : [watches.get(repoId)]) watch?.check();
 }
 
-/** Undefined if the Space no longer exists. */
 export async function awaitRuntime(
   repoId: string,
   isAwaited: (runtime: SpaceRuntime) => boolean,
@@ -33,7 +30,6 @@ export async function awaitRuntime(
     else if (!reading.runtime || isAwaited(reading.runtime) || isOver()) resolve(reading.runtime);
   };
   const isOver = () => performance.now() >= until || signal?.aborted === true;
-  // A waiter without a result gets that of the running query.
   const end = () => {
     if (latest) notify(latest);
   };

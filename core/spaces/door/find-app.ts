@@ -8,7 +8,6 @@ import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 
-/** Not evaluated if the Space is open to everybody. */
 type Credentials = {
   method: string;
   byToken?: () => Promise<Actor>;
@@ -16,15 +15,11 @@ type Credentials = {
 };
 
 export type FoundApp =
-  /** `base` is the path before the app's own path, ends in a slash, and contains what granted access. */
+  /** `base` is the path before the app's own path. It ends in a slash and contains what granted access. */
   | { kind: "app"; repo: Repo; runtime: SpaceRuntime | undefined; base: string; path: string; isOpen: boolean }
-  /** Access granted, at another URL. */
   | { kind: "elsewhere"; path: string };
 
-/**
- * A session cookie only redirects to a URL for the visit, so that no other page can make a browser change a private app.
- * @throws ServiceError `not_found`, and as `findRepo`
- */
+/** A session cookie only redirects to a URL for the visit, so that no other page can make a browser change a private app. */
 export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
   const wanted = { type: "space", owner, name } as const;
   const isReading = credentials.method === "GET" || credentials.method === "HEAD";
@@ -34,7 +29,7 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     refusal = error;
     return undefined;
   });
-  // Finds the repository only to check the segment. Without a valid segment, nothing is revealed.
+  // The repository is found only to check the segment. Without a valid segment, nothing is revealed.
   const repo = open ?? (await findRepo(operatorCommand, wanted).catch(() => undefined));
   if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
   const runtime = await readSpaceRuntime(repo.id);
@@ -63,7 +58,7 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
 async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
-  // POST only, so that nothing can be viewed.
+  // A receiver can only post, so that the URL cannot be used to view anything.
   if (visitor.kind === "receiver") {
     if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;
     // All deliveries come from this service's own address, and would share one visitor's limit (S137).
@@ -82,16 +77,16 @@ async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | u
 export type AppTarget = {
   owner: string;
   name: string;
-  /** As sent. Empty if not even a slash follows. */
+  /** The rest is as sent, and empty if not even a slash follows. */
   rest: string;
 };
 
 const APP = /^\/spaces\/([^/]+)\/([^/]+)\/app(?=\/|$)/;
 
-/** Only the Space's door answers such a path. */
+/** Such a path goes only to the Space's door. */
 export const isAppPath = (pathname: string): boolean => APP.test(pathname);
 
-/** Undefined if no app can have the path (S137). */
+/** @returns undefined if no app can have the path (S137) */
 export function parseAppTarget(pathname: string): AppTarget | undefined {
   const [matched = "", owner, name] = APP.exec(pathname) ?? [];
   if (owner === undefined || name === undefined) return undefined;

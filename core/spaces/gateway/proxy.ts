@@ -12,7 +12,6 @@ import type { Duplex } from "node:stream";
 import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
 
 export type Upstream = { connect: Connect } | { host: string; port: number };
-/** Fails with ECONNREFUSED if nothing listens. */
 export type Connect = () => Promise<Duplex>;
 
 export type Passing = {
@@ -20,7 +19,6 @@ export type Passing = {
   agent?: Agent;
   path: string;
   headers: OutgoingHttpHeaders;
-  /** Undefined if the response must not be passed back. */
   answer: (status: number, headers: IncomingHttpHeaders) => OutgoingHttpHeaders | undefined;
   /** After a refusal, a held-back request is still whole. */
   isBodyHeldBack?: boolean;
@@ -29,17 +27,14 @@ export type Passing = {
 /** The total duration is not limited (S138). */
 const ANSWER_IDLE_MS = 60_000;
 const STREAM_IDLE_MS = 10 * 60_000;
-/** For an app to close a WebSocket whose client has left. */
+/** An app gets this long to close a WebSocket whose client has left. */
 const LEAVING_MS = 2_000;
 
 export type Passed =
-  /** Or the client has left. */
   | "answered"
   /** Nothing was sent, and a held-back body was not read. */
   | "declined"
-  /** Nothing listens at the destination. */
   | "refused"
-  /** The app closed the connection early. */
   | "broken"
   | "timed_out";
 
@@ -54,7 +49,6 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     ...(isHeldBack && { expect: "100-continue" }),
   });
   if (!out) return Promise.resolve("broken");
-  // The client may leave at any time.
   const leave = () => {
     out.destroy();
     resolve("answered");

@@ -5,10 +5,9 @@ import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 import { type Connect, type Passing, relay, relayUpgrade } from "./proxy.ts";
 
-/** Why the Space itself did not respond. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
-/** Protects the worker's memory. The web processes share the limit among callers. */
+/** The limit protects the worker's memory. The web processes share the limit among callers. */
 export const REQUESTS_MAX = 512;
 
 const PARTIES_MAX = 64;
@@ -18,13 +17,11 @@ type Use = { requests: number; lastAt: number };
 type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
 export type Gateway = {
-  /** For our other processes. */
   address: string;
   add(repoId: string, connect: Connect): void;
   remove(repoId: string): void;
-  /** Undefined while the Space has a request. */
   idleSince(repoId: string): number | undefined;
-  /** An idle WebSocket does not count as use. Undefined for a Space that does not accept requests yet. */
+  /** An idle WebSocket does not count as use. @returns undefined if the Space does not accept requests yet */
   usesOf(repoId: string): { since: number; lastBy: ReadonlyMap<string, number> } | undefined;
   stop(): Promise<void>;
 };
@@ -112,7 +109,6 @@ function note(space: Served, use: Use): void {
   space.lastUsedAt = use.lastAt;
 }
 
-/** The web process names the caller. */
 function noteUse({ uses }: Served, req: IncomingMessage): Use {
   const party = String(req.headers[PARTY_HEADER] ?? "unknown");
   const use = uses.get(party) ?? { requests: 0, lastAt: 0 };
@@ -145,7 +141,7 @@ function listenAddress(): { host: string; port: number } {
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 0) };
 }
 
-/** The Space, the time, and a MAC of both under SECRET_KEY. */
+/** The header's value has the Space, the time, and a MAC of both under SECRET_KEY. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
 /** One visitor may keep only some Spaces busy. */

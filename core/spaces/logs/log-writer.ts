@@ -9,11 +9,10 @@ import { log } from "../../log.ts";
 import { SPACE_LOG_CHANNEL } from "../stages.ts";
 
 const FLUSH_MS = 200;
-/** Then reading pauses, so a Space prints at most about 640 KiB a second. */
+/** Reading pauses at this size, so a Space prints at most about 640 KiB a second. */
 const WAITING_MAX_CHARACTERS = 128 * 1024;
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
-/** Output that is stored without delay. More output is stored at one piece a second. */
 const ROOM_MAX_CHARACTERS = 2 * 1024 ** 2;
 const ROOM_CHARACTERS_PER_SECOND = PIECE_MAX_CHARACTERS;
 const FULL_FLUSH_MS = 1_000;
@@ -28,7 +27,6 @@ export class LogWriter {
   #waiting = "";
   #room = ROOM_MAX_CHARACTERS;
   #roomAt = performance.now();
-  /** Resolves when the next output has been stored. */
   #due: Promise<void> | undefined;
   #storing: Promise<void> = Promise.resolve();
 
@@ -38,7 +36,7 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param secrets the texts to mask (S134) */
+  /** @param secrets are masked (S134) */
   static async open(repoId: string, { party, secrets }: { party: string; secrets: readonly string[] }): Promise<LogWriter> {
     const share = new LogShare(party);
     return new LogWriter(repoId, { windows: await SecretWindows.of(secrets, share), share });
@@ -48,7 +46,6 @@ export class LogWriter {
     this.#add(`===== ${sentence} =====\n`);
   }
 
-  /** Resolves when more may be written. */
   async output(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> {
     await this.#share.take(() => this.#take(stream, this.#masks[stream].push(this.#decoders[stream].write(bytes))));
     if (this.#waiting.length > WAITING_MAX_CHARACTERS) await this.#due;
@@ -107,7 +104,6 @@ export class LogWriter {
   }
 }
 
-/** The last bytes, in at most this many pieces. */
 const SPACE_LOG_MAX_BYTES = 256 * 1024;
 const PIECES_MAX = 2_000;
 const PRUNE_EVERY = 64;
@@ -138,5 +134,4 @@ async function pruneSpaceLog(repoId: string): Promise<void> {
   );
 }
 
-/** Postgres stores no NUL. */
 const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();

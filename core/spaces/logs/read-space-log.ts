@@ -6,7 +6,7 @@ type SpaceLogPiece = { id: string; at: Date; text: string };
 
 const PIECES_MAX = 500;
 
-/** The caller checked access. @param after the ID of a known piece; without an ID, the latest pieces are read */
+/** The caller checked access. @param after the ID of a known piece, by default the latest pieces are read */
 export async function readSpaceLog(repoId: string, { after }: { after?: string } = {}): Promise<SpaceLogPiece[]> {
   const { rows } = await pool().query<SpaceLogPiece>(
     after === undefined
@@ -29,7 +29,6 @@ const spaceLogs: Tail<SpaceLogPiece, null, string> = {
   bytesOf: ({ text }) => Buffer.byteLength(text),
 };
 
-/** The caller checked access. */
 export async function* followSpaceLog(repoId: string, signal: AbortSignal): AsyncGenerator<readonly SpaceLogPiece[]> {
   for await (const { entries } of followTail(spaceLogs, repoId, { signal })) if (entries.length > 0) yield entries;
 }

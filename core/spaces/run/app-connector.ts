@@ -9,7 +9,7 @@ import { REQUESTS_MAX } from "../gateway/start-gateway.ts";
 const SOCKET = "door.sock";
 const BRIDGE = "bridge.mjs";
 const OPEN = Buffer.from([1]);
-/** More offers would use up the worker's file descriptors, and are closed. */
+/** More offers would use up the worker's file descriptors. */
 const OFFERS_MAX = 32;
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
 /** A program that opens connections in a loop would take all of the worker's time (S132). */
@@ -17,14 +17,12 @@ const SPARE_MAX_PER_SECOND = 1_000;
 const CONNECT_MS = 10_000;
 
 /**
- * A sandbox has no network, so the bridge inside connects to the worker's socket, and waits. The worker's first byte requests a
- * connection to the app. The bridge answers with a byte once the app has accepted.
+ * A sandbox has no network, so the bridge inside connects to the worker's socket and waits. The worker's first byte requests a
+ * connection to the app, and the bridge's first byte reports the connection.
  */
 export type AppConnector = {
-  /** Mounted read-only at `SOCKET_DIRECTORY`. */
   directory: string;
   through(port: number, command: readonly string[]): string[];
-  /** Resolves once the app listens. */
   opened: Promise<void>;
   /** Resolves when the sandbox opens too many connections. */
   flooded: Promise<void>;

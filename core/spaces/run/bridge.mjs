@@ -5,7 +5,6 @@ import { constants } from "node:os";
 
 const [port, door, command, ...words] = process.argv.slice(2);
 const PROBE_MS = 20;
-/** Requests that can begin at once without waiting for a connection. */
 const OFFERS = 8;
 const OPEN = Buffer.from([1]);
 
@@ -19,7 +18,6 @@ app.on("error", (error) => {
 app.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => app.kill(signal));
 
-// An app may listen on either loopback.
 let host = "127.0.0.1";
 let other = "::1";
 

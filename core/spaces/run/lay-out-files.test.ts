@@ -14,7 +14,6 @@ beforeAll(async () => {
   ada = await signedInPerson("ada");
 });
 
-/** Names are bytes, as git accepts them. */
 async function commitOf(names: readonly Buffer[], mode = "100644"): Promise<{ repo: Repo; commit: string }> {
   const repo = await someRepo(ada, { type: "space", sdk: "node" });
   const path = await openRepository(repo);

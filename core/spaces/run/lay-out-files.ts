@@ -18,8 +18,7 @@ import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 type Owner = { kind: "user" | "organization"; id: string };
 
 /**
- * The job's owner and the starter must both be able to read the Space. The error does not show whether it exists (S136).
- * @throws ServiceError `not_found`, `invalid_request`
+ * The job's owner and the starter must both be able to read the Space. The error does not show whether the Space exists (S136).
  */
 export async function takeSpaceFiles(
   space: string,
@@ -57,13 +56,11 @@ async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
   return may(reader, "repo.read_content", repoResource(repo));
 }
 
-/** On the disk of the machine that runs the Space. */
 const SPACE_FILES_MAX_BYTES = 1024 ** 3;
 const SPACE_FILES_MAX = 20_000;
 const SMALL_MAX_BYTES = 1024 * 1024;
 const LINK_MAX_BYTES = 4_096;
 
-/** A sentence for the owner. */
 export class CannotLayOut extends Error {
   override name = "CannotLayOut";
 }
@@ -71,14 +68,11 @@ export class CannotLayOut extends Error {
 type File = { path: string; oid: string; size: number; isExecutable: boolean; lfsOid?: string };
 type Link = { path: string; target: string };
 type Options = {
-  /** Receives sentences about what was left out. */
   note: (sentence: string) => void;
   maxBytes?: number;
-  /** Large files can take minutes. */
   signal?: AbortSignal;
 };
 
-/** For names that are too long, or that the file system treats as equal. */
 const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EISDIR", "ENOTDIR", "EILSEQ", "EINVAL"]);
 
 /** Links are made last and stay within the directory, so that nothing is written through a link (S137). @throws CannotLayOut */
@@ -91,7 +85,6 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-    // Each `withObjects` holds one of few slots and has a deadline.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });

@@ -6,12 +6,11 @@ import { SPACE_PARTY } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 import type { Run } from "./record-run.ts";
 
-/** `slots`: per caller, on all workers. */
 export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> };
 
 /**
- * Only one worker does this, and not while a slot is becoming free. Otherwise each worker would end a Space for one waiting
- * Space. @returns the run to stop
+ * Only one worker does this, and not while a slot is becoming free, because each worker would otherwise end a Space for one
+ * waiting Space. @returns the run to stop
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
@@ -28,7 +27,6 @@ export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined):
   });
 }
 
-/** Undefined while no Space waits, or while a slot is becoming free. */
 async function readDemand(client: PoolClient): Promise<SlotDemand | undefined> {
   const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
   if (leaving.rowCount !== 0) return undefined;
@@ -41,7 +39,6 @@ async function readDemand(client: PoolClient): Promise<SlotDemand | undefined> {
   return next && { waiting: next.party, slots: new Map(rows.map(({ party, slots }) => [party, slots])) };
 }
 
-/** Nobody waits for these Spaces. */
 async function putUnawaitedToSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
@@ -71,19 +68,17 @@ async function putToSleep(client: PoolClient, { repoId, claimId, generation }: R
 
 export type Occupant = Run & {
   startedAt: number;
-  /** A visitor woke the Space. */
   isWoken: boolean;
-  /** Slots of the Space's caller, on all workers. */
   held: number;
   uses: ReturnType<Gateway["usesOf"]>;
 };
 
 /**
- * A quiet Space yields first, then a busy one that has run this long. The ending Space's caller must keep as many slots as the
- * waiting caller has, because otherwise two callers would only swap.
+ * A quiet Space yields first, then a busy one that has run this long. The ending Space's caller keeps as many slots as the
+ * waiting caller, because the two would otherwise only swap.
  */
 const TURN_SECONDS = 5 * 60;
-/** Otherwise one visitor's occasional requests would keep all slots busy. */
+/** With a larger share, one visitor's occasional requests would keep all slots busy. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd(

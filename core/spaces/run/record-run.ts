@@ -37,12 +37,9 @@ export async function countLosses({ repoId, claimId }: Run): Promise<number> {
 }
 
 export type End =
-  /** Nothing runs until there is a request or a change. */
   | { kind: "rest"; stage: SpaceStage; message?: string | undefined }
-  /** After a delay, by whichever worker is first. */
   | { kind: "again"; message?: string | undefined; restarts?: number | undefined; delaySeconds: number };
 
-/** Records the end unless the Space was changed meanwhile. */
 export async function recordEnd({ repoId, claimId, generation }: Run, end: End): Promise<void> {
   const isOver = end.kind === "rest";
   await pool().query(

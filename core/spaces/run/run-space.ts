@@ -17,9 +17,7 @@ import { CannotLayOut, layOutFiles } from "./lay-out-files.ts";
 import { type End, type Run, recordStage } from "./record-run.ts";
 import { leftPrefix, nameOf } from "./sweep-left-files.ts";
 
-/** Until the command listens. */
 const START_SECONDS = 60;
-/** Automatic restarts. An app that has run for this many seconds is steady. */
 export const RESTARTS_MAX = 5;
 const STEADY_SECONDS = 60;
 
@@ -52,7 +50,7 @@ export async function runSpace(
   }
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
   const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
-  // Not in the service's own temporary folder, which the sandbox's user must not be able to enter.
+  // The sandbox's user must not be able to enter the service's own temporary folder.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   let door: AppConnector | undefined;
@@ -78,7 +76,6 @@ const canRunSpaces = ({ name }: Runner): boolean => name === "bubblewrap" || nam
 
 type LayingOut = Pick<Service, "directory" | "config" | "writer"> & { signal: AbortSignal };
 
-/** @returns why the Space cannot run */
 async function layOut(
   repo: Repo,
   commit: string,
@@ -196,7 +193,6 @@ function endingOf(exit: Exit): [note: string, message: string] {
 function limits() {
   const flavor = findFlavor(SPACE_FLAVOR) ?? flavors()[0];
   const { memoryBytes = 2 * 1024 ** 3, cpus = 2 } = flavor ?? {};
-  // A Space runs for days.
   return { memoryBytes, cpus, processes: 256, scratchBytes: 512 * 1024 ** 2, cpuSeconds: 10 * 365 * 24 * 60 * 60 };
 }
 

@@ -33,7 +33,6 @@ const runner: Runner = {
   },
 };
 
-/** In seconds: longer than Spaces that are created later. */
 let waited = 1_000;
 async function waiting(person: TestPerson, owner = person.username): Promise<string> {
   const repo = await someRepo(person, { type: "space", sdk: "node", owner });
@@ -79,7 +78,7 @@ async function worker(capacity: number) {
       }, 20_000);
       return ids;
     },
-    /** A worker checks every two seconds. @param left how many Spaces must be left */
+    /** @param left how many Spaces must be left */
     async check(left = capacity): Promise<void> {
       await renew();
       await host.check(capacity);
@@ -122,7 +121,6 @@ test("a Space of the owner with the most slots yields its slot to another owner'
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(2);
   expect(await work()).toEqual([eves]);
   expect(await stages(bobs)).toEqual(["APP_STARTING"]);
-  // Each owner has one slot, so no Space has to end.
   const dans = await waiting(await signedInPerson("dan"));
   tenMinutesLater();
   await check();

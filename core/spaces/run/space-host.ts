@@ -10,7 +10,7 @@ import { chooseToEnd, makeRoom, type Occupant, type SlotDemand } from "./make-ro
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
-/** Doubles each time, because the pushed content may be the reason (S137). */
+/** The delay doubles each time, because the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
 const NOT_STARTED =
   "The app could not be started; the service will try again. The operator can find the reason in the service's log.";
@@ -86,7 +86,7 @@ export class SpaceHost {
     }
   }
 
-  /** A claim can expire before its run has ended. Otherwise a Space could run several times, with unwatched runs (S132). */
+  /** A claim can expire before its run has ended, and a Space could run several times, with unwatched runs (S132). */
   async #endPrevious(repoId: string): Promise<void> {
     for (let previous = this.#running.get(repoId); previous; previous = this.#running.get(repoId)) {
       previous.stopping.abort("superseded" satisfies StopReason);
@@ -94,7 +94,6 @@ export class SpaceHost {
     }
   }
 
-  /** May also stop a run for another caller's Space. */
   async check(capacity: number): Promise<void> {
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;
@@ -119,7 +118,6 @@ export class SpaceHost {
     if (chosen) this.#running.get(chosen.repoId)?.stopping.abort("displaced" satisfies StopReason);
   }
 
-  /** Other workers take the Spaces over at once. */
   leave(): void {
     this.#isLeaving = true;
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);

@@ -13,7 +13,6 @@ export type Question =
 answerInSubprocess((question: Question): unknown => {
   if (question === "throw") throw new Error("no");
   if (question === "loop") for (;;);
-  // Catastrophic backtracking.
   if (question === "regex") return /^(a+)+$/.test(`${"a".repeat(60)}b`);
   if (question === "memory") for (const all: unknown[] = []; ; ) all.push(new Array(1_000).fill(all.length));
   if (question === "exit") process.exit(0);

@@ -6,10 +6,8 @@ import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
 
 export type ActivityNews = {
-  /** The `Last-Event-ID` from which to continue. */
   tail: string;
   deliveries: Delivery[];
-  /** The list must be read again. */
   isReset: boolean;
 };
 
@@ -24,7 +22,6 @@ const SLACK_MS = 10_000;
 
 type Known = { deliveries: Map<string, Delivery>; newest: string | null; isFull: boolean };
 
-/** One feed for all followers in this process. */
 class ActivityFeed {
   readonly followers = new Set<(news: ActivityNews) => void>();
   #known: Known | undefined;
@@ -41,7 +38,6 @@ class ActivityFeed {
     this.#isStale = true;
     if (this.#reading || this.#pause || this.followers.size === 0) return;
     this.read().catch((error: unknown) => {
-      // The next reading finds what this one missed.
       this.#isStale = true;
       log().warn({ err: error }, "the activity of a webhook cannot be read; trying again");
     });
@@ -97,7 +93,6 @@ const versionOf = (delivery: Delivery | undefined): string =>
     ? ""
     : [delivery.state, delivery.attempts, delivery.lastOutcome, delivery.lastStatus, delivery.nextAttemptAt?.getTime()].join();
 
-/** Includes deliveries that waited at the last reading. */
 async function readKnown(webhookId: string, before: Known | undefined): Promise<Known> {
   const waited = [...(before?.deliveries.values() ?? [])].filter(({ state }) => state === "waiting").map(({ id }) => id);
   const { rows } = await pool().query<DeliveryRow & { is_newest: boolean }>({
@@ -141,7 +136,6 @@ export async function joinFeed(
   };
   try {
     await listen(ACTIVITY_CHANNEL, announce);
-    // From now on, changes relative to this reading are reported.
     await feed.read();
   } catch (error) {
     leave();
@@ -155,7 +149,6 @@ function announce(webhookId: string): void {
   for (const [id, feed] of feeds) if (webhookId === "" || webhookId === id) feed.wake();
 }
 
-/** A notification may have been missed. */
 export function recheckFeed(webhookId: string): void {
   feeds.get(webhookId)?.wake();
 }

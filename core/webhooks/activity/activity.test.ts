@@ -220,7 +220,6 @@ describe("one delivery", () => {
       "x-echo": `you said Bearer topsecret-topsecret and ${SECRET}`,
       "retry-after": "45",
     };
-    // A body cut within a character.
     const responseBody = Buffer.from(`${JSON.stringify({ got: SECRET })} Fuß`, "utf8").subarray(0, -1);
     const timings = { dnsMs: 3, connectMs: 9, tlsMs: 31, firstByteMs: 188, totalMs: 236 };
     const first = await attempt(webhookId, id, {

@@ -7,7 +7,6 @@ import { isId } from "../../ids.ts";
 export type DeliveryConditions = {
   /** The part after `SELECT d.*`, which an index returns in the order of IDs. */
   source: string;
-  /** Of `source`. */
   sourceValues: unknown[];
   /** No index answers these conditions, so the number of rows must be bounded. */
   matching: string[];
@@ -63,7 +62,7 @@ function statusCondition(status: string, bind: (value: unknown) => string): stri
   return `d.last_status BETWEEN ${bind(least)} AND ${bind(status.endsWith("xx") ? least + 99 : least)}`;
 }
 
-/** Ignores case, and takes `%` and `_` literally. */
+/** `%` and `_` are literal, and case is ignored. */
 function textCondition(words: string, bind: (value: unknown) => string): string {
   if (isId(words)) return `${bind(words)} IN (d.id, d.event_id, d.repo_id)`;
   const like = `LIKE ${bind(`%${storable(words).replace(/[\\%_]/g, "\\$&")}%`)}`;
@@ -79,7 +78,7 @@ function readableDelivery(readable: ReadableOwners, bind: (value: unknown) => st
   return `EXISTS (SELECT FROM event e LEFT JOIN repo r ON r.id = e.repo_id WHERE e.id = d.event_id AND ${condition})`;
 }
 
-/** A webhook of a user or another app may carry more than the token can read. Null for users. */
+/** A webhook of a user or another app may carry more than the token can read. @returns null for users */
 export async function readableTo(actor: Actor, tx: Db = db()): Promise<ReadableOwners | null> {
   return actor.kind === "token" ? readableOwners(actor, "repo.read", tx) : null;
 }

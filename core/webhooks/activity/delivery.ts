@@ -5,7 +5,6 @@ export type Delivery = {
   id: string;
   kind: "event" | "test";
   event: { id: string; scope: string; action: string };
-  /** With the name at that time. */
   repo: { id: string; type: string; name: string };
   state: DeliveryState;
   attempts: number;
@@ -14,7 +13,6 @@ export type Delivery = {
   lastDurationMs: number | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** Null while the webhook is disabled. */
   nextAttemptAt: Date | null;
 };
 
@@ -39,7 +37,6 @@ export type DeliveryRow = {
   next_attempt_at: Date | null;
 };
 
-/** From a delivery `d` and row `q` of the queue. A delivery on hold has no time. */
 export const deliveryColumns = `d.*, CASE WHEN d.state = 'waiting' AND isfinite(q.due_at) THEN q.due_at END AS next_attempt_at`;
 
 export function toDelivery(row: DeliveryRow): Delivery {

@@ -10,7 +10,7 @@ export type Attempt = {
   startedAt: Date;
   outcome: AttemptOutcome;
   reason: string | null;
-  /** Without the body. Null if nothing was sent, and for a job. */
+  /** The body is left out. Null if nothing was sent, and for a job. */
   request: { method: "POST"; url: string; headers: Record<string, string> } | null;
   status: number | null;
   response: { headers: Record<string, string>; body: Content } | null;
@@ -72,7 +72,7 @@ export async function listAttempts(
   };
 }
 
-/** Some minutes before the delivery's ID, because clocks differ. */
+/** Clocks differ, so this is some minutes before the delivery's ID. */
 function sinceOf(deliveryId: string): string {
   const seconds = Math.max(0, Number.parseInt(deliveryId.slice(0, 8), 16) - CLOCKS_APART_SECONDS);
   return seconds.toString(16).padStart(8, "0");
@@ -99,7 +99,7 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
   };
 }
 
-/** Made again from the row: the secret is masked, and `user-agent` has today's version. */
+/** The headers are made again: the secret is masked, and `user-agent` has today's version. */
 function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),
@@ -119,7 +119,6 @@ function timingsOf(row: Row): Attempt["timings"] {
     connectMs: row.connect_ms,
     tlsMs: row.tls_ms,
     firstByteMs: row.first_byte_ms,
-    // Each duration is rounded separately.
     bodyMs: row.first_byte_ms === null ? null : Math.max(0, row.total_ms - before),
     totalMs: row.total_ms,
   };
@@ -127,14 +126,14 @@ function timingsOf(row: Row): Attempt["timings"] {
 
 const MASK = "••••••";
 
-/** Credentials and session identifiers (S121). */
+/** These headers contain credentials or identify a session (S121). */
 const SECRET_NAME =
   /^(set-)?cookie2?$|authori[sz]ation|authentication-info|(^|[-_])(tokens?|secrets?|passwords?|passwd|credentials?|sessions?|sessionid|sid|jwt|csrf|xsrf|nonce|signature|assertion|bearer)([-_]|$)|api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|auth[-_]?key|^x-auth(-|$)|^x-amz-security/i;
 
 /** A JWT is looked for only once in each word, because a header can have thousands of possible starts (S137). */
 const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
 
-/** See S121. @param hide removes the webhook's own secret, which a target may send back (S130) */
+/** Credentials are masked (S121). @param hide removes the webhook's own secret, which a target may send back (S130) */
 function maskHeaders(headers: Record<string, string>, hide: (text: string) => string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -147,7 +146,6 @@ function maskHeaders(headers: Record<string, string>, hide: (text: string) => st
 // A shorter secret may be in any response by chance, and masking would reveal the secret.
 const HIDEABLE_MIN_CHARACTERS = 6;
 
-/** In plain, JSON and URL-encoded form. */
 function hiding(secrets: readonly string[]): (text: string) => string {
   const spelled = secrets
     .filter((secret) => secret.length >= HIDEABLE_MIN_CHARACTERS)
@@ -163,7 +161,6 @@ type Content = { text: string | null; base64: string | null; bytes: number; isCu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for these
 const NOT_IN_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
 
-/** @param hide removes secrets from the text */
 function readableContent(
   body: Uint8Array,
   { contentType, isCut, hide }: { contentType: string | undefined; isCut: boolean; hide: (text: string) => string },

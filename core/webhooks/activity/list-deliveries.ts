@@ -9,13 +9,10 @@ import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./
 import { type DeliveryConditions, deliveryConditions, type IdRange, readableTo } from "./delivery-conditions.ts";
 
 export type DeliveryPage = {
-  /** Newest first. */
   deliveries: Delivery[];
   /** The `cursor` of the next page. Null if there are no older deliveries. */
   older: string | null;
-  /** Set if the search ended before the page was full. */
   searchedBackTo: Date | null;
-  /** The live tail continues from here. */
   tail: string;
 };
 
@@ -25,7 +22,7 @@ const PAGE_MAX = 100;
 /** No index covers a text or a status. */
 export const SEARCH_WINDOW = 5_000;
 
-/** @param of.ownerId if the URL names the webhook's owner @throws ServiceError `not_found`, `invalid_request` */
+/** @param of.ownerId if the URL names the webhook's owner */
 export async function listDeliveries(
   actor: Actor,
   webhookId: string,
@@ -51,7 +48,6 @@ export async function listDeliveries(
   return { deliveries, older: end?.id ?? null, searchedBackTo: end?.created_at ?? null, tail };
 }
 
-/** Reads one more than the page holds. */
 function readPage({ source, matching, values }: DeliveryConditions, limit: number): Promise<DeliveryRow[]> {
   const isSearch = matching.length > 0;
   return readInOrder<DeliveryRow>(
@@ -65,17 +61,14 @@ function readPage({ source, matching, values }: DeliveryConditions, limit: numbe
 
 const NEAR_SECONDS = 2 * 86_400;
 
-/** Null for a shorter range. */
 function nearEndOf({ from, before }: IdRange): IdRange | null {
   const end = before === null ? Date.now() / 1_000 : Number.parseInt(before.slice(0, 8), 16);
   const near = firstIdAt(new Date(Math.max(0, end - NEAR_SECONDS) * 1_000));
   return from !== null && from >= near ? null : { from: near, before };
 }
 
-/** Matches the index. */
 const NEWEST_FIRST = "d.webhook_id DESC, d.id DESC";
 
-/** Null if the search reaches the end. */
 async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promise<{ id: string; created_at: Date } | null> {
   const rows = await readInOrder<{ id: string; created_at: Date }>(
     `SELECT d.id, d.created_at ${source} LIMIT 2 OFFSET ${SEARCH_WINDOW - 1}`,
@@ -84,7 +77,6 @@ async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promis
   return rows[1] ? (rows[0] ?? null) : null;
 }
 
-/** A range of IDs selects daily partitions. */
 async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<IdRange> {
   if (cursor !== undefined && !isId(cursor)) {
     throw new ServiceError("invalid_request", "This is not a valid cursor. Use `older` from the previous page.", {
@@ -112,7 +104,6 @@ async function rangeOfId(text: string | undefined): Promise<IdRange> {
   return rows[0] ?? { from: null, before: null };
 }
 
-/** Between the machines that make IDs. */
 const CLOCKS_APART_SECONDS = 60;
 
 const latest = (...ids: (string | null)[]): string | null =>
@@ -126,7 +117,6 @@ const earliest = (...ids: (string | null)[]): string | null =>
     .sort()
     .at(0) ?? null;
 
-// IDs contain seconds as eight hexadecimal digits.
 const LAST_SECOND = 0xffff_ffff;
 
 function idAt(time: string, field: string): string {

@@ -12,7 +12,6 @@ export type ChartBar = {
   failed: number;
   rateLimited: number;
   triggered: number;
-  /** Of answered attempts. */
   medianMs: number | null;
   p99Ms: number | null;
 };
@@ -21,17 +20,13 @@ export type WebhookChart = {
   range: ChartRange;
   from: Date;
   to: Date;
-  /** Oldest first. */
   bars: ChartBar[];
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** From 0 to 1. Null if there were no attempts. */
   deliveredShare: number | null;
-  /** Of answered attempts. */
   medianMs: number | null;
   p99Ms: number | null;
-  /** Deliveries that were tried, up to 10,000. */
   waitingToRetry: number;
   triggers: { count: number; limit: number };
 };
@@ -44,7 +39,7 @@ const shapes: Record<ChartRange, { bars: number; hours: number }> = {
 };
 const WAITING_MAX = 10_000;
 
-/** Reads only hourly counts. @throws ServiceError `not_found` */
+/** Reads only hourly counts. */
 export async function readChart(
   actor: Actor,
   webhookId: string,
@@ -109,7 +104,6 @@ async function readHours(webhookId: string, since: Date): Promise<HourRow[]> {
   return rows;
 }
 
-/** In the last 31 days. A replay covers 30 days. */
 export async function hasFailedAttempts(webhookId: string): Promise<boolean> {
   const { rows } = await pool().query<{ failed: boolean }>({
     name: "webhook-has-failed",
@@ -148,10 +142,10 @@ export function chartJson({ from, to, bars, ...rest }: WebhookChart): WebhookCha
   };
 }
 
-/** In 24 hours (S127). */
+/** The limit is for 24 hours (S127). */
 const triggerLimit = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
 
-/** In the current hour and the 24 before (S127). */
+/** The limit counts the current hour and the 24 before (S127). */
 async function countTriggers(webhookId: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>({
     name: "webhook-triggers",

@@ -13,18 +13,16 @@ import { visibleTo } from "./delivery-conditions.ts";
 import { type Attempt, listAttempts } from "./list-attempts.ts";
 
 export type DeliveryDetail = Delivery & {
-  /** The same bytes in every attempt (S124). */
+  /** Every attempt sends the same bytes (S124). */
   body: { text: string; bytes: number } | null;
   /** `access`: the body was never sent, and the webhook's owner cannot read the repository now (S129). */
   bodyMissing: "access" | "expired" | null;
-  /** Newest first. */
   attemptLog: Attempt[];
-  /** `attemptsBefore` for the earlier attempts. Null if there are none. */
   olderAttempts: string | null;
   canReplay: boolean;
 };
 
-/** The error does not show whether the delivery exists (S136). @throws ServiceError `not_found` */
+/** The error does not show whether the delivery exists (S136). */
 export async function readDelivery(
   actor: Actor,
   webhookId: string,
@@ -99,7 +97,7 @@ export function deliveryDetailJson({
   };
 }
 
-/** As checked before each attempt (S129). */
+/** Each attempt has the same check (S129). */
 async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean> {
   const rows = await db().$queryRaw<unknown[]>`
     SELECT 1 FROM event e JOIN webhook w ON w.id = ${webhookId} LEFT JOIN repo r ON r.id = e.repo_id

@@ -5,16 +5,16 @@ import { conflict } from "../../errors.ts";
 import { findWebhookRow } from "../manage/find-webhook.ts";
 
 export const SAVED_VIEW_NAME_MAX_CHARACTERS = 40;
-/** Per user and webhook (S143). */
+/** The limit is per user and webhook (S143). */
 export const SAVED_VIEWS_MAX = 20;
 const QUERY_MAX_CHARACTERS = 2_000;
 
-/** `query` is that of the page's URL, and the page checks the query. */
+/** The page checks `query`, which is the query of the page's URL. */
 export type SavedView = { name: string; query: string };
 
 type Of = { ownerId: string };
 
-/** The user's own views. The caller checked access. */
+/** The caller checked access. */
 export async function listSavedViews({ userId }: Person, webhookId: string): Promise<SavedView[]> {
   return db().savedView.findMany({
     where: { webhookId, userId },
@@ -23,7 +23,7 @@ export async function listSavedViews({ userId }: Person, webhookId: string): Pro
   });
 }
 
-/** The same name replaces the view. @throws ServiceError `invalid_request`, `not_found`, `conflict` */
+/** The same name replaces the view. */
 export async function saveView(person: Person, webhookId: string, view: SavedView, { ownerId }: Of): Promise<SavedView> {
   const name = displayText("name", view.name, { maxCharacters: SAVED_VIEW_NAME_MAX_CHARACTERS });
   const query = view.query.slice(0, QUERY_MAX_CHARACTERS);
@@ -46,7 +46,6 @@ export async function saveView(person: Person, webhookId: string, view: SavedVie
   });
 }
 
-/** @throws ServiceError `not_found` */
 export async function deleteView(person: Person, webhookId: string, name: string, { ownerId }: Of): Promise<void> {
   const { id } = await findWebhookRow(person, webhookId, "webhook.read", { ownerId });
   await db().savedView.deleteMany({ where: { webhookId: id, userId: person.userId, name } });

@@ -2,9 +2,7 @@ import { pool } from "../../db.ts";
 import type { AttemptOutcome, DeliveryState } from "../vocabulary.ts";
 
 export type Sparkline = {
-  /** The last 24 hours, oldest first. */
   bars: { delivered: number; failed: number }[];
-  /** From 0 to 1. Null if there were no attempts. */
   deliveredShare: number | null;
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; createdAt: Date } | null;
 };

@@ -6,7 +6,6 @@ import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { listDeliveries } from "./list-deliveries.ts";
 import { followActivity, STREAMS_MAX_PER_PERSON, streamActivity } from "./stream-activity.ts";
 
-// Machines that run tests may be slow.
 const SOON = { timeout: 15_000 };
 
 let ada: TestPerson;

@@ -16,7 +16,7 @@ export const EVENT_STREAM_HEADERS = {
 
 const HEARTBEAT_MS = 15_000;
 
-/** Per user and web process. */
+/** The limit is per user and web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
 const takeSlot = streamSlots({
   perPerson: STREAMS_MAX_PER_PERSON,
@@ -33,17 +33,12 @@ type ActivityStream = {
   actorNow: () => Promise<Actor>;
   webhookId: string;
   ownerId?: string | undefined;
-  /** `Last-Event-ID`, or `tail` of the shown page. */
   after?: string | undefined;
-  /** Aborted when the client disconnects. */
   signal: AbortSignal;
   heartbeatMs?: number;
 };
 
-/**
- * Ends when the webhook may no longer be read. The client then reconnects and learns why. @throws ServiceError `not_found`,
- * `rate_limited`
- */
+/** The stream ends when the webhook may no longer be read. The client then reconnects and learns why. */
 export async function streamActivity(request: ActivityStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
   let actor = await actorNow();
@@ -81,7 +76,6 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     await events.return();
   }
   signal.addEventListener("abort", () => void close().catch(() => undefined), { once: true });
-  // Nobody would read or cancel the stream.
   if (signal.aborted) await close();
 
   let isBegun = false;
@@ -114,7 +108,6 @@ function failed(error: unknown): { done: true; value: undefined } {
 /** Only the last event has the ID, so that a client that was cut off gets all of them again. */
 function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
   if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
-  // Oldest first.
   return deliveries
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map((each, at, all) => {
@@ -128,13 +121,12 @@ function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
 const PENDING_MAX = 500;
 
 type FollowActivity = {
-  /** Without a value, only changes from now on are reported. */
   after?: string | undefined;
   signal: AbortSignal;
   heartbeatMs?: number;
 };
 
-/** A delivery may be reported several times. The caller checks access, at each heartbeat too. */
+/** A delivery may be reported several times. The caller checks access, also at each heartbeat. */
 export async function* followActivity(
   webhookId: string,
   { after, signal, heartbeatMs = HEARTBEAT_MS }: FollowActivity,
@@ -157,12 +149,11 @@ export async function* followActivity(
   }
 }
 
-/** In milliseconds. The client may send any text. */
+/** The client may send any text. @returns milliseconds */
 function timeOf(after: string | undefined): number | undefined {
   return after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }
 
-/** The latest state of each delivery. */
 class Pending {
   #news: ActivityNews | undefined;
   #wake: (() => void) | undefined;
@@ -180,7 +171,6 @@ class Pending {
     return news && (news.isReset || news.deliveries.length > 0) ? news : undefined;
   }
 
-  /** @returns false if the time is over or `signal` aborts */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isNews: boolean) => {

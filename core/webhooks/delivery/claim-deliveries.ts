@@ -11,7 +11,7 @@ export const LEASE_SECONDS = 20;
 /** Unlisted targets get the default allowance. */
 export type Room = {
   total: number;
-  /** Reserved for retries, so that they never starve (S128). */
+  /** Retries get a reserved part, so that they never starve (S128). */
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
@@ -19,27 +19,22 @@ export type Room = {
   owners: { id: string; held: number }[];
   hosts: { host: string; rating: HostRating; free: number }[];
   perHost: number;
-  /** For all hosts of a rating together. */
   ratings: Record<HostRating, number>;
 };
 
 /** `good`: the last attempt was answered quickly. `bad`: slowly, or not at all. */
 export type HostRating = "good" | "unknown" | "bad";
 
-/** The next look at the backlog begins here. */
 export type BacklogPosition = { host: string; webhookId: string };
 export const startOfBacklog: BacklogPosition = { host: "", webhookId: "" };
 
 type ClaimedDeliveries = {
   rows: ClaimedDelivery[];
   movedToBacklog: number;
-  /** Due rows without room. */
   leftBehind: number;
-  /** In milliseconds. Undefined if no rows become due. */
   nextDueMs: number | undefined;
 };
 
-/** Targets of the backlog per claim. */
 const BACKLOG_STEPS = 100;
 /** Sorts after every webhook ID, because these are hexadecimal. */
 const LAST_ID = "g";
@@ -65,7 +60,7 @@ export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   };
 }
 
-/** @returns where to continue: the start, when done */
+/** @returns where to continue, or the start when done */
 export async function claimBacklog(
   room: Room,
   from: BacklogPosition,
@@ -82,7 +77,7 @@ export async function claimBacklog(
 /** The connection was lost before the result arrived, so nobody works on these claims. */
 const unanswered = new Set<string>();
 
-/** Releases claims with unknown results first. */
+/** Claims with unknown results are released first. */
 async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
   const lost = [...unanswered];
   if (lost.length > 0) {
@@ -100,7 +95,6 @@ async function claim<Found extends Row>(name: string, query: (claimId: string) =
   }
 }
 
-/** A claim that another worker took over stays there. */
 export async function renewDeliveries(ids: string[], claimIds: string[]): Promise<void> {
   await deliveryPool().query(
     `update delivery_queue set claimed_until = now() + make_interval(secs => $3) where id = any ($1) and claim_id = any ($2)`,
@@ -110,7 +104,6 @@ export async function renewDeliveries(ids: string[], claimIds: string[]): Promis
 
 const isUnclaimed = Prisma.sql`(q.claimed_until IS NULL OR q.claimed_until <= now())`;
 
-/** The longest due first. */
 const fromLanes = ({ total }: Room) => Prisma.sql`
   candidates AS MATERIALIZED (
     SELECT due.* FROM unnest(ARRAY[${lanes.waitedFor}::int, ${lanes.first}::int, ${lanes.again}::int]) AS each_lane(lane)

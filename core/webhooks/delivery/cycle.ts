@@ -1,13 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { log } from "../../log.ts";
 
-/** After a failure, such as an unreachable database. */
 const RETRY_MS = 500;
 /** Timers accept at most 24 days. */
 const LONGEST_MS = 3_600_000;
 
 export class Cycle {
-  /** For the log: "cannot … ". */
   readonly #what: string;
   readonly #work: () => Promise<number>;
   readonly #pauseMs: () => number;
@@ -33,7 +31,6 @@ export class Cycle {
     await this.#running;
   }
 
-  /** At the latest. */
   within(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (at >= this.#at) return;

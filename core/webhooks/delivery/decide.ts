@@ -3,7 +3,7 @@ import type { Attempt, ClaimedDelivery, Decision } from "./delivery.ts";
 /** A webhook is disabled once every attempt has failed for this long (S126). */
 export const FAILING_MAX_MS = 5 * 24 * 60 * 60 * 1000;
 
-/** See S125, S126, S129. */
+/** S125, S126 and S129 define what follows from an attempt. */
 export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attempt, random = Math.random): Decision {
   const none = { again: null, health: null, disables: null, isRecovery: false };
   switch (attempt.outcome) {
@@ -49,8 +49,8 @@ const JITTER_MAX = 5 * MINUTE;
 export const RETRY_AFTER_MAX = 24 * HOUR;
 
 /**
- * In seconds. Undefined for no further attempt. @param failed attempts since the schedule began, at least 1 @param askedFor
- * seconds that the receiver asked for
+ * @param failed attempts since the schedule began, at least 1 @param askedFor seconds that the receiver asked for
+ * @returns seconds, or undefined for no further attempt
  */
 export function retryDelay(failed: number, askedFor = 0, random: () => number = Math.random): number | undefined {
   const planned = SCHEDULE[failed - 1];
@@ -59,7 +59,7 @@ export function retryDelay(failed: number, askedFor = 0, random: () => number = 
   return delay + random() * Math.min(delay * JITTER_SHARE, JITTER_MAX);
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3). 0 for anything else. */
+/** The header has seconds or a date (RFC 9110 §10.2.3). @returns 0 for anything else */
 export function retryAfterSeconds(header: string | undefined, now = Date.now()): number {
   const text = header?.trim() ?? "";
   if (/^\d+$/.test(text)) return Math.min(Number(text), RETRY_AFTER_MAX);

@@ -26,10 +26,9 @@ const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
 /** A run that ends before the delivery is postponed wakes nothing. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
-/** Idempotent: a unique index ensures one run for each try of a delivery. */
+/** A unique index ensures one run for each try of a delivery, so this can be repeated. */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
-  // The delivery was dropped with its day's partition.
   if (!recorded) return { step: "dropped" };
   const deliveryTry = recorded.attempts + 1;
   const run = await db().jobRun.findUnique({
@@ -58,7 +57,6 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
     : { outcome: "rejected", reason };
 }
 
-/** Attempts give their reasons as clauses. */
 const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
 async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
@@ -74,7 +72,6 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
     const secret: Record<string, string> = kept.secret ? { WEBHOOK_SECRET: unseal("webhook secret", kept.secret) } : {};
     secrets = { ...unsealJobSecrets(kept.jobSecrets), ...secret };
   } catch {
-    // The secrets were sealed under another SECRET_KEY.
     return neverRun("the secrets of the webhook or its job can no longer be read: set them again");
   }
   // The owner has as many open runs as allowed, so the delivery waits (S122).
@@ -93,7 +90,6 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
       deliveryTry,
     });
   } catch (error) {
-    // Another worker was first.
     if ((error as { code?: unknown }).code !== "P2002") throw error;
   }
   return LOOK_SOON;
@@ -123,7 +119,6 @@ const neverRun = (reason: string): JobStep => ({
   jobRunId: null,
 });
 
-/** Call this when a delivery's run has ended. */
 export async function wakeDelivery(deliveryId: string): Promise<void> {
   await pool().query(
     `with woken as (

@@ -10,8 +10,8 @@ type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "
 const ACCEPTED = 202;
 
 /**
- * Without the network, so that no address rule needs an exception (S117). The relay may keep the delivery, and a later answer
- * becomes another attempt.
+ * No request is sent, so no address rule needs an exception (S117). The relay may keep the delivery, and a later answer becomes
+ * another attempt.
  */
 export async function deliverToRelay(
   { id, kind, tries }: ClaimedDelivery,
@@ -23,7 +23,6 @@ export async function deliverToRelay(
     const recorded = await recordedAnswer(id);
     if (recorded) return resultOf(recorded, recorded.milliseconds);
   }
-  // A worker died before recording this answer.
   const earlier = await takeEarlierAnswer(id);
   if (earlier) return resultOf(earlier, earlier.milliseconds);
   const elapsed = () => Math.round(performance.now() - begin);
@@ -76,7 +75,6 @@ const kept = (reason: string, totalMs: number): RelayResult => ({
   isKept: true,
 });
 
-/** No name is resolved and no connection opened. */
 function answered(
   status: number,
   totalMs: number,

@@ -28,7 +28,6 @@ beforeEach(async () => {
 
 afterAll(closeDeliveryPool);
 
-// Machines that run tests may be slow.
 vi.setConfig({ testTimeout: 90_000 });
 const SOON = { timeout: 60_000, interval: 50 };
 
@@ -54,7 +53,6 @@ async function startReceiver(answer: (res: Parameters<RequestListener>[1], nth: 
 function startEngine(limits?: Limits): DeliveryEngine {
   const engine = new DeliveryEngine(limits);
   engine.start();
-  // Rows that a test adds are not announced.
   const looking = setInterval(() => engine.announce(), 50);
   onTestFinished(() => {
     clearInterval(looking);
@@ -463,7 +461,6 @@ describe("failures on our side", () => {
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [id]);
     engine.announce();
     await vi.waitFor(async () => expect((await queued([id]))[0]?.claimId).not.toBe(before?.claimId), SOON);
-    // A second request would have arrived by then.
     await new Promise((resolve) => setTimeout(resolve, 300));
     answer();
     await settled([id], "delivered");
@@ -490,7 +487,6 @@ describe("failures on our side", () => {
     const receiver = await startReceiver();
     const [id = ""] = await queueDeliveries(await webhookTo({ url: receiver.url }));
     const blocker = await pool().connect();
-    // Recording waits for this lock.
     await blocker.query("begin; select from delivery where id = '0'; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;

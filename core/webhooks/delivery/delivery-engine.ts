@@ -15,12 +15,9 @@ const TICK_MS = 500;
 /** No more events are leased while this many results wait to be recorded. */
 const UNRECORDED_MAX = 2_000;
 
-/**
- * A delivery holds or awaits a slot from its claim until it is recorded, so one process holds a limited number (decision 092).
- */
+/** A delivery holds or awaits a slot from its claim until it is recorded, which bounds what one process holds (decision 092). */
 export class DeliveryEngine {
   readonly #slots: DeliverySlots;
-  /** Deliveries that hold or await a slot, by ID. */
   readonly #underWay = new Map<string, ClaimedDelivery>();
   readonly #held = new Set<ClaimedDelivery>();
   readonly #sentAt = new Map<ClaimedDelivery, number>();
@@ -37,7 +34,6 @@ export class DeliveryEngine {
   #lookForBegunAt = 0;
   #leasePauseMs = LEAST_MS;
   #latestPart: Part["part"] = "begun";
-  /** Events were left behind for lack of room. */
   #isEventRoomWanted = false;
   #drained: () => void = () => undefined;
 
@@ -60,7 +56,7 @@ export class DeliveryEngine {
     this.#events.within(0);
   }
 
-  /** Returns once all attempts in progress are recorded. */
+  /** Resolves once all attempts in progress are recorded. */
   async stop(): Promise<void> {
     await Promise.all([this.#events.stop(), this.#queue.stop()]);
     while (this.#isBusy()) await new Promise<void>((drained) => (this.#drained = drained));
@@ -71,12 +67,11 @@ export class DeliveryEngine {
     return this.#underWay.size + this.#held.size + this.#leases.size > 0;
   }
 
-  /** @returns when to look again */
   async #leaseEvents(): Promise<number> {
     let next = POLL_MS;
     const begin = performance.now();
     this.#isEventRoomWanted = false;
-    // Alternates, so that neither part takes all the room of the recorder.
+    // The order alternates, so that neither part takes all the room of the recorder.
     for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
       const isBegun = part.part === "begun";
       if (isBegun && performance.now() < this.#lookForBegunAt) continue;
@@ -86,7 +81,6 @@ export class DeliveryEngine {
         this.#isEventRoomWanted = true;
         continue;
       }
-      // Pages that another worker did not finish.
       if (isBegun) this.#lookForBegunAt = performance.now() + POLL_MS;
       const leased = await leaseEvents({ ...part, limit });
       this.#take(leased, isBegun);
@@ -119,7 +113,6 @@ export class DeliveryEngine {
       // The delivery's attempt under a lost lease is still in progress.
       if (this.#underWay.has(delivery.id)) this.#begin(delivery);
       else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
-      // All other deliveries go through the queue.
       else if (!isBegun && lease.cursor === null && isPosted(delivery) && this.#slots.mayTake(delivery)) this.#begin(delivery);
       else this.#recorder.add(delivery, { step: "postponed", seconds: 0 });
     }
@@ -172,7 +165,6 @@ export class DeliveryEngine {
     this.#waiting.takeSendable(host, maySend, (delivery) => this.#send(delivery));
   }
 
-  /** A first attempt in progress stays claimed by this worker, and the event is done. */
   #tick(): void {
     this.#waiting.takeStale((delivery) => this.#giveBack(delivery));
     const before = performance.now() - SLOW_MS;
@@ -184,7 +176,7 @@ export class DeliveryEngine {
     }
   }
 
-  /** From then on, the delivery's target counts as unknown and gets few slots. */
+  /** Afterwards, the delivery's target counts as unknown and gets few slots. */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#slots.endWaiting(delivery);
     this.#held.add(delivery);

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { unseal } from "../../crypto/seal.ts";
 import type { ClaimedDelivery, ClaimedWebhook } from "./delivery.ts";
 
-/** See S123. `signature` is also stored with the attempt. */
+/** S123 defines the headers. `signature` is also stored with the attempt. */
 export type SignedHeaders = { headers: Record<string, string>; signature: string | null };
 
 type Signable = Pick<ClaimedDelivery, "id"> & {
@@ -34,7 +34,7 @@ export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: st
   return { headers, signature: signature || null };
 }
 
-/** The previous secret may be unreadable, which may be why it was replaced. */
+/** An unreadable secret may be why it was replaced. */
 function readable(sealed: Buffer): SigningSecret | undefined {
   try {
     return signingSecret(sealed);

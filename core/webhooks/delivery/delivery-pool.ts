@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { openPool } from "../../open-pool.ts";
 
-/** Enough for claims, recording and renewals at the same time. */
+/** Claims, recording and renewals need connections at the same time. */
 const POOL_SIZE = 4;
 
 /** The tables change faster than their statistics. A plan for an empty queue would read and sort all of a full queue. */

@@ -9,7 +9,7 @@ const RECIPIENTS_MAX = 20;
 /** Owners can enable failing webhooks again and again. */
 export const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 
-/** Only to verified addresses. @param write gets the name to greet and the path of the owner's webhooks */
+/** Only verified addresses get emails. @param write gets the name to greet and the path of the owner's webhooks */
 export async function emailOwner(
   tx: Db,
   { id, kind }: { id: string; kind: "user" | "organization" },
@@ -39,7 +39,6 @@ export async function emailOwner(
   for (const { user } of organization.memberships) await queueMail(tx, { to: user.email, ...letter });
 }
 
-/** `target` is null for a webhook that runs a job. */
 type Disabled = {
   webhookId: string;
   reason: Exclude<DisabledReason, "owner">;
@@ -47,7 +46,7 @@ type Disabled = {
   lastFailure: string | null;
 };
 
-/** See S126. */
+/** The service has disabled the webhook (S126). */
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {

@@ -130,7 +130,6 @@ describe("S122 a first attempt", () => {
     const ownerId = newId();
     await watching(receiver.url, ownerId);
     const events = await Promise.all([1, 2, 3].map(() => happens(ownerId)));
-    // Recording waits for this table.
     await blocker.query("begin; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;
@@ -244,7 +243,6 @@ describe("S122 a first attempt", () => {
     try {
       await vi.waitFor(() => expect(receiver.ids).toHaveLength(1), SOON);
       const first = await leasedUntil();
-      // Postgres cancels a statement in the same way when the time is over.
       const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'keyhook deliveries' and wait_event_type = 'Lock'`;
       await vi.waitFor(async () => expect((await pool().query(cancel)).rowCount).toBe(1), SOON);
@@ -267,7 +265,6 @@ describe("S122 a first attempt", () => {
     const engine = startEngine();
     await vi.waitFor(() => expect(receiver.ids).toHaveLength(1), SOON);
     await db().event.update({ where: { id: event }, data: { claimId: "another" } });
-    // With a lease, the attempt would have moved to the queue within this time.
     await delay(SLOW_MS + 1_000);
     expect(await queue()).toEqual([]);
     await expireLeases();

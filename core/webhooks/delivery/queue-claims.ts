@@ -4,13 +4,13 @@ import { Cycle } from "./cycle.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import type { DeliverySlots } from "./slots.ts";
 
-/** For missed notifications, and for leases of killed workers. */
+/** Notifications may be missed, and leases of killed workers expire. */
 export const POLL_MS = 5_000;
 /** Under load, each look finds many rows. */
 export const LEAST_MS = 3;
 /** Another worker may have room. */
 const CROWDED_MS = 1_000;
-/** Such a look locks each row, and most slots that become free are for others. */
+/** A look without a claim locks rows, and most slots that become free are for others. */
 const FRUITLESS_MS = 100;
 
 export class QueueClaims {
@@ -25,7 +25,6 @@ export class QueueClaims {
   #lookAtLanesAt = 0;
   #lookAtBacklogAt = 0;
   #isFruitless = true;
-  /** Rows were left behind for lack of room. */
   #isRoomWanted = false;
 
   constructor(slots: DeliverySlots, begin: (delivery: ClaimedDelivery) => void) {
@@ -56,7 +55,6 @@ export class QueueClaims {
     if (this.#isRoomWanted) this.#cycle.within(0);
   }
 
-  /** @returns when to look again */
   async #claim(): Promise<number> {
     // A slot may become free during the look.
     this.#isRoomWanted = true;
@@ -70,7 +68,6 @@ export class QueueClaims {
     return isMore ? 0 : Math.min(until(this.#lookAtLanesAt), until(this.#lookAtBacklogAt));
   }
 
-  /** @returns whether there may be more to claim at once */
   async #claimLanes(): Promise<boolean> {
     const now = performance.now();
     if (now < this.#lookAtLanesAt) return false;
@@ -85,7 +82,6 @@ export class QueueClaims {
     return isMore;
   }
 
-  /** @returns whether there is a backlog */
   async #claimBacklog(): Promise<boolean> {
     const room = this.#slots.room();
     const now = performance.now();

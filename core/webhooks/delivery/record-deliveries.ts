@@ -39,8 +39,8 @@ const OURS = `with g as (select * from unnest($1::text[], $2::text[], $3::text[]
   union all select e.id from unnest($4::text[], $5::text[]) as l(id, claim_id) join event e on e.id = l.id and e.claim_id = l.claim_id`;
 
 /**
- * One statement, all or nothing (S122). Conditions on the IDs exclude plans that read a whole table. @throws an error recognized
- * by `isClaimLost`
+ * One statement records all or nothing (S122). Conditions on the IDs exclude plans that read a whole table. @throws an error
+ * recognized by `isClaimLost`
  */
 export async function recordClaimed(
   all: readonly Done[],
@@ -57,14 +57,13 @@ const CLAIM_LOST = "KH001";
 
 export const isClaimLost = (error: unknown): boolean => databaseCodes(error).includes(CLAIM_LOST);
 
-/** The error has nothing to do with the data, so the next try may succeed. */
 export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
 /** Unnesting the arrays would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
-/** Left out for leased events, because Postgres would open every partition for nothing. */
+/** Leased events do not need this, for which Postgres would open every partition. */
 const OF_QUEUE = `over as (
   delete from delivery_queue q using given g
   where q.id = any ($10::text[]) and q.id = g.id and q.claim_id = g.claim_id and g.event_id is null and g.is_over

@@ -6,7 +6,7 @@ import type { Attempt, Done, EventLease } from "./delivery.ts";
 import { emailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./email-owner.ts";
 import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
-/** A result that disables a webhook, or is the first success since, has a transaction of its own (S126). */
+/** A result that disables a webhook, or is the first success after that, has a transaction of its own (S126). */
 export async function recordOutcomes(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
   for (const done of all.filter(changesWebhook)) await recordWithChange(done);
   await recordDeliveries(
@@ -62,7 +62,7 @@ async function disableWebhook(
 /** The path and the query may contain a secret. */
 const hostOfTarget = (url: string | null): string | null => url && (URL.parse(url)?.host ?? "its address");
 
-/** Once, on the first delivery after the service disabled the webhook (S126). */
+/** Only the first delivery after the service disabled the webhook causes an email (S126). */
 async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
     UPDATE webhook SET disabled_reason = NULL

@@ -84,7 +84,6 @@ const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 type Hour = {
   id: string;
   webhook_id: string;
-  /** Null for the current hour. */
   hour: string | null;
   delivered: number;
   failed: number;
@@ -130,14 +129,13 @@ function healthOf(attempted: readonly Attempted[]) {
   const fails = new Map<string, boolean>();
   for (const { delivery, decision } of attempted) {
     if (!decision.health) continue;
-    // One success shows that not every attempt fails.
     const isFailing = decision.health === "fails" && fails.get(delivery.webhookId) !== false;
     fails.set(delivery.webhookId, isFailing);
   }
   return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
 }
 
-/** By day, because attempts are deleted by day. */
+/** Attempts are deleted by day, so they are counted by day. */
 function storedOf(attempted: readonly Attempted[]) {
   const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
   for (const { delivery, attempt } of attempted) {

@@ -20,11 +20,10 @@ const EVENT_TRIES = 3;
 /** Live views read a webhook twice a second at most. */
 const NOTIFY_MS = 250;
 
-/** Keeps results while the database is unavailable (S122). */
+/** Results are kept while the database is unavailable (S122). */
 export class Recorder {
   readonly #results = new Map<ClaimedDelivery, Step>();
   readonly #ended = new Set<EventLease>();
-  /** Failures by event ID. */
   readonly #failed = new Map<string, number>();
   readonly #release: (batch: readonly Done[], ended: readonly EventLease[]) => void;
   #running: Promise<void> | undefined;
@@ -39,13 +38,12 @@ export class Recorder {
     return this.#results.size;
   }
 
-  /** Replaces an earlier result that is not recorded yet. */
+  /** The result replaces an earlier one that is not recorded yet. */
   add(delivery: ClaimedDelivery, step: Step): void {
     this.#results.set(delivery, step);
     this.#run();
   }
 
-  /** The event has no deliveries left to store. */
   end(lease: EventLease): void {
     this.#ended.add(lease);
     this.#run();
@@ -143,7 +141,7 @@ export class Recorder {
       if (lease !== leaseOfBatch) lease.isGivenUp = true;
       lease.open.delete(delivery.id);
       if (lease.open.size === 0 && !ended.includes(lease)) this.#ended.add(lease);
-      // Also for a renewed lease: the queue has the delivery under the newer claim.
+      // The queue has the delivery under the newer claim, also after a renewed lease.
       delivery.claimId = lease.claimId;
       delivery.lease = null;
     }
@@ -151,7 +149,6 @@ export class Recorder {
   }
 }
 
-/** All unstored deliveries of these leases are in the batch. */
 function completedLeases(batch: readonly Done[]): EventLease[] {
   const stored = Map.groupBy(batch, ({ delivery }) => delivery.lease);
   return [...stored].flatMap(([lease, { length }]) => (lease && lease.open.size === length ? [lease] : []));
@@ -160,12 +157,11 @@ function completedLeases(batch: readonly Done[]): EventLease[] {
 export const isDueAgain = ({ step }: Done): boolean =>
   step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;
 
-/** Undefined if the time is not known. */
 export function secondsUntilNext({ step }: Done): number | undefined {
   const seconds = step.step === "attempted" ? step.decision.again?.seconds : step.step === "postponed" ? step.seconds : undefined;
   return seconds === "held" ? undefined : seconds;
 }
 
-/** Postgres errors about the given values. No other error is the event's fault. */
+/** These are errors of Postgres about the given values. No other error is the event's fault. */
 const isCausedByData = (error: Error): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(22|23)...$/.test(code));

@@ -8,10 +8,9 @@ import { deliverToRelay } from "./deliver-to-relay.ts";
 import { type Attempt, type ClaimedDelivery, deliveryBody, RESPONSE_BODY_MAX_BYTES, type Step } from "./delivery.ts";
 import { deliveryHeaders, type SignedHeaders } from "./delivery-headers.ts";
 
-/** For DNS, connect, TLS, headers and body together (S120). */
+/** One deadline covers DNS, connect, TLS, headers and body (S120). */
 const DEADLINE_MS = 15_000;
 
-/** Records nothing. */
 export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
   const { webhook, event, mayRead } = delivery;
   if (!webhook || !event) return { step: "dropped" };

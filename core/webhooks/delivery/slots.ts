@@ -2,12 +2,13 @@ import type { HostRating, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 /**
- * Per worker (S128). A quarter of the slots is always free for targets that answer quickly. An owner never takes the last slot.
+ * These are limits of one worker (S128). A quarter of the slots is always free for targets that answer quickly. An owner never
+ * takes the last slot.
  */
 export type Limits = {
   /** Each delivery holds up to 64 KiB of a response. */
   total: number;
-  /** Claimed in advance, because a claim takes longer than many responses. */
+  /** A claim takes longer than many responses, so some deliveries are claimed in advance. */
   waiting: number;
   perWebhook: number;
   perHost: Record<HostRating, number>;
@@ -19,13 +20,11 @@ const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHo
 export const SLOW_MS = 2_000;
 /** Later first attempts must not overtake those in the queue. */
 const CROWDED_MS = 250;
-/** A first attempt may wait in the process for at most about this long. */
+/** A first attempt may wait in the process for about this long. */
 const AHEAD_MS = 250;
-/** A multiple of `Limits.waiting`, because these deliveries hold no responses yet. */
+/** Deliveries that wait hold no responses yet, so more of them may wait. */
 const AHEAD_FACTOR = 4;
-/** The weight of the latest duration in a host's average. */
 const LATEST = 0.1;
-/** The least recently used host is forgotten. */
 const HOSTS_MAX = 512;
 
 type Held = { sending: number; waiting: number; crowdedUntil: number };
@@ -70,7 +69,6 @@ export class DeliverySlots {
     };
   }
 
-  /** For all hosts of a rating together. */
   #free(): Record<HostRating, number> {
     const { total } = this.#limits;
     const { good, unknown, bad } = this.#sending;
@@ -160,7 +158,6 @@ export class DeliverySlots {
     if (shown) this.show(host, shown);
   }
 
-  /** Also while a request is in progress. */
   show(host: string, shown: HostRating): void {
     const found = this.#hosts.get(host);
     if (!found || shown === found.rating) return;
@@ -190,7 +187,7 @@ export class DeliverySlots {
   }
 }
 
-/** Shows whether the host occupies slots for long, not whether the host accepted the request. */
+/** The rating shows whether the host occupies slots for long, not whether the host accepted the request. */
 export function ratingShown(answered: boolean, totalMs: number): HostRating {
   return answered && totalMs <= SLOW_MS ? "good" : "bad";
 }

@@ -1,12 +1,12 @@
 import { lanes } from "../vocabulary.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** Limits the age of data that was read with the claim, above all of permissions. */
+/** The data that was read with a claim, above all permissions, must not be older than this. */
 const WAIT_MAX_MS = 1_000;
 
 type Waiting = { delivery: ClaimedDelivery; since: number };
 
-/** By host. Deliveries that a user waits for are first. */
+/** In each list, deliveries that a user waits for are first. */
 export class WaitingDeliveries {
   readonly #byHost = new Map<string, Waiting[]>();
 
@@ -18,7 +18,7 @@ export class WaitingDeliveries {
     else others.push(waiting);
   }
 
-  /** `maySend` must count the previous deliveries. Stale ones stay until they are released. */
+  /** `maySend` must count the deliveries for which it returned true. */
   takeSendable(
     host: string | null,
     maySend: (delivery: ClaimedDelivery) => boolean,

@@ -568,7 +568,6 @@ describe("matching", () => {
     for (const which of [0, 1] as const) {
       expect(many[which].plan).not.toMatch(/Seq Scan/);
       expect(many[which].plan).toContain("webhook_watch_target_id_webhook_id_idx");
-      // Ten watchers each time, and the indexes are one level deeper.
       expect(many[which].buffers).toBeLessThan(few[which].buffers + 100);
       expect(few[which].buffers).toBeGreaterThan(10);
     }

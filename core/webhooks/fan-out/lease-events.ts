@@ -15,31 +15,25 @@ import { type DisabledReason, lanes } from "../vocabulary.ts";
 import { leaseQuery } from "./lease-query.ts";
 import { excessOfOthers, keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
 
-/** Per lease. */
 export const EVENTS_MAX = 64;
-/** Watchers on the first page of an event. */
 const PAGE = 64;
 
 export type Part = { part: "fresh" | "begun"; limit: number; page: number };
 
-/** Limited, so that a lease ends soon. */
 export const parts: readonly Part[] = [
   { part: "fresh", limit: EVENTS_MAX, page: PAGE },
-  // One event with more watchers than a page.
   { part: "begun", limit: 1, page: EVENTS_MAX * PAGE },
 ];
 
 export type LeasedEvents = {
   leases: EventLease[];
-  /** To be sent or queued before the leases expire. */
+  /** These must be sent or queued before the leases expire. */
   deliveries: ClaimedDelivery[];
-  /** Over the limit of 24 hours: recorded and not sent. */
+  /** These are over the limit of 24 hours: they are recorded and not sent. */
   over: Map<ClaimedDelivery, OverLimit>;
-  /** More events may be due. */
   isFull: boolean;
 };
 
-/** The owner who had the last turn. */
 const lastOwners: Record<Part["part"], string> = { fresh: "", begun: "" };
 
 /**
@@ -54,7 +48,6 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   const { rows, undecided, isFull, lastOwner } = await lease(null);
   lastOwners[part] = lastOwner;
   if (undecided.length > 0) {
-    // What was leased is sent in any case.
     const others = await lease(undecided).catch((error: unknown) => {
       log().warn({ err: error }, "cannot lease some events; trying again");
       return { rows: [] as Row[] };
@@ -86,11 +79,9 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
   }
   const deliveries = triggers.map(({ delivery }) => delivery).filter((delivery) => !dropped.has(delivery));
-  // If no event can be leased, the next try is not at once.
   return { leases: events.map(({ lease }) => lease), deliveries, over, isFull: isFull && events.length > 0 };
 }
 
-/** A lease that another worker took over stays there. */
 export async function renewEvents(ids: string[], claimIds: string[]): Promise<void> {
   await eventPool().query(
     `update event set claimed_until = now() + make_interval(secs => $3)
@@ -104,7 +95,7 @@ const unanswered = new Set<string>();
 
 type LeasedRows = {
   rows: Row[];
-  /** For these due events, only the whole condition (`mayReceive`) decides. */
+  /** Only the whole condition (`mayReceive`) decides about these due events. */
   undecided: string[];
   isFull: boolean;
   lastOwner: string;
@@ -146,7 +137,6 @@ type Row = {
   counted_in: Date;
   traceparent: string | null;
   payload: string | null;
-  /** Null for an event that no webhook watches. */
   webhook_id: string | null;
   owner_id: string;
   url: string | null;
@@ -155,14 +145,13 @@ type Row = {
   disabled_reason: DisabledReason | null;
   failing_since: Date | null;
   may_receive: boolean;
-  /** Only in the first row, because a list in each row would be long. */
+  /** A list in each row would be long, so only the first row has one. */
   over_limit: (Triggers & { webhookId: string; rateLimited: number })[] | null;
   undecided: string[] | null;
   is_full: boolean;
   last_owner: string | null;
 };
 
-/** `hour`: the hour of the count. */
 type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean };
 type LeasedEvent = { lease: EventLease; isNew: boolean; traceparent: string | null; triggers: Trigger[] };
 
@@ -233,8 +222,8 @@ function toDelivery(row: Row, lease: EventLease, event: ClaimedDelivery["event"]
 }
 
 /**
- * Computed, so that a first attempt repeated after a crash has the same `webhook-id`. The time part varies by up to a second,
- * because 48 bits are too few for an event with 100,000 watchers.
+ * A first attempt that is repeated after a crash must have the same `webhook-id`, so the ID is computed. The time part varies by
+ * up to a second, because 48 bits are too few for an event with 100,000 watchers.
  */
 function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Date): string {
   const hash = createHash("sha256").update(id).update(webhookId).digest();

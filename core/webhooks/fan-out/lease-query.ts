@@ -11,10 +11,8 @@ type Lease = {
   claimId: string;
   /** `begun`: an event with more watchers than a page has, continued at the cursor. */
   part: Part;
-  /** Also the number of owners that get a turn. */
   limit: number;
   after: string;
-  /** Watchers of one event. */
   page: number;
   triggersPerDay: number;
   /** Null: the oldest events for which `mayReceiveIfPlain` decides. Otherwise these events, with the whole condition. */
@@ -22,8 +20,8 @@ type Lease = {
 };
 
 /**
- * One row per event and watcher, in this order. Owners take turns (S128). The count of triggers locks hours in one order, so the
- * limit is exact for concurrent leases (S127). A new hour's first leases also lock the previous hour.
+ * Owners take turns (S128). Counting locks the hours' rows in one order, so the limit of triggers is exact for concurrent leases
+ * (S127). Rows are sorted by event and then by watcher.
  */
 export function leaseQuery({ part, ...given }: Lease): { name: string; text: string; values: unknown[] } {
   const isPlain = given.ids === null;
@@ -37,7 +35,6 @@ export function leaseQuery({ part, ...given }: Lease): { name: string; text: str
 type Given = Omit<Lease, "part">;
 const queries = new Map<string, Pick<Prisma.Sql, "text" | "values">>();
 
-/** Functions are the values that differ from lease to lease. */
 function textOf(part: Part, isPlain: boolean): Pick<Prisma.Sql, "text" | "values"> {
   const [claimId, limit, page] = [(given: Given) => given.claimId, (given: Given) => given.limit, (given: Given) => given.page];
   const [after, ids] = [(given: Given) => given.after, (given: Given) => given.ids];
@@ -53,7 +50,6 @@ function textOf(part: Part, isPlain: boolean): Pick<Prisma.Sql, "text" | "values
     AND (e.claimed_until IS NULL OR e.claimed_until <= now())`;
   const first = (condition: Prisma.Sql) =>
     Prisma.sql`(SELECT e.owner_id FROM event e WHERE ${isDue} AND ${condition} ORDER BY e.owner_id LIMIT 1)`;
-  // After the last owner comes the first one, until an owner who had a turn already.
   const ownerAfter = (id: Prisma.Sql) =>
     Prisma.sql`coalesce(${first(Prisma.sql`e.owner_id > ${id}`)}, ${first(Prisma.sql`TRUE`)})`;
   const dueOf = (which: Prisma.Sql) => Prisma.sql`
@@ -137,8 +133,8 @@ const isOfPullRequests = Prisma.sql`CASE WHEN ${isReadable} THEN coalesce((
   SELECT bool_and(changed ->> 'ref' LIKE 'refs/pr/%') FROM json_array_elements(e.payload -> 'updatedRefs') changed), false) ELSE true END`;
 
 /**
- * Events without a user count as those of a user who may write, except a platform's discussions and pushes to pull requests. A
- * subquery instead of EXISTS, as in watchers.ts.
+ * Events without a user count as those of a user who may write, except a platform's discussions and pushes to pull requests. For
+ * EXISTS, the planner may read and hash all members.
  */
 const mayActorWrite = Prisma.sql`(
   (e.actor_id IS NULL AND (e.source IS NULL OR (e.scope LIKE 'repo%' AND NOT ${isOfPullRequests}))) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((

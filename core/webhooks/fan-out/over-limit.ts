@@ -1,15 +1,15 @@
-/** A quarter, so that users who may not write cannot mute a webhook for its owner. */
+/** With only a quarter, users who may not write cannot mute a webhook for its owner. */
 export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
 /** Other triggers over the limit are only counted, because no quota covers these rows (S137). */
 export const keptOverLimit = (limit: number): number => limit;
 
-/** In 24 hours, including the new triggers. */
+/** The counts are for 24 hours, and include the new triggers. */
 export type Triggers = { triggered: number; byOutsiders: number };
 
 /**
- * The latest triggers exceed the limit (S127, S131). The counts include excess triggers that are not recorded as `rate_limited`
- * yet. Outsiders' excess triggers leave the limit to others.
+ * The latest triggers exceed the limit (S127, S131). Outsiders' excess triggers leave the limit to others, also before they are
+ * recorded as `rate_limited`.
  */
 export function overLimit<Trigger extends { isByOutsider: boolean }>(
   all: readonly Trigger[],
@@ -25,7 +25,6 @@ export function overLimit<Trigger extends { isByOutsider: boolean }>(
   return [...beyondPart, ...last(others, excess.others)];
 }
 
-/** @returns how many excess triggers other leases have counted and will record */
 export function excessOfOthers(own: readonly unknown[], counts: Triggers, limit: number): number {
   const { byOutsiders, others } = excessOf(counts, limit);
   return byOutsiders + others - own.length;

@@ -26,14 +26,10 @@ export type NewWebhook = TargetInput & {
   domains?: readonly string[] | null;
   /** All events of the domains if left out or empty. */
   events?: readonly string[] | null;
-  /** None if left out or empty. */
   secret?: string | null | { generate: true };
 };
 
-/**
- * @returns a generated secret, which is never shown again (S130) @throws ServiceError `invalid_request`, `not_found`,
- * `insufficient_scope`, `conflict`
- */
+/** @returns a generated secret, which is never shown again (S130) */
 export async function createWebhook(
   actor: Actor,
   owner: WebhookOwner,
@@ -85,8 +81,8 @@ export async function createWebhook(
 }
 
 /**
- * Webhooks are counted one after another, and deleting the owner waits for a new webhook. A foreign key cannot do this, because
- * an owner is a user or an organization.
+ * The lock makes creations wait for each other and for the owner's deletion. A foreign key cannot do this, because an owner is a
+ * user or an organization.
  */
 async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void> {
   const live =

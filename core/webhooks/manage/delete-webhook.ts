@@ -5,7 +5,6 @@ import { type Db, inTransaction } from "../../db.ts";
 import { findWebhookToChange } from "./find-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
-/** @throws ServiceError `not_found`, `insufficient_scope` */
 export async function deleteWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
@@ -22,7 +21,7 @@ export async function deleteWebhook(actor: Actor, id: string, from: RequestOrigi
   });
 }
 
-/** Checks no permission. A delivery that is queued meanwhile is dropped when it is to be sent. */
+/** No permission is checked. A delivery that is queued meanwhile is dropped when it is to be sent. */
 async function removeWebhooks(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.$executeRaw`DELETE FROM webhook WHERE id = ANY (${ids})`;
@@ -30,7 +29,6 @@ async function removeWebhooks(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.$executeRaw`DELETE FROM webhook_hour WHERE webhook_id = ANY (${ids})`;
 }
 
-/** @returns how many webhooks there were */
 export async function removeWebhooksOf(tx: Db, ownerId: string): Promise<number> {
   const rows = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM webhook WHERE owner_id = ${ownerId}`;
   await removeWebhooks(

@@ -7,7 +7,7 @@ import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
-/** Failures are counted from now on (S126). @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` */
+/** Failures are counted from now on (S126). */
 export async function enableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
@@ -39,7 +39,7 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
   });
 }
 
-/** Waiting deliveries are held until the webhook is enabled. @throws ServiceError `not_found`, `insufficient_scope` */
+/** Waiting deliveries are held until the webhook is enabled. */
 export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
@@ -60,7 +60,6 @@ export async function disableWebhook(actor: Actor, id: string, from: RequestOrig
   });
 }
 
-/** @returns how many deliveries there were */
 async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
   const released =
     await tx.$executeRaw`UPDATE delivery_queue SET due_at = now() WHERE webhook_id = ${webhookId} AND due_at = 'infinity'`;

@@ -9,10 +9,7 @@ import { type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts"
 
 type WebhookAction = "webhook.read" | "webhook.manage";
 
-/**
- * The error does not show whether the webhook exists (S136). @param of the owner, if the URL names one @throws ServiceError
- * `not_found`, `insufficient_scope`
- */
+/** The error does not show whether the webhook exists (S136). @param of the owner, if the URL names one */
 export async function findWebhook(
   actor: Actor,
   id: string,
@@ -37,25 +34,24 @@ async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promis
   throw notFound("Webhook");
 }
 
-/** Locks the row until the transaction ends. @throws ServiceError as `findWebhook` */
+/** The webhook's row is locked until the transaction ends. */
 export async function findWebhookToChange(tx: Db, actor: Actor, id: string, of?: string): Promise<Webhook> {
   if (isId(id)) await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${id} FOR NO KEY UPDATE`;
   return findWebhook(actor, id, { action: "webhook.manage", tx, ...(of !== undefined && { of }) });
 }
 
-/** Oldest first. @throws ServiceError `not_found`, `insufficient_scope` */
 export async function listWebhooks(actor: Actor, owner: WebhookOwner): Promise<Webhook[]> {
   const what = owner.kind === "organization" ? "Organization" : "Account";
   await requirePermission(actor, "webhook.read", webhookNamespace(owner), { what });
   return readWebhooks(Prisma.sql`w.owner_id = ${owner.id}`, { actor });
 }
 
-/** For an exchanged token, the organization for which it was exchanged. */
+/** An exchanged token belongs to the organization for which it was exchanged. */
 export function ownWebhooksOf({ userId, boundOrgId }: TokenHolder): WebhookOwner {
   return boundOrgId === undefined ? { kind: "user", id: userId } : { kind: "organization", id: boundOrgId };
 }
 
-/** Without the names of watched items. @param ownerId if the URL names an owner @throws ServiceError as `findWebhook` */
+/** The names of watched items are left out. @param ownerId if the URL names an owner */
 export async function findWebhookRow(
   actor: Actor,
   webhookId: string,
@@ -67,7 +63,6 @@ export async function findWebhookRow(
     const owner = { kind: row.ownerKind as "user" | "organization", id: row.ownerId };
     if (await may(actor, action, webhookNamespace(owner), tx)) return row;
   }
-  // Throws the right error.
   await findWebhook(actor, webhookId, { action, tx, ...(ownerId !== undefined && { of: ownerId }) });
   throw notFound("Webhook");
 }

@@ -54,7 +54,6 @@ async function webhookOf(person: TestPerson, watched: WatchedItemInput[], owner:
 const repoOf = (person: TestPerson, owner: string, isPrivate = false) =>
   createRepo(person.actor, { type: "model", owner, name: freshName("tide"), isPrivate }, from);
 
-/** `infinity`: on hold. */
 async function queued(webhookId: string, dueAt: "now" | "infinity"): Promise<string> {
   const id = newId();
   await pool().query(
@@ -97,7 +96,6 @@ describe("watched items", () => {
       from,
     );
     expect(namesOf(await findWebhook(ada.actor, webhook.id))).toEqual([organization.name, ada.username, moved.fullName]);
-    // Both names, in two spellings, are one item.
     const twice = [watching(repo), watching(moved), item("model", moved.fullName.toUpperCase())];
     const updated = await updateWebhook(ada.actor, webhook.id, { watched: twice }, from);
     expect(updated.watched).toEqual([{ type: "model", id: repo.id, name: moved.fullName }]);
@@ -272,10 +270,8 @@ describe("S130 the secret of a webhook", () => {
     for (const actor of [app, ada.actor])
       await expect(updateWebhook(actor, id, after, from)).rejects.toMatchObject({ code: "invalid_request", field: "secret" });
     expect(await findWebhook(ada.actor, id)).toMatchObject(before.url ? { url: before.url } : { url: null });
-    // When the target changes, a secret replaced earlier no longer signs.
     await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
     expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
-    // A client repeats a request whose response was lost.
     await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
     expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
     await updateWebhook(ada.actor, id, { ...after, secret: "fresh" }, from);

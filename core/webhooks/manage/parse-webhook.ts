@@ -22,7 +22,7 @@ import { relayTargetOf } from "../../relay/relay.ts";
 
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
-/** The host's addresses are checked when something is sent (S117). @throws ServiceError `invalid_request` */
+/** The host's addresses are checked when something is sent (S117). */
 export function parseWebhookUrl(value: unknown): string {
   const text = plainText("url", value, WEBHOOK_URL_MAX_CHARACTERS).trim();
   if (text === "") throw refuse("url", "Enter the URL to which events are sent, such as https://example.com/hooks.");
@@ -51,10 +51,7 @@ export function parseWebhookUrl(value: unknown): string {
 
 const isLoopbackName = (host: string): boolean => /^(.+\.)?localhost$/i.test(host);
 
-/**
- * Null for an empty secret. A header must carry the secret unchanged, and HTTP drops spaces at the ends. @throws ServiceError
- * `invalid_request`
- */
+/** A header must carry the secret unchanged, and HTTP drops spaces at the ends. @returns null for no secret */
 export function parseWebhookSecret(value: unknown): string | null {
   const text = plainText("secret", value, WEBHOOK_SECRET_MAX_CHARACTERS);
   if (text === "") return null;
@@ -72,7 +69,6 @@ export function parseWebhookSecret(value: unknown): string | null {
   return text;
 }
 
-/** The key follows in base64 (Standard Webhooks). */
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const SECRET_MIN_BYTES = 16;
@@ -88,7 +84,7 @@ export function newWebhookSecret(): string {
 
 type WebhookEvents = { domains: EventDomain[]; events: TestKind[] };
 
-/** Without a domain, all are meant, because existing clients leave the field out or send an empty list. */
+/** Existing clients leave the field out or send an empty list, which means all domains. */
 export function parseEvents(domains: readonly string[] = [], kinds: readonly string[] = []): WebhookEvents {
   const unknown = domains.find((domain) => !eventDomains.includes(domain as EventDomain));
   if (unknown !== undefined) throw refuse("domains", `Choose from ${eventDomains.join(" and ")}.`);
@@ -109,12 +105,10 @@ export function parseEvents(domains: readonly string[] = [], kinds: readonly str
 
 const scopeOf = (kind: string): EventScope => kind.slice(0, kind.lastIndexOf(".")) as EventScope;
 
-/** Null for an empty name. */
 export function parseWebhookName(value: unknown): string | null {
   return displayText("name", value, { maxCharacters: WEBHOOK_NAME_MAX_CHARACTERS, isRequired: false }) || null;
 }
 
-/** @throws ServiceError `invalid_request` */
 export function parseWatched(items: readonly WatchedItemInput[]): WatchedItemInput[] {
   if (items.length > WATCHED_MAX_PER_WEBHOOK) {
     throw refuse(

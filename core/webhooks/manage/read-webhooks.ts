@@ -20,9 +20,7 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
   disabledReason: DisabledReason | null;
 };
 
-/**
- * Oldest first. Checks no permission, and returns no secret. @param actor a token gets only the names of what the token can read
- */
+/** No permission is checked, and no secret is returned. @param actor a token gets only the names of what the token can read */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
     SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.name, w.url, w.job,
@@ -54,7 +52,6 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx
   }));
 }
 
-/** The hourly counts show which partition to search. Tests are not triggers. */
 const latestDelivery = Prisma.sql`(
   SELECT d.created_at
   FROM (SELECT max(h.hour) AS hour FROM webhook_hour h WHERE h.webhook_id = w.id AND h.triggered > 0) h
@@ -63,7 +60,7 @@ const latestDelivery = Prisma.sql`(
 
 type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
 
-/** The webhook and the actor must both be able to read what the name names (S129, S136). */
+/** The name is shown only if the webhook and the actor can both read the item (S129, S136). */
 async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): Promise<Map<string, WatchedItem[]>> {
   const found = new Map<string, WatchedItem[]>();
   if (webhookIds.length === 0) return found;

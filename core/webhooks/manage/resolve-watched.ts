@@ -13,7 +13,7 @@ type ResolvedItem = { type: WatchType; watchedId: string };
 
 /**
  * An item whose name is no longer shown is accepted by ID, so that a list can be sent back as read. The error does not show
- * whether the item exists (S136). @throws ServiceError `invalid_request`
+ * whether the item exists (S136).
  */
 export async function resolveWatched(
   tx: Db,

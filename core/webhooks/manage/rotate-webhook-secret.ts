@@ -8,10 +8,7 @@ import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { newWebhookSecret } from "./parse-webhook.ts";
 import { auditOrgId, PREVIOUS_SECRET_HOURS, type Webhook } from "./webhook.ts";
 
-/**
- * The previous secret also signs for a day (S123). @returns the secret, which is never shown again (S130) @throws ServiceError
- * `not_found`, `insufficient_scope`, `forbidden`
- */
+/** The previous secret also signs for a day (S123). @returns the secret, which is never shown again (S130) */
 export async function rotateWebhookSecret(
   actor: Actor,
   id: string,

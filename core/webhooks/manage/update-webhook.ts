@@ -18,17 +18,15 @@ import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./w
 type WebhookChanges = TargetInput & {
   /** Existing clients send an empty list for no change. */
   watched?: readonly WatchedItemInput[] | null;
-  /** An empty name removes the name. */
   name?: string | null;
   /** Unchanged if absent or empty. Without `events`, all events of these domains. */
   domains?: readonly string[] | null;
-  /** Unchanged if absent or empty. */
   events?: readonly string[] | null;
-  /** Required if the target becomes another receiver. An empty secret removes the secret. */
+  /** An empty secret removes the secret. A changed receiver requires a secret. */
   secret?: string | null;
 };
 
-/** @param of the owner, if the URL names one @throws ServiceError as `createWebhook`, also `not_found`, `forbidden` */
+/** @param of the owner, if the URL names one */
 export async function updateWebhook(
   actor: Actor,
   id: string,
@@ -102,7 +100,7 @@ function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, afte
   return isDeepStrictEqual(asStored(job), asStored(after.job));
 }
 
-/** Without undefined properties, as a JSON column stores the job. */
+/** A JSON column stores no undefined properties. */
 const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
 
 const secretNeeded = () =>

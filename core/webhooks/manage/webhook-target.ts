@@ -14,12 +14,9 @@ import { isOwnRelay, relayTargetOf } from "../../relay/relay.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
 import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
 
-/** Exactly one of the three. */
 export type TargetInput = {
   url?: string | null;
-  /** Includes the values of secrets. */
   job?: z.input<typeof webhookJobSchema> | null;
-  /** The run's spec and secrets are copied. */
   jobSourceId?: string | null;
 };
 
@@ -32,7 +29,7 @@ export type TargetColumns = {
 
 export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => url != null || job != null || jobSourceId != null;
 
-/** The job runs on the owner's account. @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`, `forbidden` */
+/** The job runs on the owner's account. */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
   const given = [url, job, jobSourceId].filter((one) => one != null).length;
@@ -52,7 +49,7 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
   return target;
 }
 
-/** A list contains all webhooks of an owner with their jobs (S137). */
+/** A list contains all webhooks of an owner with their jobs, so jobs must be small (S137). */
 const JOB_MAX_BYTES = 64 * 1024;
 
 function requireSmall({ job, jobSecrets, jobSourceId }: TargetColumns): void {
@@ -117,7 +114,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   };
 }
 
-/** Events must not go to a stranger whose URL was pasted. @throws ServiceError `invalid_request` */
+/** Events must not go to a stranger whose URL was pasted. */
 async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {
   const relay = relayTargetOf(url);
   if (!relay) return;

@@ -8,26 +8,20 @@ export type WebhookOwner = { kind: "user" | "organization"; id: string };
 
 export type WatchedItem = {
   type: WatchType;
-  /** Stays the same after a rename or a move. */
+  /** The ID stays the same after a rename or a move. */
   id: string;
-  /**
-   * Null for anything deleted or unreadable, without distinction: an owner who lost access must not learn whether a repository
-   * exists.
-   */
+  /** Null for anything deleted or unreadable, because an owner who lost access must not learn whether a repository exists. */
   name: string | null;
 };
 
-/** Only the names of secrets. */
 export type WebhookJob = JobSpec & { secretNames: string[] };
 
 export type Webhook = {
   id: string;
   owner: WebhookOwner & { handle: string };
   name: string | null;
-  /** Either this or `job`. */
   url: string | null;
   job: WebhookJob | null;
-  /** The run that `job` was copied from. */
   jobSourceId: string | null;
   watched: WatchedItem[];
   domains: EventDomain[];
@@ -38,19 +32,17 @@ export type Webhook = {
   previousSecretUntil: Date | null;
   disabledAt: Date | null;
   disabledReason: DisabledReason | null;
-  /** Since when every attempt has failed (S126). */
+  /** Every attempt has failed since this time (S126). */
   failingSince: Date | null;
-  /** Who created the webhook, or last changed it or took it over. */
+  /** The user who created the webhook, or last changed it or took it over. */
   createdById: string | null;
-  /** Null if the user did so on the pages. */
   madeWith: MadeWith | null;
   createdAt: Date;
   updatedAt: Date;
-  /** As far back as deliveries are kept. */
   lastTriggeredAt: Date | null;
 };
 
-/** See S123. */
+/** A replaced secret still signs for this long (S123). */
 export const PREVIOUS_SECRET_HOURS = 24;
 
 export function webhookNamespace({ kind, id }: WebhookOwner): Resources["namespace"] {
@@ -60,7 +52,7 @@ export function webhookNamespace({ kind, id }: WebhookOwner): Resources["namespa
 /** This organization's administrators see changes in their audit log. */
 export const auditOrgId = ({ kind, id }: WebhookOwner): string | null => (kind === "organization" ? id : null);
 
-/** Without the query, which may contain a key. */
+/** The query is left out, because it may contain a key. */
 export function targetInShort({ url }: Pick<Webhook, "url">): string {
   if (url === null) return "a job";
   // The path of a relay's URL contains the relay's token.

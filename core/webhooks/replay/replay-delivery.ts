@@ -12,17 +12,16 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { targetHost } from "../target-host.ts";
 import { ACTIVITY_CHANNEL, type AttemptKind, type AttemptOutcome, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 
-/** Without `attempt`, the delivery still waits. */
 export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
 
 export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
 
-/** Per webhook. Only programs reach this limit. */
+/** Only programs reach this limit of a webhook. */
 const REPLAYS = { limit: 120, windowSeconds: 60 };
 
 /**
- * The same bytes under the same `webhook-id` (S124). Returns when the attempt is recorded, or without an attempt after twenty
- * seconds or if too many calls wait. @throws ServiceError `not_found`, `conflict`, `gone`, `rate_limited`
+ * A replay sends the same bytes under the same `webhook-id` (S124). Without a recorded attempt, this returns after twenty
+ * seconds, or at once if too many calls wait.
  */
 export async function replayDelivery(
   actor: Actor,
@@ -84,25 +83,22 @@ export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind 
     UPDATE delivery SET state = 'waiting', finished_at = NULL
     WHERE id = ${deliveryId} AND state <> 'waiting' AND EXISTS (SELECT FROM delivery_queue q WHERE q.id = ${deliveryId})`;
   await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, ''), pg_notify(${ACTIVITY_CHANNEL}, ${webhook.id})`;
-  // Read last, because an attempt recorded meanwhile is not the one that is waited for.
+  // An attempt that was recorded meanwhile is not the one that is waited for.
   const [row] = await tx.$queryRaw<{ attempts: number }[]>`SELECT attempts FROM delivery WHERE id = ${deliveryId}`;
   return row?.attempts ?? 0;
 }
 
 type AwaitedAttempt = {
   outcome: AttemptOutcome;
-  /** Null if the target did not answer. */
   status: number | null;
-  /** A clause. */
   reason: string | null;
   durationMs: number | null;
 };
 
 /** An attempt takes 15 seconds at most (S120), plus a moment until a worker finds the delivery. */
 const ATTEMPT_WAIT_MS = 20_000;
-/** A notification may be missed. */
 const POLL_MS = 1_000;
-/** Per owner and process, because each call reads the database every second (S137). */
+/** Each call reads the database every second, so the calls of one owner are limited (S137). */
 const WAITING_MAX = 50;
 const waiting = new Map<string, number>();
 
@@ -162,7 +158,7 @@ async function latestAttempt(deliveryId: string, before: number): Promise<Awaite
   return row && { outcome: row.outcome, status: row.status, reason: row.reason, durationMs: row.duration_ms };
 }
 
-/** Anything but a test would wait, and make the caller wait. */
+/** A disabled webhook sends only tests, so the caller would wait. */
 export function requireReplayable({ disabledAt }: { disabledAt: Date | null }): void {
   if (disabledAt) throw new ServiceError("conflict", "The webhook is disabled. Enable it before you replay.");
 }

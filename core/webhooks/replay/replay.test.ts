@@ -24,7 +24,6 @@ import { cancelReplay, listReplays, readReplay, startReplay } from "./start-repl
 import { type ReplayRow, replayTable, SELECTED_MAX } from "./webhook-replay.ts";
 import { workReplay } from "./work-replay.ts";
 
-// Machines that run tests may be slow.
 vi.setConfig({ testTimeout: 120_000 });
 const SOON = { timeout: 45_000 };
 
@@ -170,7 +169,6 @@ describe("a replay of one", () => {
       { id, kind: "replay", lane: 0, tries: 0 },
     ]);
     expect(await statesOf([id])).toEqual({ waiting: 1 });
-    // A row that a worker holds is left unchanged.
     await db().deliveryQueue.update({
       where: { id },
       data: { claimId: "x", claimedUntil: new Date(Date.now() + 9_000), lane: 2 },
@@ -357,7 +355,6 @@ describe("a replay of many", () => {
     const ids = await failedDeliveries(webhookId, 5_000);
     const replay = await startReplay(ada.actor, webhookId, { since: new Date(Date.now() - 60_000) }, from);
     expect(replay.total).toBe(5_000);
-    // Records each insertion, and removes the rows as if delivered.
     const seen: string[] = [];
     async function takeOut(): Promise<void> {
       const { rows } = await pool().query<{ id: string }>("delete from delivery_queue where replay_id = $1 returning id", [

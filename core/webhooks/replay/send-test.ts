@@ -19,12 +19,12 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { webhookReads } from "../watchers.ts";
 import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./replay-delivery.ts";
 
-/** Per webhook. */
+/** The limit is per webhook. */
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * Not a trigger, and only one attempt. Returns like `replayDelivery`. @param kind by default the first of the webhook's kinds, or
- * the usual kind of its domains @throws ServiceError `not_found`, `rate_limited`
+ * A test is not a trigger, and has only one attempt. @param kind by default the first of the webhook's kinds, or the usual kind
+ * of its domains
  */
 export async function sendTest(
   actor: Actor,
@@ -77,7 +77,6 @@ const usualKind = ({ domains, events: [first] }: Webhook): TestKind =>
   (first as TestKind | undefined) ??
   (domains.includes(domainOf("repo.content")) ? "repo.content.update" : "discussion.comment.create");
 
-/** No user has this ID. */
 const NOBODY = "0".repeat(24);
 
 type TestRepo = {
@@ -97,7 +96,6 @@ async function testPayload(tx: Db, webhook: Webhook, kind: TestKind, author: str
   const at = kind.lastIndexOf(".");
   const event = { scope: kind.slice(0, at), action: kind.slice(at + 1) };
   const about = { event, repo: repoOf(repo, event.scope) };
-  // The schema has checked that these belong together.
   return { ...about, ...detailsOf(kind, repo, author ?? NOBODY) } as EventPayload;
 }
 

@@ -22,10 +22,7 @@ import {
 
 type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
 
-/**
- * The replay is recorded when this returns. A waiting delivery is left unchanged. @throws ServiceError `not_found`, `conflict`,
- * `invalid_request`, `rate_limited`
- */
+/** The replay is recorded when this returns. A waiting delivery is left unchanged. */
 export async function startReplay(
   actor: Actor,
   webhookId: string,
@@ -35,7 +32,6 @@ export async function startReplay(
 ): Promise<WebhookReplay> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
   return inTransaction(async (tx) => {
-    // The lock makes concurrent replays countable.
     await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${webhook.id} FOR NO KEY UPDATE`;
     requireReplayable(await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx }));
     await requireRoom(tx, webhook.id);
@@ -84,7 +80,6 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
   return { ids: rows.map(({ id }) => id), since: null, until: null, total: rows.length };
 }
 
-/** A token may not see all failed deliveries. */
 async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Scope): Promise<Scope> {
   const readable = await readableTo(actor, tx);
   if (readable === null) return scope;
@@ -102,7 +97,7 @@ async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Sco
 
 async function failed(tx: Db, webhookId: string, { since, until }: { since: Date; until?: Date | undefined }): Promise<Scope> {
   const now = new Date();
-  // A fixed end, so that the replay does not include its own failures.
+  // With a fixed end, the replay does not include its own failures.
   const end = until && until < now ? until : now;
   if (!(since < end) || since.getTime() < 0) {
     throw new ServiceError("invalid_request", "Choose a beginning that is in the past and before the end.", { field: "since" });
@@ -120,7 +115,7 @@ async function failed(tx: Db, webhookId: string, { since, until }: { since: Date
   return { ids: [], since, until: end, total };
 }
 
-/** An attempt in progress is completed. @throws ServiceError `not_found` */
+/** An attempt in progress is completed. */
 export async function cancelReplay(
   actor: Actor,
   webhookId: string,
@@ -140,7 +135,6 @@ export async function cancelReplay(
   });
 }
 
-/** The recorded attempts show the former states. */
 export async function takeOutOfQueue(tx: Db, replayId: string, webhookId: string): Promise<void> {
   await tx.$executeRaw`
     WITH waiting AS MATERIALIZED (
@@ -157,7 +151,6 @@ export async function takeOutOfQueue(tx: Db, replayId: string, webhookId: string
 
 type Of = { ownerId?: string | undefined };
 
-/** @throws ServiceError `not_found` */
 export async function readReplay(actor: Actor, webhookId: string, replayId: string, of: Of = {}): Promise<WebhookReplay> {
   await findWebhookRow(actor, webhookId, "webhook.read", of);
   if (!isId(replayId)) throw notFound("Replay");
@@ -171,7 +164,6 @@ export async function readReplay(actor: Actor, webhookId: string, replayId: stri
 
 const REPLAYS_SHOWN = 20;
 
-/** Newest first. @throws ServiceError `not_found` */
 export async function listReplays(actor: Actor, webhookId: string, of: Of = {}): Promise<WebhookReplay[]> {
   await findWebhookRow(actor, webhookId, "webhook.read", of);
   const { rows } = await pool().query<ReplayRow>(

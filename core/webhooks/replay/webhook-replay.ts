@@ -11,9 +11,8 @@ export type WebhookReplay = {
   until: Date | null;
   state: "running" | "cancelled" | "finished";
   total: number;
-  /** Without deliveries that were already waiting. */
+  /** Deliveries that were already waiting are not counted. */
   queued: number;
-  /** Of the queued deliveries. */
   delivered: number;
   failed: number;
   createdAt: Date;
@@ -42,10 +41,8 @@ export const replayTable: LeasedTable = { name: "webhook_replay", isOpen: "finis
 
 export const REPLAY_CHANNEL = "webhook_replay";
 
-/** Named deliveries, and all failed ones. */
 export const SELECTED_MAX = 1_000;
 export const FAILED_MAX = 100_000;
-/** Per webhook. */
 export const RUNNING_MAX = 3;
 
 export function toReplay(row: ReplayRow): WebhookReplay {

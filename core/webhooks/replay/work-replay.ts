@@ -6,11 +6,10 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { takeOutOfQueue } from "./start-replay.ts";
 import type { ReplayRow } from "./webhook-replay.ts";
 
-/** Per transaction, and per replay in the queue. */
+/** A transaction queues at most `BATCH` deliveries, and a replay has at most `IN_QUEUE_MAX` in the queue. */
 const BATCH = 250;
 const IN_QUEUE_MAX = 1_000;
 
-/** Before the next look at a running replay, and at one whose webhook was disabled. */
 const PAUSE_SECONDS = 1;
 const HELD_SECONDS = 30;
 
@@ -52,7 +51,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
       return null;
     }
     const queued = await putBatch(client, replay, batch, host);
-    // Comes last, because recording attempts locks the replay's row after the rows of the queue.
+    // Recording attempts locks the replay's row after the rows of the queue, so this comes last.
     const { rowCount } = await client.query(
       `UPDATE webhook_replay SET cursor = $3, queued = queued + $4
        WHERE id = $1 AND claim_id = $2 AND cancelled_at IS NULL AND cursor IS NOT DISTINCT FROM $5`,
@@ -77,7 +76,6 @@ async function nextBatch(client: pg.ClientBase, replay: ReplayRow): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** @returns how many were queued */
 async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[], host: string): Promise<number> {
   const { rows } = await client.query<{ queued: number }>({
     name: "replay-put",

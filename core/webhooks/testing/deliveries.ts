@@ -33,7 +33,6 @@ type NewDeliveries = {
   dueIn?: number;
 };
 
-/** By default, first attempts that are due at once. */
 export async function queueDeliveries(webhookId: string, more: NewDeliveries = {}): Promise<string[]> {
   const { count = 1, isPrivate = false, ownerId = newId(), repoId = newId(), tags = [], kind = "first", dueIn = 0 } = more;
   const eventId = newId();

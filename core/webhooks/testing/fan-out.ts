@@ -32,7 +32,6 @@ type Happened = {
   scope?: EventScope;
   movedTo?: { name: string; owner: { id: string } };
   actorId?: string | null;
-  /** The `source` of a platform's event. */
   source?: string;
   updatedRefs?: string[];
 };
@@ -77,7 +76,6 @@ export function putIntoQueue({ leases, deliveries, over }: LeasedEvents): Promis
   return recordDeliveries(steps, leases);
 }
 
-/** As if the workers had died long ago. */
 export async function expireLeases(): Promise<void> {
   // The column has milliseconds, and rounding could move the time after the next statement's.
   await pool().query("update event set claimed_until = now() - interval '1 second' where fanned_out_at is null");

@@ -39,7 +39,6 @@ function isStarted(text: string): boolean {
   });
 }
 
-/** A bwrap whose monitor was killed early waits forever, and runs nothing. */
 function isSandboxed(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {

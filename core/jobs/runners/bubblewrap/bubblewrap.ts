@@ -10,7 +10,6 @@ import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
 import type { Cgroup } from "./task-cgroup.ts";
 
-/** File descriptors besides the usual three. */
 const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;
 const MEMORY_CHECK_MS = 200;
 /** The first process of a sandbox may take this long to end. */
@@ -78,7 +77,6 @@ function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   ];
 }
 
-/** bwrap does not get the service's environment. */
 const pathOnly = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
 
 class Sandboxed {
@@ -86,7 +84,6 @@ class Sandboxed {
   readonly #sandbox: Sandbox;
   readonly #cgroup: Cgroup | undefined;
   #process!: ChildProcess;
-  /** As seen from this machine. */
   #firstPid: number | undefined;
   readonly #hasFirst = Promise.withResolvers<void>();
   #failure: string | undefined;
@@ -119,14 +116,13 @@ class Sandboxed {
       Promise.all([this.#enterCgroup(), sandbox.forget().catch(() => undefined)]).then(
         () => go.end("go\n"),
         (error: Error) => {
-          // A process that ended meanwhile cannot be moved.
           if (!this.#isKilled && !this.#isOver) this.#failure = error.message;
           this.#kill();
         },
       );
     });
     const exited = this.#run().finally(async () => {
-      // Removed first, because no other task may get the UID while a process of this one runs.
+      // No other task may get the UID while a process of this one runs.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });
@@ -169,7 +165,6 @@ class Sandboxed {
       output.catch(() => this.#kill());
       const error = await ended;
       this.#isOver = true;
-      // Leftover processes die with the sandbox, which closes their pipes.
       await output;
       this.#isOutOfMemory ||= (await this.#cgroup?.wasOutOfMemory()) === true;
       return this.#exit(error);
@@ -208,7 +203,7 @@ class Sandboxed {
     }
   }
 
-  /** Pauses grow with the time of a check, so that a task with many processes does not keep the worker busy. */
+  /** A task with many processes must not keep the worker busy, so the pauses grow with the time of a check. */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {
@@ -253,7 +248,6 @@ class Sandboxed {
   #kill(): void {
     if (this.#isOver) return;
     this.#isKilled = true;
-    // When the first process of a PID namespace ends, the kernel ends all others.
     if (this.#firstPid !== undefined) send(this.#firstPid, "SIGKILL");
     else this.#process.kill("SIGKILL");
   }
@@ -267,7 +261,5 @@ function numberIn(text: string, name: string): number | undefined {
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
-  } catch {
-    // The process has ended meanwhile.
-  }
+  } catch {}
 }

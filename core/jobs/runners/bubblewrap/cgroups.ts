@@ -22,7 +22,6 @@ import {
 export type Cgroups = {
   version: 1 | 2;
   controls: readonly Control[];
-  /** One directory in version 2, one per controller in version 1. */
   parents: readonly string[];
   make(id: string, limits: Pick<Limits, "memoryBytes" | "processes" | "cpus">): Promise<Cgroup>;
 };
@@ -30,12 +29,10 @@ export type Cgroups = {
 type Control = "memory" | "pids" | "cpu";
 const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
-/** Half as much as the service gets. In version 1, each thread of the service has a weight of 1024. */
+/** All tasks together get half as much as the service. In version 1, each thread of the service has a weight of 1024. */
 const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
-/** Per CPU of the flavor. The numbers are the kernel's defaults. */
 const WEIGHT_PER_CPU = { 1: 1024, 2: 100 };
 const PERIOD_MICROSECONDS = 100_000;
-/** Each sandbox has two processes of bwrap. */
 const BWRAP_PROCESSES = 2;
 const TASKS = "keyhook-tasks";
 /** In version 2, a group with processes cannot limit groups below, so the service moves into this group. */
@@ -64,7 +61,6 @@ async function find(): Promise<Cgroups | { reason: string }> {
 
 type Mount = { root: string; path: string; type: string; options: string[] };
 
-/** See proc_pid_mountinfo(5). */
 async function readMounts(): Promise<Mount[]> {
   const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
   return lines.flatMap((line) => {
@@ -75,7 +71,6 @@ async function readMounts(): Promise<Mount[]> {
   });
 }
 
-/** The cgroup of version 2 has no controller name. */
 async function readMemberships(): Promise<Map<string, string>> {
   const lines = (await readFile("/proc/self/cgroup", "utf8")).trim().split("\n");
   return new Map(
@@ -86,7 +81,6 @@ async function readMemberships(): Promise<Map<string, string>> {
   );
 }
 
-/** In a container, the mount may begin at the container's own cgroup. */
 function directoryOf({ root, path }: Mount, membership: string): string {
   const isBelow = root !== "/" && (membership === root || membership.startsWith(`${root}/`));
   return join(path, isBelow ? membership.slice(root.length) : membership);
@@ -129,7 +123,6 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
         "memory.oom.group": "1",
         "pids.max": String(processes + BWRAP_PROCESSES),
       };
-      // The file does not exist if the kernel has no swap.
       if (existsSync(join(directory, "memory.swap.max"))) files["memory.swap.max"] = "0";
       if (controls.includes("cpu")) {
         files["cpu.weight"] = String(Math.min(10_000, Math.max(1, Math.round(cpus * WEIGHT_PER_CPU[2]))));
@@ -146,13 +139,11 @@ async function moveService(base: string, enabled: string): Promise<void> {
   await mkdir(service, { recursive: true });
   for (let tries = 1; ; tries++) {
     for (const pid of await processesOf(base)) {
-      // The process ended meanwhile.
       await writeKernelFile(join(service, "cgroup.procs"), String(pid)).catch(ignoring("ESRCH"));
     }
     try {
       return await writeKernelFile(join(base, "cgroup.subtree_control"), enabled);
     } catch (error) {
-      // The service started another process meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 20) throw error;
     }
   }
@@ -168,7 +159,6 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
   if (!parentOf.has("memory") || !parentOf.has("pids")) {
     return { reason: "This machine's cgroups cannot limit memory and processes." };
   }
-  // Controllers that are mounted together share a directory.
   const parents = [...new Set(parentOf.values())];
   for (const parent of parents) await mkdir(parent, { recursive: true });
   const cpuParent = parentOf.get("cpu");

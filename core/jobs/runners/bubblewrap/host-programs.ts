@@ -30,14 +30,12 @@ export async function substituteFor(image: string): Promise<Substitute> {
   return { note: `No image was pulled: this machine's own programs${has} run the job instead of ${image}.${warning}` };
 }
 
-/** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`. */
 export function parseImage(image: string): { name: string; tag: string } {
   const [reference = ""] = image.split("@");
   const [, name = "", tag = ""] = /^(.*?)(?::([\w.-]+))?$/.exec(reference) ?? [];
   return { name: name.replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, ""), tag };
 }
 
-/** In most distributions, `python` is called `python3`. */
 export async function toolLinks(): Promise<Record<string, string>> {
   if (await isThere("/usr/bin/python")) return {};
   for (const path of ["/usr/local/bin/python3", "/usr/bin/python3"]) if (await isThere(path)) return { python: path };

@@ -37,7 +37,6 @@ const memfd = `
     syswrite($file, "x" x ${8 * MEBIBYTE});
     select(undef, undef, undef, 0.02);
   }`;
-/** A busy machine takes a while to count memory. */
 const held = (script: string) => perl(`$| = 1; ${script} sleep 60; print "held";`);
 
 let cgroups: Cgroups | { reason: string };
@@ -66,7 +65,6 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
   it("an unmapped memfd does not evade the limit", async () => {
     const { exit, stdout, stderr } = await run(held(memfd));
     expect(stdout).toBe("");
-    // The pages of a memfd would not be counted.
     if (setting === "off") expect(stderr).toContain("refused");
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { readdir, readFile, statfs } from "node:fs/promises";
 
-/** Empty when the process is gone. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
   return text.split(" ").flatMap((id) => (id.trim() === "" ? [] : [Number(id)]));
@@ -19,20 +18,17 @@ export async function isAlive(pid: number, startTime: string): Promise<boolean> 
 export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {
-    // Ended.
-  }
+  } catch {}
 }
 
-/** The inode and the name of an empty file. */
 const FILE_BYTES = 1024;
 
 /**
- * In bytes, without what the kernel holds for the sandbox. @param pid of the sandbox's first process @param writable the
- * sandbox's file systems in memory @throws when memory cannot be read, or the sandbox is gone
+ * @param pid of the sandbox's first process @param writable the sandbox's file systems in memory @throws when memory cannot be
+ * read, or the sandbox is gone
  */
 export async function memoryOf(pid: number, limit: number, writable: readonly string[]): Promise<number> {
-  // From parent to child, one would miss what a thread has started.
+  // A walk from parent to child would miss what a thread has started.
   const processes = `/proc/${pid}/root/proc`;
   const pids = (await readdir(processes)).filter((name) => /^\d+$/.test(name));
   const files = await filesIn(writable.map((path) => `/proc/${pid}/root${path}`));
@@ -46,7 +42,6 @@ export async function memoryOf(pid: number, limit: number, writable: readonly st
   if (atMost <= limit) return atMost;
   let exact = files;
   for (const [each, most] of quick) {
-    // For a process that cannot be read, the quick count is used.
     const rollup = await readFile(`${processes}/${each}/smaps_rollup`, "latin1").catch(({ code }: NodeJS.ErrnoException) =>
       code === "EACCES" || code === "EPERM" ? undefined : "",
     );

@@ -9,9 +9,7 @@ import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
 import { leaseUid, type UidLease } from "./lease-uid.ts";
 
-/** Directories without secrets. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
-/** Without passwords, keys, and the names of hosts in this network. */
 const CONFIGURATION = [
   "alternatives",
   "ld.so.cache",
@@ -32,13 +30,11 @@ const USER = 1000;
 
 export const START_SCRIPT = "/run/start";
 
-/** For semaphores and memory shared between processes. */
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
   /** Undefined if the service is not root: then bwrap creates a user namespace. */
   uid: number | undefined;
-  /** In memory. */
   writable: readonly string[];
   arguments: string[];
   /** Call this once the sandbox has opened the files, so that no secret outlives a killed process. */
@@ -96,7 +92,7 @@ async function openNetwork(task: Task, directory: string): Promise<EgressProxy> 
   return openEgressProxy(task, join(network, "way-out.sock"));
 }
 
-/** A file, because every user of this machine can read command lines. */
+/** The script is a file, because every user of this machine can read command lines. */
 function startScript({ environment, payload, network }: Task): string {
   const variables = {
     PATH,

@@ -9,7 +9,6 @@ export type Cgroup = {
   /** Processes that these processes start later are in the group too. */
   enter(pids: readonly number[]): Promise<void>;
   wasOutOfMemory(): Promise<boolean>;
-  /** Ends the processes still in the group. */
   remove(): Promise<void>;
 };
 
@@ -60,7 +59,6 @@ export async function sweep(parents: readonly string[]): Promise<void> {
 
 const REMOVE_MS = 5_000;
 
-/** Killed processes leave their group a moment later. */
 async function removeGroups(directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
     for (const until = performance.now() + REMOVE_MS; ; await sleep(5)) {
@@ -87,7 +85,7 @@ export async function processesOf(directory: string): Promise<number[]> {
 
 export const readKernelFile = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
 
-/** Never creates a file. */
+/** The flag never creates a file. */
 export function writeKernelFile(path: string, text: string): Promise<void> {
   return writeFile(path, text, { flag: "r+" });
 }

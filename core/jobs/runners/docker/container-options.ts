@@ -5,7 +5,6 @@ const OPEN_FILES = 4_096;
 /** For engines without a pids cgroup. The kernel counts a user's processes over all containers. */
 const USER_PROCESSES = 16_384;
 const MEBIBYTE = 1024 ** 2;
-/** Memory of a file in a tmpfs besides the content, rounded up. */
 const BYTES_PER_FILE = 2_048;
 
 type Settings = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
@@ -20,7 +19,6 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
     User: user,
     AttachStdout: true,
     AttachStderr: true,
-    // Disables the image's own health check.
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       Mounts: mounts,
@@ -38,7 +36,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
       Init: true,
       PidsLimit: limits.processes,
       Memory: limits.memoryBytes,
-      // Memory and swap together, so the command gets no swap.
+      // The limit is for memory and swap together, so the command gets no swap.
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.round(limits.cpus * 1e9),
       ShmSize: 64 * MEBIBYTE,
@@ -49,7 +47,6 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
         { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: "nproc", Soft: USER_PROCESSES, Hard: USER_PROCESSES },
       ],
-      // Otherwise the engine would write the output into a growing file.
       LogConfig: { Type: "none", Config: {} },
       RestartPolicy: { Name: "no" },
     },

@@ -14,7 +14,6 @@ import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-tas
 import { docker } from "./docker.ts";
 import { framesOf } from "./engine.ts";
 
-// For each of about twenty calls, Podman starts processes.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const soon = { timeout: 60_000 };
 
@@ -67,7 +66,6 @@ describe("a job in a container", () => {
     const half = smallLimits.scratchBytes / 2;
     expect(stdout.split("\n").map(Number)).toEqual([half, half, MEBIBYTE, 64 * MEBIBYTE, 0]);
     const greedy = await runTask(docker, sh("exec dd if=/dev/zero of=/dev/null bs=1024M count=1"), { image });
-    // Podman 4's monitor does not always say why it was killed.
     expect([{ kind: "out_of_memory" }, { kind: "exited", code: 137 }]).toContainEqual(greedy.exit);
     const forks = await runTask(docker, sh("for i in $(seq 200); do sleep 5 & done; ls /proc"), { image });
     expect(forks.stderr).toMatch(/fork/);

@@ -27,10 +27,8 @@ import { type Link, needsLink, openLink } from "./link.ts";
 const USER = "1000:1000";
 const MEBIBYTE = 1024 ** 2;
 const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 32, scratchBytes: MEBIBYTE, cpuSeconds: 0 };
-/** The engine may be restarting while containers continue. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
-/** Sixteen seconds in total, which an engine on a busy machine needs after a container has ended. */
 const REMOVE_TRIES = 13;
 const REMOVE_RETRY_MS = 200;
 
@@ -123,7 +121,7 @@ class ContainerRun {
   }
 
   /**
-   * The engine may be on another machine, and it cannot write into a read-only container. So a container that never starts fills
+   * The engine may be on another machine, and cannot write into a read-only container. So a container that never starts fills
    * volumes.
    */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
@@ -153,7 +151,6 @@ class ContainerRun {
         await (from === undefined ? withPayload(payload ?? "", fill) : fill(from));
       }
     } finally {
-      // The container is removed at the end, with everything else of this task.
       await filler.remove({ force: true }).catch((error: unknown) => {
         log().warn({ err: error, runId: id }, "a container that only received files could not be removed yet");
       });
@@ -168,7 +165,7 @@ class ContainerRun {
       name: `${nameOf(this.#task.id)}-link`,
       Image: nodeImageId,
       Labels: labelsOf(this.#task.id),
-      // The sockets' volume belongs to root. Root has no capabilities here.
+      // Root owns the sockets' volume. Root has no capabilities here.
       ...containerOptions(LINK_LIMITS, {
         isForPodman,
         tmpfs: ["/tmp"],
@@ -208,7 +205,6 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
-    // A Space that can no longer be reached is restarted.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {
@@ -260,7 +256,6 @@ async function withPayload(payload: string, work: (directory: string) => Promise
 }
 
 async function withTar(directory: string, work: (archive: Readable) => Promise<unknown>): Promise<void> {
-  // Files private to the service must be readable in the container.
   const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
   const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));

@@ -12,7 +12,6 @@ export async function connect(): Promise<Docker> {
 const TASK = "keyhook.task";
 const SERVICE = "keyhook.service";
 
-/** Several services may share an engine. */
 export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [SERVICE]: serviceMark() });
 
 type Leftovers = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
@@ -35,7 +34,6 @@ export async function listLeftovers(engine: Docker, task?: string): Promise<Left
   };
 }
 
-/** Podman and Docker each reject the other's options for a tmpfs. */
 export async function isPodman(engine: Docker): Promise<boolean> {
   const { Components = [] } = (await engine.version()) as { Components?: { Name: string }[] };
   return Components.some(({ Name }) => Name.startsWith("Podman"));
@@ -69,7 +67,6 @@ export async function ignoring<T>(status: number, answer: Promise<T>): Promise<T
   });
 }
 
-/** Frames with a kind, a length and bytes: application/vnd.docker.multiplexed-stream. */
 const HEADER_BYTES = 8;
 const KINDS = ["stdin", "stdout", "stderr"] as const;
 

@@ -163,7 +163,6 @@ it("a worker keeps the most recently used images up to a total size, and never r
   const kept = (await engine.images()).filter((name) => name.includes("library/")).map((name) => name.replace(/.*\//, ""));
   expect(kept).toEqual(expect.arrayContaining(["four", "one", "operators"]));
   expect(kept.filter((name) => ["two", "three"].includes(name))).toEqual([]);
-  // Recently used images leave no room.
   push("library/five", "1", "five");
   provideSettings({ JOBS_IMAGE_MAX_MB: "7" });
   await expect(choose("five:1")).rejects.toThrow("no disk space left for job images");

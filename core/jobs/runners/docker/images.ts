@@ -5,7 +5,6 @@ import { serviceMark } from "../../../temporary-folder.ts";
 import { allowImage, type FullName, fullNameOf, parseImageReference } from "../../image-reference.ts";
 import { ignoring, statusOf } from "./engine.ts";
 
-/** A sentence for the run's owner. */
 export class ImageRefused extends Error {
   override name = "ImageRefused";
 }
@@ -14,7 +13,6 @@ const MEBIBYTE = 1024 ** 2;
 /** Registries limit requests. */
 const RESOLVED_MS = 10 * 60_000;
 const PULL_MS = 15 * 60_000;
-/** Longer than the time between choosing an image and creating a container. */
 const RECENTLY_USED_SECONDS = 120;
 
 type Resolved = { id: string; at: number };
@@ -22,8 +20,8 @@ const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
 /**
- * The ID is a hash, so the inspected image is the one that runs. The registry is asked, because a local image of that name may be
- * the operator's own. @throws ImageRefused
+ * The ID is a hash, so the inspected image is the one that runs. A local image of that name may be the operator's own, so the
+ * registry is asked.
  */
 export async function provideImage(
   engine: Docker,
@@ -45,7 +43,7 @@ export async function provideImage(
   return id;
 }
 
-/** Never removed. */
+/** This image is never removed. */
 export async function provideNodeImage(
   engine: Docker,
   task: { signal: AbortSignal; onNote(sentence: string): void },
@@ -148,7 +146,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     log().warn({ err: error, image: name }, "an image could not be pulled");
     // An error without a status means that no engine answers at the socket.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
-    // Without the registry's response, which could come from a host that the user cannot reach.
+    // The registry's response is left out, because it could come from a host that the user cannot reach.
     throw new ImageRefused(
       `The image ${name} could not be pulled: it does not exist, is not public, or its registry refused it. The service's log has details.`,
     );
@@ -156,9 +154,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
   if (isTooLarge) throw tooLarge(name);
 }
 
-/**
- * The last use is stored as a tag in the engine, which all workers share. An image without a tag is not ours and is not removed.
- */
+/** The last use is stored as a tag in the engine, which all workers share. An image without such a tag is not ours and stays. */
 const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
 const TAG = /:(\d+)-[0-9a-f]+$/;
 
@@ -173,12 +169,10 @@ async function markUsed(engine: Docker, id: string): Promise<void> {
   const tag = `${Math.floor(Date.now() / 1_000)}-${id.replace(/^sha256:/, "").slice(0, 12)}`;
   await engine.getImage(id).tag({ repo: tagName(), tag });
   for (const old of before) {
-    // Another run may have removed the tag.
     if (old !== `${tagName()}:${tag}`) await ignoring(404, engine.getImage(old).remove());
   }
 }
 
-/** @throws ImageRefused if images in use leave no room */
 export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
   const now = Date.now() / 1_000;
   const [images, containers] = await Promise.all([engine.listImages(), engine.listContainers({ all: true })]);
@@ -204,7 +198,6 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // A container uses this image (409).
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

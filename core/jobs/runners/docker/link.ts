@@ -10,7 +10,6 @@ import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
 import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/** The egress proxy and the Space's door also have limits of their own. */
 const STREAMS_MAX = 512;
 const EGRESS = "way-out";
 
@@ -25,8 +24,7 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 }
 
 /**
- * The task's container has no network, so the worker decides which addresses are reached. The link ends with the worker. @param
- * options of the link's container
+ * The task's container has no network, so the worker decides which addresses are reached. @param options of the link's container
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
   const sockets = await socketsOf(task);
@@ -68,7 +66,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     if (name === EGRESS && proxy) {
       stream.respond({ ":status": 200 });
       stream.setTimeout(IDLE_MS, () => stream.close());
-      // Connected through a pair of streams, because an Http2Stream of Node 24 garbles some strings.
+      // An Http2Stream of Node 24 garbles some strings, so a pair of streams is in between.
       const [near, far] = duplexPair();
       near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
       stream.once("close", () => near.destroy());
@@ -104,6 +102,5 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
 }
 
 async function* standardOutput(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // Standard error, such as a warning of Node's, is not part of the connection.
   for await (const { stream, bytes } of framesOf(source)) if (stream === "stdout") yield bytes;
 }

@@ -8,11 +8,9 @@ export type Cluster = {
   namespace: string;
   core: CoreV1Api;
   networking: NetworkingV1Api;
-  /** Both streams in one. Undefined if the API refuses. */
   followLog(pod: string, container: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
 };
 
-/** The client is large, so it is loaded where it is used. */
 export async function connect(): Promise<Cluster> {
   const client = await import("@kubernetes/client-node");
   const config: KubeConfig = new client.KubeConfig();
@@ -43,7 +41,6 @@ const codeOf = (error: unknown): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** Otherwise the failure was on the way to the cluster. */
 export const isAnswer = (error: unknown): boolean => codeOf(error) !== undefined;
 
 export async function ignoring<T>(code: number, answer: Promise<T>): Promise<T | undefined> {

@@ -7,12 +7,9 @@ import { type Cluster, connect, ignoring, isAnswer, messageOf } from "./cluster.
 import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./objects.ts";
 
 const POLL_MS = 500;
-/** How long the cluster may be unreachable while a pod runs. */
 const UNREACHABLE_MAX_MS = 60_000;
 const LOG_END_MS = 5_000;
-/** A Secret holds at most a mebibyte. */
 const SECRET_MAX_BYTES = 1024 ** 2 - 4_096;
-/** Reasons that require somebody to intervene. */
 const NEVER_STARTS = new Set([
   "ErrImagePull",
   "ImagePullBackOff",
@@ -116,7 +113,6 @@ class PodRun {
 
   async #run(): Promise<Exit> {
     const { signal, graceMs = GRACE_MS } = this.#task;
-    // The cluster sends SIGTERM, then SIGKILL after that many seconds.
     const terminate = () => this.#delete(Math.ceil(graceMs / 1000));
     if (signal.aborted) terminate();
     signal.addEventListener("abort", terminate);
@@ -145,7 +141,6 @@ class PodRun {
     }
   }
 
-  /** Undefined once the pod is gone. */
   async #readPod(): Promise<V1Pod | undefined | "unreachable"> {
     const { core, namespace } = this.#cluster;
     try {
@@ -159,7 +154,6 @@ class PodRun {
     }
   }
 
-  /** After the stream broke off, output that was already reported is skipped. */
   async #read(signal: AbortSignal): Promise<void> {
     let reported = 0;
     while (!signal.aborted) {
@@ -175,9 +169,7 @@ class PodRun {
         const pod = await this.#readPod();
         const isRunning = pod !== "unreachable" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
         if (stream && !isRunning) return;
-      } catch {
-        // The connection ended and is opened again.
-      }
+      } catch {}
       await sleep(POLL_MS);
     }
   }
@@ -189,7 +181,6 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   const ended = status?.state?.terminated;
   if (ended?.reason === "OOMKilled") return { kind: "out_of_memory" };
   if (ended) return { kind: "exited", code: ended.exitCode };
-  // The pod was deleted.
   if (!pod) return { kind: "exited", code: TERMINATED };
   const waiting = status?.state?.waiting;
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {

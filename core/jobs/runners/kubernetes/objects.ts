@@ -8,7 +8,6 @@ export const CONTAINER = "job";
 const RUN_LABEL = "keyhook.run";
 const NETWORK_LABEL = "keyhook.network";
 const USER = 1000;
-/** In case no worker is left to end the command. */
 const DEADLINE_MARGIN_SECONDS = 120;
 
 export const nameOf = (id: string): string => `keyhook-${id}`;
@@ -102,7 +101,6 @@ export function podOf(task: Task): V1Pod {
 
 export function imageOf({ image }: Task): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
-  // The operator allows the image with Node by naming it.
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
