@@ -4,8 +4,8 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * Enough holders of a connection that request another one wait for each other, and no request is answered. Postgres cannot detect
- * this deadlock, because the requests wait in Node.
+ * If enough holders of a connection request another one, they wait for each other, and no request is answered. Postgres cannot
+ * detect this deadlock, because the requests wait in Node.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";

@@ -49,7 +49,7 @@ export async function listEvents(actor: Actor, of: { repoId?: string; limit?: nu
   }));
 }
 
-/** @throws ServiceError `not_found`, `forbidden`, or `conflict` if the event was not set aside */
+/** @throws ServiceError `conflict` if the event was not set aside */
 export async function retryEvent(actor: Actor, id: string): Promise<void> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if (!isId(id)) throw notFound("Event");

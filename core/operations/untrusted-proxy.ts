@@ -9,7 +9,7 @@ import { log } from "../log.ts";
  */
 export type UntrustedProxy = {
   address: string;
-  /** Any other address may belong to a client that sends a false header. */
+  /** The address is on this machine or in a private network. Any other may belong to a client that sends a false header. */
   isNear: boolean;
   seenAt: Date;
 };

@@ -68,7 +68,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
   return { relay: await findRelay(actor, userId, name), previousUrl };
 }
 
-/** Old requests may be left in an expired relay, so this also applies there. */
+/** Old requests may be left in an expired relay, so this rule applies to expired relays too. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
   throw new ServiceError("forbidden", "The relay with this name was opened with another app or token. Choose another name.");

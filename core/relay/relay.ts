@@ -101,7 +101,7 @@ export async function isOwnRelay(tx: Db, token: string, userId: string): Promise
 export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
   actor.kind === "token" && !isOwnProgram(actor);
 
-/** Use this in the statement that uses relay `r`, because the relay may change hands before. */
+/** Use this in the statement that uses relay `r`, because the relay may change hands at any time. */
 export const isRelayOf = (actor: Actor): Prisma.Sql =>
   isLimitedToOwn(actor)
     ? Prisma.sql`EXISTS (SELECT FROM delegation d WHERE d.id = r.delegation_id AND d.client_id = ${actor.clientId})`

@@ -97,8 +97,8 @@ echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * Elapsed time depends on the machine's load, and such a refusal could not be remembered. A thread with a full heap would end the
- * whole process (docs/decisions/073).
+ * Elapsed time depends on the machine's load, so a refusal because of elapsed time could not be remembered. A thread with a full
+ * heap would end the whole process (docs/decisions/073).
  */
 class Subprocess {
   readonly #child: ChildProcess;

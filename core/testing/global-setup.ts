@@ -38,7 +38,7 @@ async function start(): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
   const server = given ? undefined : await startEmbedded(dataDir, { isDurable: false });
   const serverUrl = given ?? (server?.superuserUrl as string);
-  // `npm run mutants` runs several at once.
+  // `npm run mutants` has several test runs at once.
   const template = `keyhook_test_template_${process.pid}`;
   await createTemplate(serverUrl, template);
   const stop = async () => {

@@ -90,7 +90,7 @@ export async function settleEndedDelegations(): Promise<boolean> {
   });
 }
 
-/** The webhook's creator, or the token, has lost the right there. */
+/** The webhook's creator, or the token, has lost the right in the organization. */
 function disableOutOfReach(tx: Db): Promise<number> {
   return disableWebhooks(
     tx,

@@ -103,7 +103,7 @@ const unavailable: AppFailure = {
   retryAfter: 2,
 };
 
-/** The sandbox has no origin, so a page can be sent as a page, and a script as a script. */
+/** A sandbox without our origin makes it safe to send each file with its own type. */
 async function sendStaticFile(
   req: IncomingMessage,
   res: ServerResponse,

@@ -49,7 +49,7 @@ function* inJson(text: string): Generator<string> {
   yield escaped(/[<>&\u2028\u2029]/g);
 }
 
-/** The base64 of a text depends on the secret's offset modulo three, except for the characters in the middle. */
+/** The base64 of a secret depends on the secret's offset modulo three, and at both ends on the text around the secret. */
 function* inBase64(bytes: Buffer): Generator<string> {
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

@@ -12,7 +12,7 @@ const LONGEST = 64;
 const LINES_ENCODED_MAX = 100;
 const ENCODED_WINDOWS_MAX = 64 * 1024;
 
-/** A position takes one binary search. An automaton could take 250 MB for the secrets of one job. */
+/** Each position of the output takes one binary search. An automaton could take 250 MB for the secrets of one job. */
 export class SecretWindows {
   readonly #windows: readonly string[];
   readonly #shorter: Int32Array;

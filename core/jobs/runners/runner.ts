@@ -26,7 +26,10 @@ export type Task = {
   filesDirectory?: string | undefined;
   /** `WEBHOOK_PAYLOAD_FILE` names a file with the payload (S133). */
   payload?: string | undefined;
-  /** The command finds this directory at `SOCKET_DIRECTORY`, read-only. A runner lets the command's user enter its parent. */
+  /**
+   * The command finds this directory at `SOCKET_DIRECTORY`, read-only. A runner lets the command's user enter the parent of this
+   * directory.
+   */
   socketDirectory?: string | undefined;
   network: boolean;
   limits: Limits;

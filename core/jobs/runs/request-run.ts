@@ -55,7 +55,7 @@ async function request(
     const delegationId = await recordDelegation(tx, actor);
     const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor), delegationId });
     const { dockerImage, spaceId } = prepared.spec;
-    // Without the command, because people write passwords into commands.
+    // People write passwords into commands, so the command is left out.
     const data = { runId, image: dockerImage ?? spaceId ?? "" };
     await recordAuditEvent(tx, { type: "job.run", actor, owner, data, from });
     return { owner, runId };

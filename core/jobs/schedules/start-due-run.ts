@@ -86,7 +86,7 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   });
 }
 
-/** Also for a suspended schedule. */
+/** A suspended schedule can be run too. */
 export async function runScheduleNow(
   actor: Actor,
   of: ScheduleOf,

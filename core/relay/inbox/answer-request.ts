@@ -19,7 +19,9 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 
 const HEADERS_MAX_BYTES = 32 * 1024;
 
-/** Only what an attempt shows is stored, and only the status once the user's relays are full. */
+/**
+ * An answer to a delivery is stored as far as an attempt shows it. Once the user's relays are full, only the status is stored.
+ */
 export async function answerRequest(
   actor: Actor,
   { userId, name, requestId }: { userId: string; name: string; requestId: string },

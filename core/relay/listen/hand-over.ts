@@ -16,7 +16,7 @@ export type HandedRequest = {
 };
 
 export const LEASE_SECONDS = 20;
-/** Later, the requests of a disconnected listener go to the next listener. */
+/** A disconnected listener has this time to reconnect, before its requests go to the next listener. */
 export const GRACE_SECONDS = 5;
 
 /** Requests that a slow listener has not read are held in memory. */

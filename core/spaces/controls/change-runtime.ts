@@ -22,7 +22,6 @@ type Change = {
   change: (tx: Db, repo: Repo) => Promise<unknown>;
 };
 
-/** @throws ServiceError `conflict` while there is no commit, and as `changeRepo` */
 async function changeRuntime(
   actor: Actor,
   name: SpaceName,

@@ -9,8 +9,8 @@ import type { Run } from "./record-run.ts";
 export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> };
 
 /**
- * Only one worker does this, and not while a slot is becoming free, because each worker would otherwise end a Space for one
- * waiting Space. @returns the run to stop
+ * Only one worker does this at a time, because each worker would otherwise end a Space for one waiting Space. @returns the run to
+ * stop
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
@@ -74,8 +74,8 @@ export type Occupant = Run & {
 };
 
 /**
- * A quiet Space yields first, then a busy one that has run this long. The ending Space's caller keeps as many slots as the
- * waiting caller, because the two would otherwise only swap.
+ * A quiet Space yields first, then a busy one that has run this long. The busy one's caller must keep as many slots as the
+ * waiting caller has, because the two would otherwise only swap.
  */
 const TURN_SECONDS = 5 * 60;
 /** With a larger share, one visitor's occasional requests would keep all slots busy. */

@@ -63,7 +63,7 @@ export const isTemporary = (error: unknown): boolean =>
 /** Unnesting the arrays would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
-/** Leased events do not need this, for which Postgres would open every partition. */
+/** Only rows of the queue need this part, for which Postgres would open every partition. */
 const OF_QUEUE = `over as (
   delete from delivery_queue q using given g
   where q.id = any ($10::text[]) and q.id = g.id and q.claim_id = g.claim_id and g.event_id is null and g.is_over

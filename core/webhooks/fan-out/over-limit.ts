@@ -8,8 +8,8 @@ export const keptOverLimit = (limit: number): number => limit;
 export type Triggers = { triggered: number; byOutsiders: number };
 
 /**
- * The latest triggers exceed the limit (S127, S131). Outsiders' excess triggers leave the limit to others, also before they are
- * recorded as `rate_limited`.
+ * The latest triggers exceed the limit (S127, S131). Outsiders' excess triggers do not use up the limit of the others, even
+ * before they are recorded as `rate_limited`.
  */
 export function overLimit<Trigger extends { isByOutsider: boolean }>(
   all: readonly Trigger[],
