@@ -9,6 +9,7 @@ export const QUERY_CANCELED = "57014";
 /** PostgreSQL's code for a change on a standby. */
 export const READ_ONLY = "25006";
 
+/** PostgreSQL's code for "cached plan must not change result type", among others. */
 export const CHANGED_RESULT = "0A000";
 
 const DOWN = new Set<unknown>([

@@ -18,6 +18,7 @@ export type RequestContext = {
   traceparent?: string;
   /** Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
+  /** In seconds. */
   pageRetryAfter?: number;
   failure?: Failure;
 };

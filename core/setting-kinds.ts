@@ -71,6 +71,7 @@ export const flavorList = z
 
 export const uidRange = z
   .string()
+  // systemd leaves these UIDs unused.
   .default("60706-61183")
   .transform((text, context) => {
     const [first = 0, last = 0] = (/^(\d{4,9})-(\d{4,9})$/.exec(text.trim()) ?? []).slice(1).map(Number);

@@ -149,6 +149,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
     const kept = this.#kept;
     if (!kept) {
+      // A follower that is still catching up has not read the end.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
       this.#polledAt = performance.now();

@@ -22,6 +22,7 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
   Object.assign(req.headers, canonical);
 
+  // Web `Request` objects are built from the raw list.
   const raw: string[] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const name = (req.rawHeaders[at] as string).toLowerCase();

@@ -116,6 +116,7 @@ async function dispatchPage(
   const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
+  // next-auth fails on invalid JSON.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
   // For a path that ends in .rsc, Next would send the data of another page.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");

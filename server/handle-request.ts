@@ -96,6 +96,7 @@ async function answer(
 }
 
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  // The request was already answered, for example with 413.
   if (res.writableEnded) return;
   if (isDatabaseDown(error)) {
     log().warn({ err: error }, "the database is unavailable");

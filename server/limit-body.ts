@@ -49,6 +49,7 @@ export async function admitBody(req: IncomingMessage, maxBytes: number): Promise
   if (bytes <= SMALL_BODY_BYTES) return maxBytes;
   const token = cookieOf(req, siteSessionCookie().name);
   const session = token && (await findSiteSession(token));
+  // A body without a length may be small.
   if (!session) return isChunked ? SMALL_BODY_BYTES : signInFirst;
   try {
     bodyHolder({ key: `account ${session.userId}`, isAnonymous: false })(bytes);

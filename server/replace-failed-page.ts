@@ -75,6 +75,7 @@ function failureBehind(
   told: Failure | undefined,
 ): Failure | undefined {
   if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
+  // JSON errors of next-auth are for programs.
   const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
   if (status === 500 && !isData) return told ?? fault;
   const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));

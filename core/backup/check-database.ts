@@ -58,6 +58,7 @@ export async function checkDatabase(
   return found;
 }
 
+/** COPY writes bytes as `\\x` and hexadecimal digits. */
 function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string): void {
   if (!field.startsWith("\\\\x")) return;
   found.secrets++;

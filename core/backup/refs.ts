@@ -18,6 +18,7 @@ export async function* readAllRefs(
   repoIds: readonly string[],
   found: { repositories: number; unread: string[] },
 ): AsyncGenerator<Buffer, void, undefined> {
+  // Restic stores no empty stream.
   yield Buffer.from("# refs\n");
   for (let at = 0; at < repoIds.length; at += AT_ONCE) {
     for (const lines of await Promise.all(repoIds.slice(at, at + AT_ONCE).map((id) => refLines(id, found.unread)))) {

@@ -131,6 +131,7 @@ async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest,
     await pipeline(Readable.from(lines), createWriteStream(join(path, "packed-refs"), { flush: true }));
   }
   const folders = join(unfinished, "repositories");
+  // `git fsck --lost-found` finds the commits of these repositories.
   for (const id of unread) {
     const path = join(folders, id.slice(-2), `${id}.git`);
     if (!(await isThere(join(path, "HEAD")))) continue;

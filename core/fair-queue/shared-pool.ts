@@ -10,6 +10,7 @@ const ANONYMOUS_SHARE = 0.75;
 export class SharedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Parameters<pg.Pool["connect"]>[0]): void;
+  // The pool's own `query` uses the callback.
   override connect(callback?: Parameters<pg.Pool["connect"]>[0]): Promise<pg.PoolClient> | undefined {
     const client = this.#connect();
     if (!callback) return client;

@@ -20,6 +20,7 @@ export const sweepsOfMinute: readonly Sweep[] = [
 export const sweeps: readonly Sweep[] = [
   // A device is told about an expired code for an hour (S62). Used codes stay, because a replay must be detected (S43).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
+  // No device code lives as long.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
@@ -97,6 +98,7 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
+  // A trigger returns the reserved amount to the meter.
   { table: "inference_reservation", isOver: "expires_at < now()" },
   { table: "inference_usage", isOver: "day < current_date - 400" },
   { table: "inference_meter", isOver: "month < current_date - 400" },

@@ -9,6 +9,7 @@ export async function findImage(id: string): Promise<StoredImage | undefined> {
   return (await db().image.findUnique({ where: { id }, select: { contentType: true, bytes: true } })) ?? undefined;
 }
 
+/** The picture of an ID never changes, so responses may be cached forever. */
 export async function insertImage(tx: Db, encoded: Uint8Array<ArrayBuffer>): Promise<string> {
   const id = newId();
   await tx.image.create({ data: { id, contentType: IMAGE_CONTENT_TYPE, bytes: encoded } });

@@ -47,6 +47,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     // Anybody with the app's URL could reach the user's program, so the user gets a new URL.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
+      // The relay stays bound to the token that opened it.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }

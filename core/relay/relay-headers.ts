@@ -3,6 +3,7 @@ import { isForeignHeaderAllowed } from "../http/foreign-response-headers.ts";
 import { connectionNames, HOP_BY_HOP } from "../http/hop-by-hop.ts";
 import type { HeaderList } from "./inbox/take-request.ts";
 
+/** Credentials for our service, headers that only we may set, and headers that frame the message. */
 const WITHHELD_FROM_HANDLER =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 

@@ -114,6 +114,7 @@ function refusal(
   const most = quota ?? 0;
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
+  // A request for one byte only checks whether any storage is left.
   const size = bytes > 1 ? ` (${readableSize(bytes)})` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;

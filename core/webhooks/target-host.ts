@@ -10,6 +10,7 @@ export function targetHost(url: string | null): string {
   const relay = url.includes("/relay/") ? relayTargetOf(url) : undefined;
   if (relay) return `relay:${hashToken(relay.token).slice(0, 16)}`;
   const parsed = URL.parse(url);
+  // The attempt will fail with the reason.
   if (!parsed) return "invalid:0";
   const space = parsed.origin === new URL(env().ORIGIN).origin ? SPACE.exec(parsed.pathname)?.[1] : undefined;
   if (space) return `space:${space.toLowerCase()}`;

@@ -10,6 +10,7 @@ export type AppFailure = {
   error: string;
   title: string;
   text: string;
+  /** Seconds after which a browser retries by itself. */
   retryAfter?: number;
   pagePath?: string;
   mayNeedSignIn?: boolean;

@@ -8,6 +8,7 @@ import { db } from "../../db.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { InferenceAccount } from "./allowance.ts";
 
+/** Requests per minute. */
 export type InferenceRates = { perUser: number; perApp: number };
 
 const RATES_KEY = "inference_rates";

@@ -1,6 +1,7 @@
 /** `base64` and MIME have 76 characters per line, PEM 64. */
 const BASE64_COLUMNS = [76, 64];
 const HEX_COLUMNS = 60;
+/** The digits of fewer bytes would match too many numbers. */
 const HEX_SHORTEST_BYTES = 8;
 
 /** See S134. */

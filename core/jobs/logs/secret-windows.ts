@@ -89,6 +89,7 @@ export class SecretWindows {
 
   #hashAt(text: string, at: number): number {
     let hash = 0;
+    // NaN beyond the end counts as 0.
     for (let next = at; next < at + SHORTEST; next++) hash = Math.imul(hash, 0x9e3779b1) + text.charCodeAt(next);
     return (hash ^ (hash >>> 15)) & (8 * this.#begins.length - 1);
   }

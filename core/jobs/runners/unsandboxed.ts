@@ -48,7 +48,9 @@ async function run(task: Task): Promise<Execution> {
   const send = (signal: NodeJS.Signals) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
-    } catch {}
+    } catch {
+      // The process has ended meanwhile.
+    }
   };
   const terminate = () => {
     send("SIGTERM");
@@ -87,5 +89,7 @@ async function run(task: Task): Promise<Execution> {
 function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
-  } catch {}
+  } catch {
+    // The process has already ended, or this is not Linux.
+  }
 }

@@ -41,6 +41,7 @@ type RunContext = {
   runner?: Runner;
 };
 
+/** A stopping process has 6.5 seconds, within which the run's end must also be recorded. */
 const STOP_GRACE_MS = 3_000;
 const PROCESSES = 256;
 
@@ -53,6 +54,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   }
   const mayReceive = run.delivery_id === null || (await context.mayReceive(run.delivery_id));
   if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
+    // The run was cancelled, or may no longer run.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }

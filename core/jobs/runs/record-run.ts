@@ -84,6 +84,7 @@ export function watchClaim(run: Watched): () => void {
   watched.set(run.id, { ...run, heldAt: performance.now() });
   void listen(JOB_CANCEL_CHANNEL, check);
   timer ??= setInterval(() => void check(), CHECK_MS);
+  // The run may have been cancelled just before.
   void check();
   return () => {
     watched.delete(run.id);

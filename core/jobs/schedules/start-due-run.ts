@@ -37,6 +37,7 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
+        // This machine's clock may be wrong.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,
@@ -55,6 +56,7 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
+    // This run is skipped, and the next may succeed.
     if (!isServiceError(error)) throw error;
     return { message: `${due} was skipped: ${error.message}` };
   }

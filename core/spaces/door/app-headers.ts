@@ -25,6 +25,7 @@ export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHead
   };
 }
 
+/** The user's credentials with us, and headers that only we may set. */
 const WITHHELD =
   /^(cookie2?|authorization|dpop|host|forwarded|x-forwarded-.*|x-real-ip|x-keyhook-.*|content-security-policy|expect)$/;
 

@@ -18,6 +18,7 @@ app.on("error", (error) => {
 app.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => app.kill(signal));
 
+// An app may listen on either loopback.
 let host = "127.0.0.1";
 let other = "::1";
 

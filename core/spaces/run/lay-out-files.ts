@@ -73,6 +73,7 @@ type Options = {
   signal?: AbortSignal;
 };
 
+/** File systems report these errors for names that are too long, or that they treat as equal. */
 const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EISDIR", "ENOTDIR", "EILSEQ", "EINVAL"]);
 
 /** Links are made last and stay within the directory, so that nothing is written through a link (S137). @throws CannotLayOut */
@@ -85,6 +86,7 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
+    // Each `withObjects` holds one of few slots and has a deadline.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });

@@ -76,6 +76,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     await events.return();
   }
   signal.addEventListener("abort", () => void close().catch(() => undefined), { once: true });
+  // If the client left during authentication, nobody would cancel the stream.
   if (signal.aborted) await close();
 
   let isBegun = false;

@@ -29,6 +29,7 @@ const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 /** A unique index ensures one run for each try of a delivery, so this can be repeated. */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
+  // The delivery was dropped with its day's partition.
   if (!recorded) return { step: "dropped" };
   const deliveryTry = recorded.attempts + 1;
   const run = await db().jobRun.findUnique({
@@ -90,6 +91,7 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
       deliveryTry,
     });
   } catch (error) {
+    // Another worker was first.
     if ((error as { code?: unknown }).code !== "P2002") throw error;
   }
   return LOOK_SOON;

@@ -48,6 +48,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   const { rows, undecided, isFull, lastOwner } = await lease(null);
   lastOwners[part] = lastOwner;
   if (undecided.length > 0) {
+    // What was leased already is sent in any case.
     const others = await lease(undecided).catch((error: unknown) => {
       log().warn({ err: error }, "cannot lease some events; trying again");
       return { rows: [] as Row[] };
@@ -79,6 +80,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
   }
   const deliveries = triggers.map(({ delivery }) => delivery).filter((delivery) => !dropped.has(delivery));
+  // If no event can be leased, the next try is not at once.
   return { leases: events.map(({ lease }) => lease), deliveries, over, isFull: isFull && events.length > 0 };
 }
 

@@ -1,7 +1,7 @@
 /** With only a quarter, users who may not write cannot mute a webhook for its owner. */
 export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
-/** Other triggers over the limit are only counted, because no quota covers these rows (S137). */
+/** Only this many triggers over the limit are stored, because no quota covers the rows (S137). */
 export const keptOverLimit = (limit: number): number => limit;
 
 /** The counts are for 24 hours, and include the new triggers. */

@@ -63,6 +63,7 @@ export async function findWebhookRow(
     const owner = { kind: row.ownerKind as "user" | "organization", id: row.ownerId };
     if (await may(actor, action, webhookNamespace(owner), tx)) return row;
   }
+  // This call throws the right error.
   await findWebhook(actor, webhookId, { action, tx, ...(ownerId !== undefined && { of: ownerId }) });
   throw notFound("Webhook");
 }

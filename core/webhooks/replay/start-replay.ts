@@ -32,6 +32,7 @@ export async function startReplay(
 ): Promise<WebhookReplay> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
   return inTransaction(async (tx) => {
+    // The lock makes concurrent calls wait for each other, so that each replay is counted.
     await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${webhook.id} FOR NO KEY UPDATE`;
     requireReplayable(await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx }));
     await requireRoom(tx, webhook.id);

@@ -261,5 +261,7 @@ function numberIn(text: string, name: string): number | undefined {
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
-  } catch {}
+  } catch {
+    // The process has ended meanwhile.
+  }
 }

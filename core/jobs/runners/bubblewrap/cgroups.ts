@@ -144,6 +144,7 @@ async function moveService(base: string, enabled: string): Promise<void> {
     try {
       return await writeKernelFile(join(base, "cgroup.subtree_control"), enabled);
     } catch (error) {
+      // The service may have started another process meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 20) throw error;
     }
   }
@@ -159,6 +160,7 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
   if (!parentOf.has("memory") || !parentOf.has("pids")) {
     return { reason: "This machine's cgroups cannot limit memory and processes." };
   }
+  // Controllers that are mounted together share a directory.
   const parents = [...new Set(parentOf.values())];
   for (const parent of parents) await mkdir(parent, { recursive: true });
   const cpuParent = parentOf.get("cpu");

@@ -18,7 +18,9 @@ export async function isAlive(pid: number, startTime: string): Promise<boolean> 
 export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {}
+  } catch {
+    // The process has ended.
+  }
 }
 
 const FILE_BYTES = 1024;
@@ -42,6 +44,7 @@ export async function memoryOf(pid: number, limit: number, writable: readonly st
   if (atMost <= limit) return atMost;
   let exact = files;
   for (const [each, most] of quick) {
+    // For a process that cannot be read, the quick count is used.
     const rollup = await readFile(`${processes}/${each}/smaps_rollup`, "latin1").catch(({ code }: NodeJS.ErrnoException) =>
       code === "EACCES" || code === "EPERM" ? undefined : "",
     );

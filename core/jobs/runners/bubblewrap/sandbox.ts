@@ -9,7 +9,9 @@ import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
 import { leaseUid, type UidLease } from "./lease-uid.ts";
 
+/** These directories must not contain secrets. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
+/** No file here may contain passwords, keys, or names of hosts in this network. */
 const CONFIGURATION = [
   "alternatives",
   "ld.so.cache",

@@ -78,6 +78,7 @@ const refused = {
   },
 } as const;
 
+/** The memory that these calls create belongs to no process. */
 const uncounted = {
   x64: { memfd_create: 319, mq_open: 240, msgget: 68, shmget: 29 },
   arm64: { memfd_create: 279, mq_open: 180, msgget: 186, shmget: 194 },

@@ -47,6 +47,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
         { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: "nproc", Soft: USER_PROCESSES, Hard: USER_PROCESSES },
       ],
+      // Without this setting, the engine would write the output into a growing file.
       LogConfig: { Type: "none", Config: {} },
       RestartPolicy: { Name: "no" },
     },

@@ -205,6 +205,7 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
+    // A Space that can no longer be reached is restarted.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {
@@ -256,6 +257,7 @@ async function withPayload(payload: string, work: (directory: string) => Promise
 }
 
 async function withTar(directory: string, work: (archive: Readable) => Promise<unknown>): Promise<void> {
+  // Files private to the service must be readable in the container.
   const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
   const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));

@@ -67,6 +67,7 @@ export async function ignoring<T>(status: number, answer: Promise<T>): Promise<T
   });
 }
 
+/** A frame has a kind, a length and bytes: application/vnd.docker.multiplexed-stream. */
 const HEADER_BYTES = 8;
 const KINDS = ["stdin", "stdout", "stderr"] as const;
 

@@ -198,6 +198,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
+      // A container uses this image (409).
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

@@ -9,6 +9,7 @@ import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./
 const POLL_MS = 500;
 const UNREACHABLE_MAX_MS = 60_000;
 const LOG_END_MS = 5_000;
+/** A Secret holds at most a mebibyte. */
 const SECRET_MAX_BYTES = 1024 ** 2 - 4_096;
 const NEVER_STARTS = new Set([
   "ErrImagePull",
@@ -169,7 +170,9 @@ class PodRun {
         const pod = await this.#readPod();
         const isRunning = pod !== "unreachable" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
         if (stream && !isRunning) return;
-      } catch {}
+      } catch {
+        // The connection ended and is opened again.
+      }
       await sleep(POLL_MS);
     }
   }

@@ -101,6 +101,7 @@ export function podOf(task: Task): V1Pod {
 
 export function imageOf({ image }: Task): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
+  // The operator allows the image with Node by naming it.
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
