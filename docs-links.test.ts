@@ -11,7 +11,6 @@ import { PLACEHOLDER_ORIGIN } from "#core/docs/fill-in.ts";
 import { guides } from "#core/docs/guides.ts";
 import { renderGuide } from "#core/docs/render-guide.ts";
 
-/** Checks the links in the project's documents and pages that lead to its own files and pages, and the names in some documents. */
 const ROOT = import.meta.dirname;
 const filling = { origin: PLACEHOLDER_ORIGIN, brand: "Keyhook", vendor: "keyhook", tokenPrefix: "kh_" };
 
@@ -43,7 +42,6 @@ function idsOf(node: Root | Nodes): string[] {
   return [...own, ...("children" in node ? node.children.flatMap(idsOf) : [])];
 }
 
-/** The fault of a link, if there is one. */
 function faultOf(link: string, from: string): string | undefined {
   if (link.startsWith(`${PLACEHOLDER_ORIGIN}/`)) return faultOfPage(link.slice(PLACEHOLDER_ORIGIN.length));
   if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return undefined;
@@ -127,7 +125,6 @@ describe("docs/security.md", () => {
   const [preface = "", ...parts] = text.split(/^### (?=S\d+$)/m);
   const statements = parts.map((part) => ({ name: part.slice(0, part.indexOf("\n")), named: pathsIn(part) }));
 
-  /** The paths of files in a part. They are in backticks and start at the root of the repository. */
   function pathsIn(part: string): string[] {
     return [...part.matchAll(/`([\w.-]+(?:\/[\w.[\]()-]+)+|[\w-]+\.(?:ts|md|js))`/g)].map(([, named = ""]) => named);
   }
@@ -160,7 +157,7 @@ describe("docs/security.md", () => {
     const gone = [preface, ...parts].flatMap(pathsIn).filter((named) => !existsSync(join(ROOT, named)));
     expect(gone).toEqual([]);
     const isTest = (named: string) => /\.(test|spec)\.ts$/.test(named);
-    // The tests of S35 examine every screen, and their titles do not have its number.
+    // The tests of S35 examine every screen, and their titles do not have the number.
     const isCited = (name: string, test: string) => name === "S35" || new RegExp(`\\b${name}\\b`).test(read(test));
     const unheld = statements.filter(
       ({ name, named }) => named.every(isTest) || !named.some((file) => isTest(file) && isCited(name, file)),

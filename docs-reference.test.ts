@@ -8,7 +8,6 @@ import { OperationSection } from "./app/docs/api/operation-section.tsx";
 await import("./api/app.ts");
 const document = apiDocument() as ApiDocument;
 
-/** The limit for a page's content. The frame around it has about 300 elements more. */
 const ELEMENTS_MAX = 1_700;
 
 test("no page of the API reference has more than 2,000 elements", () => {

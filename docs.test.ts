@@ -37,14 +37,10 @@ import { handleRequest } from "./server/handle-request.ts";
 import { startDeliveries } from "./worker/deliveries.ts";
 import type { Loop } from "./worker/loop.ts";
 
-/**
- * Runs each example of the guides like a reader who copied it from the page: the same function fills it in, and it runs with the service
- * over real HTTP and with the programs and libraries that it names. `<!-- run: … -->` before an example names the setup that the example
- * needs, which is defined below; `<!-- not run: … -->` says why an example cannot run.
- */
+/** `<!-- run: … -->` before an example names its setup. `<!-- not run: … -->` says why an example cannot run. */
 const ROOT = import.meta.dirname;
 const NOT_RUN_MAX = 20;
-/** Generous, because on a busy machine a program may take ten seconds to start. */
+/** On a busy machine, a program may take ten seconds to start. */
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 
 let world: World;
@@ -74,14 +70,12 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** The state while the examples of a guide run: the values that fill them, and the results of earlier examples. */
 type Course = {
   guide: Guide;
   folder: SnippetFolder;
   app: TestApp;
   port: number;
   redirectUri: string;
-  /** The responses so far, by the names that JSON examples use for them. */
   answers: Map<string, unknown>;
   last: Run;
 };
@@ -103,7 +97,7 @@ const OPERATOR = /^npm run (?:--silent )?admin -- /;
 const linesOf = (code: string) => code.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 const isOperating = (code: string) => linesOf(code).every((line) => OPERATOR.test(line));
 
-/** Runs the operator's commands like scripts/admin.ts, but in this process, because a new process for each takes seconds. */
+/** A new process for each command would take seconds. */
 async function operate(code: string, course: Course): Promise<void> {
   course.last = { status: 0, out: "", err: "" };
   for (const line of linesOf(code)) {
@@ -129,7 +123,6 @@ async function program(code: string, course: Course, command: string, ending: st
   if (course.last.status !== 0) throw new Error(`ended with ${course.last.status}: ${course.last.out}${course.last.err}`);
 }
 
-/** Runs a fragment with the variables that the guide's text introduces. @returns the variables that it defines, for the next fragment */
 async function fragment(code: string, names: Record<string, unknown>): Promise<Record<string, unknown>> {
   const made = [...code.matchAll(/^const (\w+) =/gm)].map(([, name]) => name);
   const AsyncFunction = (async () => undefined).constructor as new (
@@ -143,7 +136,6 @@ const discover = (clientId: string, authentication?: openid.ClientAuth) =>
     execute: [openid.allowInsecureRequests],
   });
 
-/** Runs the example of a receiver, which must accept a delivery of ours and refuse one that somebody else has signed. */
 async function receive(course: Course, command: string, args: string[]): Promise<void> {
   const { folder, port } = course;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -248,7 +240,6 @@ const plays: Record<string, Play> = {
     course.folder.environment.WEBHOOK_ID = answer.webhook.id;
   },
   async "test webhook"(code, course) {
-    // There is no server at the guide's URL, so this only checks that the test is sent and that its result is reported.
     await shell(code, course);
     expect(JSON.parse(course.last.out)).toMatchObject({ outcome: expect.any(String), delivery: expect.any(String) });
   },
@@ -323,7 +314,6 @@ const plays: Record<string, Play> = {
     const discovery: typeof openid.discovery = (at, id, metadata, by) => openid.discovery(at, id, metadata, by, { execute });
     const client = { ...openid, discovery };
     const { config } = await fragment(code, { client, importPKCS8, readFile, issuer, clientId: app.clientId });
-    // Data that only an authenticated app gets.
     const answer = await openid.tokenIntrospection(config as openid.Configuration, "no token of ours");
     expect(answer).toEqual({ active: false });
   },
@@ -357,7 +347,7 @@ const plays: Record<string, Play> = {
   async "platform commands"(code, course) {
     const [revoke, ...others] = code.split("\n").reverse();
     expect(revoke).toContain("platform revoke");
-    // The last command, `platform revoke`, is not run, because later examples use the platform.
+    // Later examples use the platform, so `platform revoke` is not run.
     await operate(others.reverse().join("\n"), course);
     course.folder.environment.PLATFORM_TOKEN = /^token: (\S+)$/m.exec(course.last.out)?.[1] ?? "";
   },
@@ -392,7 +382,6 @@ const plays: Record<string, Play> = {
   },
   async introspection(code, course) {
     await shell(commandsOf(code), course);
-    // The reader's token is not for the resource server, so introspection reveals nothing about it.
     expect(JSON.parse(course.last.out)).toEqual({ active: false });
   },
   async "audit head"(code, course) {
@@ -414,7 +403,6 @@ const plays: Record<string, Play> = {
 
 const schemas = { payload: webhookPayloadSchema, event: eventPayloadSchema };
 
-/** Checks that an example response has the format of the real one, and no fields that the real one lacks. */
 function expectLike(example: unknown, answer: unknown, at = "$"): void {
   const formOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
   expect(formOf(answer), at).toBe(formOf(example));
@@ -428,7 +416,6 @@ function expectLike(example: unknown, answer: unknown, at = "$"): void {
   }
 }
 
-/** The commands of a transcript, without their output. */
 const commandsOf = (transcript: string): string =>
   transcript
     .split("\n")
@@ -475,11 +462,6 @@ const read = guides
     blocks: codeBlocks(readFileSync(join(ROOT, guide.path), "utf8")),
   }));
 const isNotRun = ({ directive }: CodeBlock) => directive?.verb === "not run";
-/**
- * Whether an example is tested elsewhere or not at all. All examples of guides are tested here, except those marked `not run`. In the
- * packages' READMEs and the operators' documents only marked examples are tested here: all others are fragments that the package's own
- * tests compile (packages/sdk/src/stands-alone.test.ts), or need a separate machine.
- */
 const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsWith("docs/guides/") && directive === undefined;
 
 describe("every example runs", () => {

@@ -3,14 +3,11 @@ import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
 import { type Failure, log, requestContext } from "#core/log.ts";
 
-/**
- * Next responds with 500 if a page or an action throws, and to every request that it cannot read. It reports each such error here before it
- * responds; server/replace-failed-page.ts then writes the response.
- */
+/** Next calls this before it responds with 500, and server/replace-failed-page.ts writes the response. */
 export const onRequestError: Instrumentation.onRequestError = (error, { method }) => {
   const context = requestContext.getStore();
   const failure = failureOf(error, method);
-  // Logged with the request's id, which the user can report. Next also prints the error, but without the id.
+  // Next also prints the error, but without the request's ID.
   if (!failure) log().error({ err: error }, "a page failed");
   if (context) context.failure ??= failure;
 };
@@ -24,10 +21,7 @@ function failureOf(error: unknown, method: string): Failure | undefined {
   return { status: 400, error: "unreadable_form", description: "The form could not be read" };
 }
 
-/**
- * The messages with which Next and React reject an invalid action request (S138). These errors have no class or code of their own. A test
- * that sends invalid requests fails when an upgrade changes the messages.
- */
+/** These errors of Next and React have no class or code (S138). A test fails when an upgrade changes the messages. */
 const UNREADABLE =
   /^(Failed to parse body as FormData|Unexpected end of form|Connection closed|Invalid Server Actions request|Server Action arguments list is too long|Server Function has too many bound arguments|Already initialized |Invalid (forward )?reference\.|Invalid (Map|Set|Iterator) initializer|Invalid data for bytes stream|Maximum array nesting exceeded|BigInt is too large|Failed to find Server Action|The Server Reference ID|The router state header was sent but could not be parsed|Multipart: )/;
 

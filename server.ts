@@ -19,10 +19,9 @@ import type { Door } from "./server/dispatch.ts";
 import { handleRequest } from "./server/handle-request.ts";
 import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts";
 
-/** The web process. Its supervisor starts it with settings that name a database and a secret key. */
 const { PORT, NODE_ENV } = env();
 
-// A proxy in front of us must be the one that closes idle connections, or it sends a request over one that we just closed.
+// A proxy must be the first to close an idle connection, or the proxy sends a request over a closed one.
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 60_000;
 
@@ -32,10 +31,9 @@ let pages: Door | undefined;
 const options: ServerOptions = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: HEADERS_MS,
-  // How long a request may take to arrive depends on its body (server/limit-time.ts).
+  // limit-time.ts has limits that depend on the body.
   requestTimeout: 0,
-  // Only connections to apps of Spaces are upgraded; any other upgrade is treated as an ordinary request. Next would leave its socket open
-  // forever, even after the client has closed it (S137). Only its development server upgrades connections.
+  // Next would leave the socket of an upgrade open forever (S137).
   shouldUpgradeCallback: (req) => NODE_ENV === "development" || isAppSocket(req),
 };
 const server = createServer(options, (req, res) => handleRequest(pages as Door, req, res));
@@ -62,9 +60,6 @@ pages = app.getRequestHandler();
 const stopping = new AbortController();
 await ensureSoon();
 
-/**
- * Creates the command line's app. If the database is unavailable or too busy, the pages say so, and this is tried again until it succeeds.
- */
 async function ensureSoon(): Promise<void> {
   await ensureCliApp().catch((error: unknown) => {
     if (!isDatabaseDown(error)) throw error;
@@ -78,7 +73,6 @@ const stopGitLauncher = await startGitLauncher();
 keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
-// The supervisor gets this link and prints it.
 const setupLink = process.argv.includes("--setup-link") ? await ensureSetupLink() : undefined;
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);

@@ -31,10 +31,9 @@ import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts
 import type { Loop } from "./worker/loop.ts";
 import { startSpaces } from "./worker/runs.ts";
 
-// Long, because each Space starts several processes, on a machine that may be busy.
+// Each Space starts several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** Spaces that run with their worker, in a real sandbox and over real HTTP. */
 let ada: TestPerson;
 let origin: string;
 let worker: Loop;
@@ -48,7 +47,6 @@ server.on("upgrade", (req, socket, head) => {
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  // More slots than the Spaces that these tests leave running, because waiting for a slot is tested elsewhere.
   provideSettings({ ORIGIN: origin, SPACES_CONCURRENCY: "64" });
   ada = await signedInPerson();
   worker = await startSpaces();
@@ -62,7 +60,6 @@ afterAll(async () => {
 
 const README = (more = "") => `---\nsdk: node\n${more}---\n# A Space\n`;
 
-/** An app that reports the request that it received, and behaves as the URL says. */
 const APP = `
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
@@ -138,7 +135,6 @@ const logOf = async ({ id }: Repo) => (await readSpaceLog(id)).map((piece) => pi
 const becomes = (repo: Repo, stage: string, timeout = 60_000) =>
   vi.waitFor(async () => expect(await stageOf(repo)).toBe(stage), { timeout, interval: 20 });
 
-/** Sends a request with Node's own client, which sends requests that `fetch` would not send and shows every header. */
 function send(path: string, { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {}) {
   return new Promise<{ status: number; headers: IncomingMessage["headers"]; body: string }>((resolve, reject) => {
     const req = request(`${origin}/`, { path, method, headers, agent: false }, (res) => {
@@ -222,7 +218,6 @@ describe("a running Space", () => {
       "strict-transport-security",
       "secure-session-registration",
       "set-login",
-      // Headers that instruct proxies (nginx, Apache, lighttpd, Perlbal, LiteSpeed, content networks), and an unknown header.
       "x-accel-redirect",
       "x-accel-buffering",
       "x-accel-expires",
@@ -254,7 +249,6 @@ describe("a running Space", () => {
         expectSandboxed(answer.headers);
       }
     }
-    // A request with an invalid path is refused before it reaches the code for Spaces.
     for (const path of [`${base}/../../settings`, `${base}/a/%2e%2E/b`]) {
       const { status, headers } = await send(path, { headers: { accept: "text/html" } });
       expect([status, headers["content-security-policy"]]).toEqual([400, expect.stringMatching(/^default-src 'none'/)]);
@@ -312,7 +306,6 @@ describe("a running Space", () => {
 
   test("S137 slow requests and WebSockets of one IP address do not block the Space for other visitors", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
-    // Ending a request does not end the connection that was upgraded.
     const opened: (ClientRequest | Duplex)[] = [];
     const attempt = (address: string, options: RequestOptions) => {
       const { headers, ...rest } = options;
@@ -330,7 +323,6 @@ describe("a running Space", () => {
         attempt("198.51.100.1", { method: "POST", headers: { "content-length": 100 } }).write("x");
         attempt("198.51.100.1", { headers: WEBSOCKET }).end();
       }
-      // When this response arrives, all slots are taken, and further requests wait or were refused.
       await get(repo, "", { headers: { "x-forwarded-for": "198.51.100.1" } });
       const [answer] = await once(attempt("203.0.113.1", { method: "POST" }).end("quick"), "response");
       expect([answer.statusCode, JSON.parse(await text(answer)).length]).toEqual([200, 5]);
@@ -356,9 +348,7 @@ describe("a running Space", () => {
     };
     try {
       keptMs = 100;
-      // The number of WebSockets that anonymous visitors can hold at once.
       const held = Array.from({ length: 96 }, (_, at) => `198.51.100.${at}`);
-      // These include the address of the previous test, whose WebSockets have ended although the app has not closed them.
       await Promise.all(held.map((address) => expect.poll(() => open(address), { timeout: 15_000 }).toBeUndefined()));
       expect(await open("203.0.113.2")).toBeUndefined();
     } finally {
@@ -418,7 +408,6 @@ describe("how a Space runs", () => {
     const asleep = "stage = 'SLEEPING', is_wanted = false, generation = generation + 1";
     await pool().query(`UPDATE space_runtime SET ${asleep} WHERE repo_id = $1`, [repo.id]);
     const woken = throttleKey("space-wake", `address 127.0.0.1\n${ada.id}`);
-    // Earlier tests may have woken Spaces too.
     for (let each = 0; each < WAKES.limit; each++) await consumeThrottle(woken, WAKES).catch(() => undefined);
     const answer = await get(repo, "", { headers: { accept: "text/html" } });
     expect([answer.status, Number(answer.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
@@ -448,7 +437,7 @@ describe("how a Space runs", () => {
     const repo = await someSpace();
     await get(repo);
     expect((await get(repo, "crash")).status).toBe(502);
-    // A request that reached the app while it stopped is not sent again, because it may have been processed.
+    // A request that reached the app while it stopped is not sent again.
     await vi.waitFor(async () => expect((await get(repo)).status).toBe(200));
     expect((await readSpaceRuntime(repo.id))?.restarts).toBe(1);
     expect(await logOf(repo)).toContain("ended with exit code 3");
@@ -466,7 +455,6 @@ describe("how a Space runs", () => {
   test("it is given up when several workers are lost soon after its start, and can be restarted", async () => {
     const repo = await someSpace();
     await get(repo);
-    /** Changes the row as if this number of workers had claimed the Space one after another, and none had recorded its end. */
     const lose = (attempts: number, secondsAgo: number) =>
       pool().query(
         `UPDATE space_runtime SET claim_id = 'lost', claimed_until = now(), attempts = $2, updated_at = now() - make_interval(secs => $3)
@@ -474,7 +462,6 @@ describe("how a Space runs", () => {
         [repo.id, attempts, secondsAgo],
       );
     const attempts = async () => (await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } })).attempts;
-    // Runs that lasted for a while before they were lost do not count.
     await lose(RESTARTS_MAX + 1, 600);
     await vi.waitFor(async () => expect(await attempts()).toBe(1));
     await becomes(repo, "RUNNING");
@@ -504,7 +491,6 @@ describe("how a Space runs", () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
-    // Changes the row as if the worker had not renewed its lease in time. The Space is claimed again, and the run of the first claim ends.
     await pool().query("UPDATE space_runtime SET claimed_until = now(), claim_id = 'somebody else' WHERE repo_id = $1", [
       repo.id,
     ]);
@@ -527,7 +513,6 @@ describe("how a Space runs", () => {
     const answer = await get(repo);
     expect(answer.status).toBe(503);
     expect(JSON.stringify(await answer.json())).toContain(message);
-    // The next push repairs the Space.
     await commitTo(repo, ada, { "README.md": README(), "app.js": app("mended") });
     expect(await (await get(repo)).json()).toMatchObject({ version: "mended" });
   });
@@ -589,12 +574,10 @@ describe("a long visit", () => {
     const { result, statements } = await countStatements(() => Promise.all(asks.map((ask) => ask())));
     expect(result).toEqual(asks.map(() => true));
     expect(statements).toBeLessThan(50);
-    // The result does not apply to other credentials.
     await expect(staysOpen(other, target, app)()).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
-/** Restarts the Space as if it had ended this number of times before, and waits for its next run. */
 async function runsAfter(restarts: number, repo: Repo): Promise<void> {
   const { startedAt } = (await readSpaceRuntime(repo.id)) ?? {};
   await pool().query(
@@ -719,10 +702,8 @@ describe("a private Space", () => {
     expect(opened.headers.get("cache-control")).toBe("private, no-store");
     expect(await opened.json()).toMatchObject({
       url: "/page?q=1",
-      // The app learns neither the visitor nor the URL of the visit, which would admit others.
       headers: { "x-forwarded-prefix": `/spaces/${repo.fullName}/app` },
     });
-    // The visitor segment is valid only for this Space, only unchanged, and only as long as the session.
     const another = await someSpace({}, { isPrivate: true });
     const segment = location.split("/")[5] ?? "";
     expect((await get(another, `${segment}/`)).status).toBe(404);
@@ -764,7 +745,6 @@ describe("S136 the URL of a visit that was passed on to others", () => {
     for (const [what, lose] of losses) {
       const harvested = await visit();
       expect([what, await open(harvested)]).toEqual([what, 200]);
-      // A change that ends nobody's access ends no visit.
       await db().repo.update({ where: { id: repo.id }, data: { description: what } });
       expect([what, await open(harvested)]).toEqual([what, 200]);
       await lose();
@@ -814,7 +794,7 @@ describe("a static Space", () => {
 });
 
 describe("S122 a worker that ends", () => {
-  // Puts the Spaces of earlier tests to sleep, because they would be handed over too, and started again each time.
+  // The Spaces of earlier tests would be handed over too.
   beforeAll(async () => {
     await pool().query(
       "WITH asleep AS (UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false) SELECT pg_notify('space', '')",
@@ -841,7 +821,6 @@ describe("S122 a worker that ends", () => {
     await expect(fetch(address ?? "")).rejects.toThrow();
     const left = async () => (await readdir(tmpdir())).filter((name) => name.includes(`${repo.id}-${claimId?.slice(0, 8)}`));
     expect(await left()).toHaveLength(2);
-    // Changes the row as if the lease had expired.
     await pool().query("UPDATE space_runtime SET claimed_until = now() WHERE claim_id = $1", [claimId]);
     worker = await startSpaces();
     expect((await get(repo, "", { method: "POST", body: "payload" })).status).toBe(200);

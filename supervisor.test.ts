@@ -32,7 +32,6 @@ const statusOf = ({ origin }: RunningService, path: string) => statusAt(origin +
 const untilItSays = (status: number, address: string) =>
   vi.waitFor(async () => expect(await statusAt(address)).toBe(status), SOON);
 
-/** A process that crashed is started again a moment later. */
 const pidOf = (service: RunningService, what: (typeof PROCESSES)[number]) => vi.waitFor(() => service.pidOf(what), SOON);
 
 async function expectRefusal(message: string, settings: Record<string, string>, ...args: string[]): Promise<void> {
@@ -43,7 +42,7 @@ async function expectRefusal(message: string, settings: Record<string, string>, 
   expect(refused.output()).not.toMatch(/^ {4}at /m); // no stack
 }
 
-/** All tests share one service and depend on their order, because each start takes seconds of CPU time. */
+/** The tests share one service and depend on their order. */
 let service: RunningService;
 const started: RunningService[] = [];
 beforeAll(async () => {
@@ -135,7 +134,6 @@ describe("a web process and a worker that are started separately, on the operato
     const healthPort = await freePort();
     health = `http://127.0.0.1:${healthPort}`;
     shared = {
-      // The URLs of both roles, for an operator who wants the service to own nothing in the database.
       DATABASE_URL: database.url,
       DATABASE_OWNER_URL: database.ownerUrl,
       SECRET_KEY: "a key for this test, at least 32 characters",
@@ -171,7 +169,6 @@ describe("a web process and a worker that are started separately, on the operato
     const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
     await Promise.all([
       expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web"),
-      // A second worker with the same WORKER_HEALTH_PORT.
       expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker"),
       expectRefusal(isRunning, { DATA_DIR: service.dataDir }),
     ]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ServiceOptions } from "#core/instance/run-service.ts";
 
-// Compiling takes a third of a start, so later starts reuse it. The cache is beside the code, where nobody else can write.
+// Compiling takes a third of a start. Nobody else can write beside the code.
 enableCompileCache(join(import.meta.dirname, "node_modules/.cache/node"));
 const [{ SettingsError }, { ChildFailed }, { CANNOT_START }, { runService }, { MigrationError }] = await Promise.all([
   import("#core/env.ts"),
@@ -13,10 +13,7 @@ const [{ SettingsError }, { ChildFailed }, { CANNOT_START }, { runService }, { M
   import("#core/postgres/migrate.ts"),
 ]);
 
-/**
- * `npm start`: the database, the web process and the worker, for as long as this process lives. `--dev` follows changes; `--only web` and
- * `--only worker` run one of the two, on a machine or in a container of its own.
- */
+/** `--dev` follows changes. `--only web` and `--only worker` run one of the two. */
 const stopping = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
 

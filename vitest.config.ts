@@ -4,12 +4,11 @@ import { keepTemporaryFilesInMemory } from "./scripts/test/memory-folder.ts";
 import { type TestKind, testFiles } from "./scripts/test/test-files.ts";
 
 keepTemporaryFilesInMemory();
-// Kept in a global variable, because Vitest loads this file again for each project.
+// Vitest loads this file again for each project.
 const run = globalThis as { keyhookTestFiles?: ReturnType<typeof testFiles> };
 run.keyhookTestFiles ??= testFiles();
 const files = run.keyhookTestFiles;
 
-/** Escapes the brackets in names of folders. */
 const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   extends: true,
   test: { name, include: files[name].map((file) => file.replace(/[[\](){}*?!]/g, "\\$&")), ...options },
@@ -17,15 +16,12 @@ const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]
 
 export default defineConfig({
   test: {
-    // Tests spend about half of their time waiting for git, Postgres and timers. With five workers on two cores the tests with a database
-    // took 6 % less time, but each test took longer, and some came close to their time limit.
+    // Tests wait for half of their time. With more workers, some come close to their time limit.
     maxWorkers: availableParallelism() + 1,
-    // Generous, because machines that run tests are often busy with other work.
     testTimeout: 30_000,
     slowTestThreshold: 5_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
-    // A module is compiled only once for the three projects and the next run.
     experimental: { fsModuleCache: true },
     projects: [
       project("pure", { pool: "threads", isolate: false, setupFiles: "core/testing/setup.ts" }),

@@ -1,4 +1,7 @@
-/** Doors do not import each other, so the API registers its document here. Next bundles its own instance of this module. */
+/**
+ * The API registers its document here, because doors do not import each other. On `globalThis`, because each bundle of Next has
+ * its own instance of this module.
+ */
 
 export type ApiSchema = {
   $ref?: string;
@@ -46,7 +49,6 @@ export type ApiOperation = {
   summary?: string;
   description?: string;
   security?: Record<string, string[]>[];
-  /** One of these is enough. Empty if any token will do. */
   "x-scopes"?: string[];
   parameters?: ApiParameter[];
   requestBody?: { required?: boolean; description?: string; content: ApiContent };
@@ -72,7 +74,6 @@ export function provideApiDocument(make: Maker): void {
   slots[SLOT] = make;
 }
 
-/** Undefined if this process serves pages but no API. */
 export function apiDocument(): ApiDocument | undefined {
   return slots[SLOT]?.();
 }

@@ -1,4 +1,4 @@
-/** `lock_timeout`. */
+/** PostgreSQL's code for `lock_timeout`. */
 export const LOCK_TIMEOUT = "55P03";
 
 export const UNIQUE_VIOLATION = "23505";
@@ -6,7 +6,7 @@ export const UNIQUE_VIOLATION = "23505";
 /** `statement_timeout`. */
 export const QUERY_CANCELED = "57014";
 
-/** A change on a standby: another server has become the primary. */
+/** PostgreSQL's code for a change on a standby. */
 export const READ_ONLY = "25006";
 
 /** Also for "cached plan must not change result type". */
@@ -19,7 +19,6 @@ const DOWN = new Set<unknown>([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
-  // The lookup of the host name can fail too, for example that of a stopped container.
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
@@ -32,14 +31,13 @@ const DOWN = new Set<unknown>([
   "08003",
   // PgBouncer's code for all its errors.
   "08P01",
-  // All connections that the server allows are in use.
+  // The server's connections are all in use.
   "53300",
   "P1001",
   "P1002",
   "P1017",
 ]);
 
-/** Includes the code that Prisma's adapter wraps. */
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
@@ -50,6 +48,7 @@ export function databaseCodes(error: unknown): unknown[] {
   return codes.filter((code) => code !== undefined);
 }
 
+/** These are messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 

@@ -9,7 +9,7 @@ import { Prisma, PrismaClient } from "./generated/prisma/client.ts";
 import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
-/** Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes). */
+/** On `globalThis`, because each bundle of Next has its own instance of this module. */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 type Kept = {
   open?: Connections | undefined;
@@ -20,11 +20,9 @@ keeper.keyhookConnections ??= { committed: new WeakMap() };
 const kept = keeper.keyhookConnections;
 const { committed } = kept;
 
-/** A single caller gets at most half of the connections (shared-pool.ts). */
 const POOL_SIZE = 16;
-/** For transactions that take turns: more connections would only divide the disk's time. */
+/** More connections would only divide the disk's time. */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
-/** Only a worker runs several of these at a time. */
 const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
 // With Prisma's own limits, sign-ups fail on a busy machine.
 const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
@@ -42,16 +40,13 @@ function connections(): Connections {
   return kept.open;
 }
 
-/** A connection keeps a named statement until it ends (docs/decisions/105). */
+/** Prepared statements get these names (docs/decisions/105). */
 const names = new Map<string, string>();
-/** A statement with a list has another text for each length of the list. */
+/** A list gives a statement another text for each length. A prepared statement takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
-/**
- * With ORDER BY, a plan for all values may read a whole table.
- * @returns "" for no name
- */
+/** Statements with ORDER BY get no name. A generic plan may read a whole table in that order to find a few rows. */
 function statementNameGenerator({ sql, args }: { sql: string; args: unknown[] }): string {
   const known = names.get(sql);
   if (known !== undefined) return known;
@@ -80,13 +75,12 @@ function watched(prisma: PrismaClient): PrismaClient {
   return Object.assign(prisma, { $transaction: transaction });
 }
 
-/** @throws SecondConnectionError in tests and development, within a transaction: use its `tx` */
+/** Within a transaction, use the transaction's client. @throws SecondConnectionError in tests and development */
 export function db(): PrismaClient {
   requireNoneHeld();
   return connections().prisma;
 }
 
-/** @throws SecondConnectionError as `db` */
 export function pool(): pg.Pool {
   requireNoneHeld();
   return connections().pool;
@@ -94,9 +88,7 @@ export function pool(): pg.Pool {
 
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/**
- * For one transaction, because a pooler may change the server's connection after it. An error of `work` closes the connection.
- */
+/** Use the connection for one transaction, because a pooler may change the server's connection afterwards. */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;
@@ -110,20 +102,19 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
   }
 }
 
-/** For session locks and for work that takes minutes. An error of `work` closes the connection. */
+/** For session locks and for work that takes minutes. */
 export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   requireNoneHeld();
   return withConnection(work, connections().direct);
 }
 
-/** Calls `next` at once outside a transaction, and never if the transaction fails. */
+/** Outside a transaction, `next` is called at once. After a failed transaction, it is never called. */
 export function afterCommit(tx: Sql, next: () => void): void {
   const waiting = committed.get(tx);
   if (waiting) waiting.push(next);
   else next();
 }
 
-/** The parameter of operations that may be part of a larger transaction. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
 
 export type Sql = {
@@ -132,8 +123,8 @@ export type Sql = {
 };
 
 /**
- * For hot paths. The texts of the statements must not vary with the values.
- * @param work returns a function that sends the last statements at once, together with the commit
+ * The texts of the statements must not vary with the values. @param work returns a function that sends the last statements at
+ * once, because the commit does not wait for their results
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();
@@ -153,9 +144,7 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
   return result;
 }
 
-/**
- * Planning a statement for each set of values takes longer than running it. The other settings make the generic plan use indexes.
- */
+/** Custom plans take longer to make than to run. The settings keep the generic plan good while small tables grow. */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
   "enable_seqscan = off",

@@ -3,8 +3,6 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import * as kind from "./setting-kinds.ts";
 
-/** Only this file reads `process.env`. The supervisor passes values that it only knows at run time. */
-
 const fields = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
   PORT: kind.port.default(3000),
@@ -14,12 +12,12 @@ const fields = z.object({
     .default("./data")
     .transform((path) => resolve(path)),
   DATABASE_URL: kind.postgresUrl.optional(),
-  /** For session locks and LISTEN, which do not work through a pooler. */
+  /** For session locks and LISTEN, which need one connection for longer than a transaction. */
   DATABASE_DIRECT_URL: kind.postgresUrl.optional(),
   /** Runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),
   SECRET_KEY: kind.secret.optional(),
-  /** During a rotation, the key that was SECRET_KEY before, or will be next: it only decrypts (docs/operations.md, Keys). */
+  /** During a rotation, this is the previous or the next SECRET_KEY, and only decrypts. */
   SECRET_KEY_PREVIOUS: kind.secret.optional(),
   SMTP_URL: kind.url(["smtp:", "smtps:"], "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: kind
@@ -36,7 +34,7 @@ const fields = z.object({
   TRUST_PROXY: kind.cidrList,
   OUTBOUND_ALLOW_CIDRS: kind.cidrList,
   LFS_STORAGE: z.enum(["local", "s3"], { error: "must be local or s3" }).default("local"),
-  /** At most the largest object that S3 accepts. */
+  /** S3 accepts no larger object. */
   LFS_MAX_OBJECT_MB: kind.wholeNumber(1, 5_000_000).default(50_000),
   XET: kind.flag.default("1"),
   LFS_S3_ENDPOINT: kind.url(["http:", "https:"], "must be an http or https URL, such as https://s3.example.com").optional(),
@@ -56,7 +54,7 @@ const fields = z.object({
   STORAGE_LOGS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   STORAGE_ATTEMPTS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   ANONYMOUS_ADDRESS_PERCENT: kind.wholeNumber(1, 100).default(2),
-  /** At most half an hour, as long as a request may take. */
+  /** A request may take at most half an hour. */
   INFERENCE_IDLE_SECONDS: kind.wholeNumber(1, 1_800).default(300),
   INFERENCE_EXTRA_FIELDS: kind.nameList(""),
   JOBS_RUNNER: z
@@ -70,7 +68,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: kind.uidRange,
   JOBS_IMAGES: kind.nameList("debian,ubuntu,python,node"),
-  /** The defaults have curated content, since an image can fill a disk. */
+  /** The defaults have curated content, because an image can fill a disk. */
   JOBS_REGISTRIES: kind
     .nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com")
     .refine(
@@ -87,7 +85,7 @@ const fields = z.object({
     .default("default"),
   PLATFORM_REQUESTS_PER_MINUTE: kind.wholeNumber(1, 10_000_000).default(60_000),
   WEBHOOK_TRIGGERS_PER_DAY: kind.wholeNumber(1, 10_000_000).default(1_000),
-  // Longer than a delivery can be retried: nine times, each deferred by the target for at most a day (S125).
+  // A delivery can be retried nine times, each time deferred by the target for at most a day (S125).
   WEBHOOK_KEEP_DAYS: kind.wholeNumber(10, 365).default(30),
   SPACES_CONCURRENCY: kind.wholeNumber(0, 1_000).default(16),
   SPACES_LISTEN: kind
@@ -168,7 +166,7 @@ const secretSettings = [
 
 function readSecretFile(name: (typeof secretSettings)[number]): void {
   const path = process.env[`${name}_FILE`];
-  // Child processes get the value, never the file's path (core/instance/child.ts).
+  // Child processes must not get the file's path, because some of them must not have the value.
   delete process.env[`${name}_FILE`];
   if (!path || process.env[name]) return;
   try {
@@ -206,7 +204,7 @@ export function secretKey(): string {
   return SECRET_KEY;
 }
 
-/** During a rotation, also SECRET_KEY_PREVIOUS. */
+/** The first key encrypts. */
 export function secretKeys(): [string, ...string[]] {
   const { SECRET_KEY_PREVIOUS } = env();
   const current = secretKey();
@@ -221,7 +219,6 @@ export function databaseUrl(): string {
 
 export const directDatabaseUrl = (): string => env().DATABASE_DIRECT_URL ?? databaseUrl();
 
-/** A superuser's URL. Without it, tests start their own server. */
 export function testServerUrl(): string | undefined {
   return process.env.TEST_DATABASE_URL || undefined;
 }

@@ -1,6 +1,5 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
-/** See docs/specification/errors-and-limits.md#error-body. */
 export const statusOf = {
   invalid_request: 400,
   unauthorized: 401,
@@ -15,11 +14,10 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
-  /** A service to which we passed a request failed or did not respond in time. */
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
-  /** RFC 4918. Git LFS defines this status, and no client retries it. */
+  /** RFC 4918 and Git LFS define this status, and no client retries after it. */
   storage_full: 507,
 } as const;
 
@@ -30,9 +28,8 @@ type Details = {
   field?: string;
   retryAfterSeconds?: number;
   scope?: string;
-  /** For `forbidden`. */
   requires?: Requirement;
-  /** See docs/specification/errors-and-limits.md#headers. */
+  /** Existing clients distinguish failures by this code. */
   wireCode?: WireCode | undefined;
 };
 
@@ -52,10 +49,9 @@ export class ServiceError extends Error {
   readonly scope: string | undefined;
   readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
-  /** See `checkAll`. */
   readonly others: readonly ServiceError[] = [];
 
-  /** @param description a sentence that says what to do */
+  /** @param description tells the user or program what to do */
   constructor(
     code: ErrorCode,
     description: string,
@@ -83,7 +79,7 @@ export function conflict(description: string, field?: string): ServiceError {
   return new ServiceError("conflict", description, field === undefined ? {} : { field });
 }
 
-/** Also for objects that the caller may not see (S136). */
+/** An object that the caller may not see must look like one that does not exist (S136). */
 export function notFound(what: string): ServiceError {
   const wireCode = wireCodes[what];
   return new ServiceError("not_found", `${what} not found`, wireCode && { wireCode });
@@ -95,7 +91,7 @@ const wireCodes: Record<string, WireCode | undefined> = {
   Entry: "EntryNotFound",
 };
 
-/** @throws ServiceError of the first check that failed, with the `others` */
+/** @throws the first ServiceError, with the `others`, so that a form can show all errors at once */
 export async function checkAll<Checks extends Record<string, () => unknown>>(
   checks: Checks,
 ): Promise<{ [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> }> {

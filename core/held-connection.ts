@@ -4,14 +4,14 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * Enough holders that request a second connection wait for each other until they time out. Neither Postgres nor the pool detects
- * that deadlock.
+ * If enough holders of a connection request another one, they wait for each other, and no request is answered. Postgres cannot
+ * detect this deadlock, because the requests wait in Node.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
-// Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One per process, because each bundle of Next has its own instance of this module.
 type Hold = { isOver: boolean };
 const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: AsyncLocalStorage<Hold> };
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();
@@ -22,12 +22,12 @@ export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await holds.run(hold, work);
   } finally {
-    // A timer, for example, may use the pool from now on.
+    // Work that was started but not awaited continues in this context and may use the pool from now on.
     hold.isOver = true;
   }
 }
 
-/** In production only logs, because the request will probably succeed. */
+/** In production, this only logs, because the request will probably succeed. */
 export function requireNoneHeld(): void {
   const hold = holds.getStore();
   if (hold && !hold.isOver) refuseSecond();
@@ -42,7 +42,6 @@ function refuseSecond(): void {
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;
-  // Logged once for each place, because the error may happen with every request.
   const place = error.stack ?? "";
   if (logged.has(place) || logged.size >= MOST_LOGGED) return;
   logged.add(place);

@@ -1,11 +1,11 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// A request for eight bytes takes as long as one for four thousand, and every HTTP request has an id.
+// Generating random bytes for one ID takes as long as for 512.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
-/** 4 bytes of time in seconds, and 8 random bytes (docs/specification/README.md#conventions). */
+/** An ID is 24 hex digits: 4 bytes of time in seconds, and 8 random bytes. */
 export function newId(): string {
   if (used === drawn.length) {
     randomFillSync(drawn);
@@ -21,7 +21,7 @@ export function newId(): string {
 const STEPS_PER_SECOND = 0x10000;
 let lastStep = 0;
 
-/** Sorts by time. 4 bytes of seconds, 2 of the fraction of a second, 6 random. */
+/** In one process, IDs sort in the order of calls. An ID is 4 bytes of seconds, 2 of the fraction, and 6 random. */
 export function newOrderedId(at?: number): string {
   const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
   if (at !== undefined) return orderedIdOf(step);
@@ -29,15 +29,11 @@ export function newOrderedId(at?: number): string {
   return orderedIdOf(lastStep);
 }
 
-/**
- * @param step the time since 1970, in 65,536ths of a second
- * @param rest 12 hex digits, random unless given
- */
+/** @param step in 65,536ths of a second since 1970 @param rest 12 hex digits */
 export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
   return step.toString(16).padStart(12, "0") + rest;
 }
 
-/** For a whole second, also the lowest id that `newId` can create then. */
 export function firstIdAt(at: Date): string {
   return newOrderedId(at.getTime()).slice(0, 12).padEnd(24, "0");
 }

@@ -3,29 +3,23 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from "p
 import { env } from "./env.ts";
 
 export type RequestContext = {
-  /** On every line logged for the request, and in the `X-Request-Id` header. */
   requestId: string;
-  /** Path and query as sent, which Next does not pass to pages. */
+  /** Next does not pass the path and query, as sent, to pages. */
   address?: string;
-  /** Without a choice, the system's. */
   theme?: "light" | "dark";
   ip?: string | null;
-  /** See core/fair-queue/party.ts. */
   party?: { key: string; isAnonymous: boolean };
-  /** In milliseconds (core/fair-queue/party.ts). */
   workMs?: number;
-  /** @returns a function that stops listening */
+  /** Called once the response is over or the client has disconnected. @returns a function that stops listening */
   whenClosed?: (listener: () => void) => () => void;
-  /** In milliseconds (core/fair-queue/send-in-turn.ts). */
   sendAfter?: (bytes: number) => number;
-  /** See server/limit-time.ts. */
+  /** True if others wait for the slot of this response. */
   yields?: () => boolean;
-  /** W3C Trace Context. */
   traceparent?: string;
-  /** Next allows only 200, 404 and redirects (app/_server/page-status.ts). */
+  /** Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
+  /** In seconds. */
   pageRetryAfter?: number;
-  /** Absent for a fault of the service. */
   failure?: Failure;
 };
 
@@ -36,7 +30,7 @@ export type Failure = {
   description: string;
 };
 
-// Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// On `globalThis`, because each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;
@@ -91,10 +85,7 @@ const secretNames = new Set([
 
 const DEPTH = 4;
 
-/**
- * pino's own `redact` with wildcards takes ten times as long as the line. An error's `code`, such as ECONNREFUSED, is not a
- * credential.
- */
+/** pino's own `redact` with wildcards is ten times slower. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || value instanceof Error || depth === DEPTH) return value;
   const isError = "stack" in value;

@@ -5,7 +5,7 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/** The change is read from rows. While `isListening()` is false, caches that notifications invalidate must not be trusted. */
+/** A notification only says that something changed. Do not trust caches that notifications invalidate unless `isListening()`. */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
@@ -15,7 +15,7 @@ keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
-/** If a heartbeat gets no response for this long, notifications do not arrive either. */
+/** A server that is silent for this long sends no notifications either. */
 const SILENT_MS = 10_000;
 
 export const isListening = (): boolean => state.client !== undefined;
@@ -42,11 +42,10 @@ async function connect(): Promise<void> {
   if (state.closed) return client.end();
   state.client = client;
   void sendHeartbeats(client).catch(() => undefined);
-  // Notifications were missed while the connection was down: anything may have changed.
+  // Notifications were missed while the connection was down.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-/** Without heartbeats, a frozen server looks like one that has no notifications. */
 async function sendHeartbeats(client: pg.Client): Promise<void> {
   while (state.client === client) {
     await delay(HEARTBEAT_MS, undefined, { ref: false });
@@ -72,7 +71,7 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/** The payload is empty after a reconnection. */
+/** After a reconnection, the handler gets an empty payload. */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -96,8 +95,8 @@ outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INF
 const outbox = outboxKeeper.keyhookOutbox;
 
 /**
- * Call this function after the commit (`afterCommit`), because NOTIFY locks the whole database until its transaction is on disk.
- * @param withinMs how long the notification may wait, to be sent together with others
+ * Call this after the commit (`afterCommit`), because NOTIFY in a transaction makes all commits wait for each other. A
+ * notification can be lost, so receivers also poll.
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);
@@ -119,7 +118,7 @@ async function send(): Promise<void> {
     try {
       await pool().query({
         name: "notify",
-        // The commit of this statement does not need to wait for the disk.
+        // The commit of a notification does not need to wait for the disk.
         text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
           from unnest($1::text[], $2::text[]) as n(channel, payload)`,
         values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],

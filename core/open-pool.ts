@@ -5,10 +5,10 @@ import { CHANGED_RESULT, READ_ONLY } from "./database-errors.ts";
 import { databaseUrl, directDatabaseUrl, env } from "./env.ts";
 import { log } from "./log.ts";
 
-// If the database is stopped, requests must soon get a 503.
+// While the database is stopped, requests must soon get a 503.
 const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
-/** A server that is alive ends a statement within this time after the statement's timeout. */
+/** A live server ends a statement within this time after the statement's timeout. */
 const PATIENCE_MS = 5_000;
 
 /** The server has become a standby, or a migration changed a column that a prepared statement returns. */
@@ -16,14 +16,13 @@ const ENDING = new Set<string | undefined>([READ_ONLY, CHANGED_RESULT]);
 
 type PoolOptions = pg.PoolConfig & {
   application_name: string;
-  /** For session locks and settings. Bypasses a pooler (DATABASE_DIRECT_URL). */
+  /** Use this for connections with session state or long use, which must bypass a pooler. */
   isDirect?: boolean;
   statement_timeout?: number;
 };
 
 export function openPool(options: PoolOptions): pg.Pool;
 export function openPool<Pool extends pg.Pool>(options: PoolOptions, Kind: new (options: pg.PoolConfig) => Pool): Pool;
-/** A connection ends if its server does not respond, or is a standby. */
 export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) => pg.Pool = pg.Pool): pg.Pool {
   const { isDirect = false, statement_timeout = STATEMENT_TIMEOUT_MS, ...options } = given;
   const isPooled = !isDirect && env().DATABASE_DIRECT_URL !== undefined;
@@ -31,7 +30,7 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     connectionString: isDirect ? directDatabaseUrl() : databaseUrl(),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     stream: () => socketEndingWhenSilent(statement_timeout + PATIENCE_MS),
-    // Poolers refuse this parameter (docs/operations.md).
+    // Poolers refuse this parameter, so the role has the limit.
     ...(isPooled ? { Client: PooledClient } : { statement_timeout }),
     ...options,
     // The pool waits for this promise, although the type does not say so.
@@ -45,26 +44,26 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     client.on("error", () => undefined);
     client.connection.on("errorMessage", ({ code }: { code?: string }) => void (ENDING.has(code) && unusable.add(client)));
   });
-  // Prisma returns a connection whose transaction failed, and nobody else must get it.
+  // Prisma returns a connection whose transaction failed. After these errors, nobody else must get that connection.
   pool.on("release", (_error, client) => void (unusable.has(client) && client.end()));
   return pool;
 }
 
-/** The kernel of a frozen server's machine still acknowledges received data. */
+/** The kernel of a frozen server's machine still acknowledges data. */
 export function socketEndingWhenSilent(ms: number): Socket {
   const socket = new Socket();
   const problem = Object.assign(new Error("the database did not respond in time"), { code: "ETIMEDOUT" });
   return socket.setTimeout(ms, () => socket.destroy(problem));
 }
 
-/** @throws for a standby, which would return old data */
+/** During a switchover, an address may lead to a standby, which would return old data. */
 async function prepare(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
   if (rows[0]?.isStandby) throw Object.assign(new Error("the database is a standby"), { code: READ_ONLY });
   if (client instanceof PooledClient) client.isNaming = await canName(client);
 }
 
-/** Drops the names of statements, unless the pooler supports them. */
+/** Not every pooler supports names of prepared statements. */
 class PooledClient extends pg.Client {
   isNaming = false;
 
@@ -75,7 +74,7 @@ class PooledClient extends pg.Client {
   }
 }
 
-/** PgBouncer gives prepared statements names of its own, and the server does not know ours. */
+/** PgBouncer with max_prepared_statements renames statements, so the server does not know our names. */
 async function canName(client: PooledClient): Promise<boolean> {
   const name = `keyhook ${randomUUID()}`;
   client.isNaming = true;

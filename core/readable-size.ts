@@ -1,6 +1,5 @@
 const UNITS = ["kB", "MB", "GB", "TB"] as const;
 
-/** `0 bytes`, `1 byte`, `12.3 kB`: in powers of 1,000. */
 export function readableSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
   let value = bytes / 1000;

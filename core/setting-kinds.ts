@@ -55,7 +55,6 @@ export const secret = z.string().min(32, "must have at least 32 characters; `ope
 export const mebibytes = wholeNumber(1, 1_000_000);
 export const flag = z.enum(["0", "1"], { error: "must be 0 or 1" });
 
-/** `cpu-basic=2x2` is two CPUs and two GiB. */
 export const flavorList = z
   .string()
   .default("cpu-basic=2x2,cpu-upgrade=4x8")
@@ -72,7 +71,7 @@ export const flavorList = z
 
 export const uidRange = z
   .string()
-  // UIDs that systemd leaves unused.
+  // systemd leaves these UIDs unused.
   .default("60706-61183")
   .transform((text, context) => {
     const [first = 0, last = 0] = (/^(\d{4,9})-(\d{4,9})$/.exec(text.trim()) ?? []).slice(1).map(Number);

@@ -1,10 +1,8 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end. The NOTIFY channel announces its id. */
 export type Tail<Entry, State, Cursor extends number | string> = {
   name: string;
   channel: string;
-  /** Undefined if the object no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -12,21 +10,17 @@ export type Tail<Entry, State, Cursor extends number | string> = {
 
 export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
-  /** The last entry's cursor. Without entries, at most the end. */
+  /** Without entries, this is the requested cursor, but never beyond the end. */
   end: Cursor;
-  /** Whether there are more entries than fit into this page. */
   isCut: boolean;
-  /** Followers receive the state whenever it changes. */
   state: State;
 };
 
-// A notification may be missed, and none arrives while the connection is down.
 const POLL_MS = 5_000;
-/** However many notifications arrive. */
 const POLL_LEAST_MS = 200;
 const KEPT_BYTES = 64 * 1024;
 
-/** All followers of one object in this process share a reader. The caller has checked the permission. */
+/** The caller checked access. Followers of one object share a reader, because separate readers overloaded the database. */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
   id: string,
@@ -51,7 +45,7 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   }
 }
 
-// Each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// On `globalThis`, because each bundle of Next has its own instance of this module.
 // biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
 const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
 
@@ -81,12 +75,10 @@ type Waiting<Page, Cursor> = {
   reject: (error: unknown) => void;
 };
 
-/** One statement at a time. */
 class Reader<Entry, State, Cursor extends number | string> {
   readonly #tail: Tail<Entry, State, Cursor>;
   readonly #id: string;
   #followers = 0;
-  /** As of the last read: the entries after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
@@ -134,13 +126,12 @@ class Reader<Entry, State, Cursor extends number | string> {
     }
   }
 
-  /** Once for all followers that request it at the same time. */
   read(after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined> {
     const running = this.#reads.get(after);
     if (running) return running;
     const reading = this.#latest
       .then(() => {
-        // Only a later notification requires another read.
+        // This reads the end, so only a later notification requires another read.
         if (after !== undefined && after === this.#kept?.end) this.#isChanged = false;
         return this.#tail.read(this.#id, after);
       })
@@ -158,7 +149,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
     const kept = this.#kept;
     if (!kept) {
-      // This follower is still catching up.
+      // A follower that is still catching up has not read the end.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
       this.#polledAt = performance.now();
@@ -210,7 +201,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   }
 }
 
-/** For a follower that is ahead of the page, only the state can be new. */
+/** A follower may be ahead of the page. In this case, only the state can be new. */
 function isNewTo<State, Cursor>(
   { after, last }: { after: Cursor; last: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },

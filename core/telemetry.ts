@@ -2,12 +2,12 @@ import { type Channel, channel } from "node:diagnostics_channel";
 import type { PartyKind } from "./fair-queue/request-pace.ts";
 import { requestContext } from "./log.ts";
 
-/** All bundles of a process share the channels (ARCHITECTURE.md, Processes). */
+/** Code publishes events without knowing the listeners. Without a listener, only a flag is checked. */
 
 type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
-/** See S137. */
+/** The process was busy when the request waited or was refused (S137). */
 type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
 export type FanOutSeen = {
@@ -55,14 +55,14 @@ export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const pacedSeen = typed<PacedSeen>("keyhook.paced");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
+/** A second connection is a bug of ours. */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
+/** An unhandled rejection is a bug of ours. */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
-/** W3C Trace Context, version 00. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 export const isTraceparent = (text: unknown): text is string => typeof text === "string" && TRACEPARENT.test(text);
 
-/** See core/operations/traces. */
 export const currentTraceparent = (): string | null => requestContext.getStore()?.traceparent ?? null;

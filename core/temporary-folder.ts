@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { databaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 
+/** Several services may share a machine. */
 export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
 
 /** No task takes nearly this long. */
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
-/** The creator removes the folder. After a crash, the name identifies the service. */
+/** After a kill, the folder is found by the service's mark. */
 export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
 
@@ -24,7 +25,6 @@ export async function sweepTemporaryFolders(): Promise<void> {
   }
 }
 
-/** For a process without other housekeeping. */
 export function keepSweepingTemporaryFolders(): void {
   const sweep = () =>
     sweepTemporaryFolders().catch((error: unknown) => log().warn({ err: error }, "cannot sweep temporary folders; trying again"));

@@ -43,7 +43,6 @@ const protocol: [string, string][] = [
   ["DELETE", "/oauth/register/some-client"],
 ];
 
-/** Every route of the API, except those with a wildcard. */
 const routes: [string, string][] = api.routes
   .filter(({ method, path }) => method !== "ALL" && !path.includes("*"))
   .map(({ method, path }) => [method, path.replace(/:\w+/g, newId())]);
@@ -51,13 +50,11 @@ const ofApi = [...new Map(routes.map((route) => [route.join(" "), route])).value
 
 type Sent = { method: string; path: string; headers?: Record<string, string | string[]>; body?: Buffer | string };
 
-/** Node's own client sends bytes that `fetch` would not. */
 function send({ method, path, headers = {}, body }: Sent): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const req = request(`${world.origin}/`, { path, method, headers, agent: false }, (res) => {
       text(res).then((answer) => resolve({ status: res.statusCode ?? 0, body: answer }), reject);
     });
-    // A response may arrive before all of a large body was read.
     req.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "ECONNRESET") reject(error);
     });
@@ -102,7 +99,6 @@ const contentTypes = [
   { "content-type": "application/x-www-form-urlencoded; charset=no-such-charset" },
   { "content-encoding": "gzip", ...form },
 ];
-/** All cookies that some code reads. */
 const names = ["provider", "interaction", "resume", "session", "__Host-session", "keyhook-session", "next-auth.session-token"];
 const cookies = [
   { cookie: bytes },
@@ -121,7 +117,6 @@ const others: Record<string, string>[] = [
 ];
 
 describe.each(protocol)("%s %s", (method, path) => {
-  /** The same text in the query and, where there is a form, in the form. */
   async function expectTextRefused(encoded: string) {
     await expectRefused({ method, path: `${path}?${encoded}`, headers: method === "POST" ? form : {} });
     if (isForm(method, path)) await expectRefused({ method, path, headers: form, body: encoded });
@@ -159,7 +154,7 @@ describe.each(protocol)("%s %s", (method, path) => {
   });
 });
 
-// The check of text is the same for all routes, so each route gets one text of each kind, and all routes together cover all texts.
+// All routes check text in the same way, so all routes together cover all texts.
 test.each(ofApi.map((route, at) => [...route, at] as const))(
   "S51 %s %s refuses NUL, bytes that are not UTF-8 and a megabyte, and does not fail for junk",
   async (method, path, at) => {
@@ -167,7 +162,6 @@ test.each(ofApi.map((route, at) => [...route, at] as const))(
     for (const encoded of [turn(withNul), turn(notUtf8)])
       await expectRefused({ method, path: `${path}?${encoded}`, headers: method === "POST" ? form : {} });
     await expectRefused({ method, path: turn([...nulPaths(path), ...notUtf8Paths(path)]) });
-    // Each route is defined once for models, datasets and Spaces, so those of models are enough.
     if (/^\/(api\/)?(datasets|spaces)\//.test(path)) return;
     await expectLargeBodyRefused(method, path);
     for (const own of [turn(authorizations), turn(authorizations, at + 3), turn(contentTypes)])

@@ -4,15 +4,11 @@ import { CLIENT_ADDRESS_HEADER, clientAddress, isFromTrustedProxy } from "#core/
 import { recordUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import type { Target } from "./read-request.ts";
 
-/** Headers set by proxies and trusted by libraries: removed, then set again where they are needed. */
 const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
 
 /**
- * Makes every request look as if it had been sent to ORIGIN, from the address that `clientAddress` found. Whatever the engine, Next or
- * next-auth derive from Host or X-Forwarded-* (an issuer, a redirect, a cookie's `Secure` or a throttle's key) then follows from settings
- * and from this address, not from what the request claims (S110; RFC 9700 §4.13).
- *
- * @returns the client's address.
+ * The request looks as if it had been sent to ORIGIN, so that nothing follows from what the request claims (S110, RFC 9700
+ * §4.13). @returns the client's address
  */
 export function canonicalize(req: IncomingMessage, requestId: string): string | null {
   recordUntrustedProxy(req);
@@ -26,7 +22,7 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
   Object.assign(req.headers, canonical);
 
-  // Web `Request` objects are built from the raw list, so it must have the same headers.
+  // Web `Request` objects are built from the raw list.
   const raw: string[] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const name = (req.rawHeaders[at] as string).toLowerCase();
@@ -53,11 +49,8 @@ function originHeaders(origin: string): Record<string, string> {
 }
 
 /**
- * The proper URL of a page requested under another name, so that cookies and forms belong to one origin only. Undefined if the page was
- * requested under ORIGIN, under a name that is not known, or by another method than GET and HEAD. Call it before `canonicalize`.
- *
- * Host is what the user typed only without a proxy: when ORIGIN is http and on our own port. Otherwise a proxy's Host may be anything
- * (nginx sends the upstream's by default), and redirecting on it would loop; then only a trusted proxy's X-Forwarded-Host counts.
+ * Call this before `canonicalize`. A proxy's Host may be anything, and a redirect because of it could loop, so only a trusted
+ * X-Forwarded-Host counts.
  */
 export function canonicalLocation(req: IncomingMessage, { pathname, search }: Target): string | undefined {
   if (req.method !== "GET" && req.method !== "HEAD") return undefined;

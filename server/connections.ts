@@ -1,11 +1,9 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/**
- * Calls `listener` once a response is over or its client has disconnected, even if it already has. @returns a function that stops listening
- */
+/** If the connection is closed already, `listener` is called soon. @returns a function that stops listening */
 export function whenClosed(connection: ServerResponse | Duplex, listener: () => void): () => void {
-  // A connection that is closed does not emit `close` again.
+  // A closed connection does not emit `close` again.
   if (connection.closed) queueMicrotask(listener);
   connection.once("close", listener);
   return () => void connection.off("close", listener);
@@ -13,10 +11,8 @@ export function whenClosed(connection: ServerResponse | Duplex, listener: () => 
 
 const FINISH_MS = 5_000;
 
-/** Accepts no new connections, waits for running requests, and closes what is still open after 5 seconds. */
 export async function finishRequests(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection is idle, and can be closed, as soon as its last response is sent.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS);
   await closed;

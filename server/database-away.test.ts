@@ -10,7 +10,6 @@ import { asApp, authorize, prepare, redemption, refresh, type SignIn, signIn } f
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** When the database is unavailable, the service says so, and recovers by itself. */
 let world: World;
 let proxy: Awaited<ReturnType<typeof startCuttableProxy>>;
 let at: SignIn;
@@ -38,7 +37,6 @@ afterAll(async () => {
 
 const html = { accept: "text/html" };
 
-/** Endpoints that need the database, called correctly. */
 const calls: Record<string, () => Promise<Response>> = {
   "authorize, signed in": () => at.browser.fetch(world.authorizeUrl(at.app, challenge)),
   "authorize, signed out": () => world.browser().fetch(world.authorizeUrl(at.app, challenge)),
@@ -62,7 +60,6 @@ describe("S51 while the database is away", () => {
 
   test.each(Object.keys(calls))("%s soon answers 503 with Retry-After, and reveals no internals", async (name) => {
     for (let round = 0; round < 3; round++) {
-      // If the service had no time limit, a call would not end before the test's limit.
       const response = await (calls[name] as () => Promise<Response>)();
       expect(response.status).toBe(503);
       expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -130,7 +127,7 @@ test("S52 a secret that was rotated while notifications could not arrive is not 
     (await asApp(world, { ...app, secret }, "/oauth/introspect", { token: "x" })).status;
   expect(await withSecret(app.secret)).toBe(200);
 
-  // The notification goes to a connection that is cut; the change itself is committed past the proxy.
+  // The notification goes to a connection that is cut, and the change is committed past the proxy.
   proxy.cut();
   await withSecret(app.secret);
   provideSettings({ DATABASE_URL: direct });
@@ -140,7 +137,6 @@ test("S52 a secret that was rotated while notifications could not arrive is not 
   expect(await withSecret(app.secret)).toBe(401);
 });
 
-/** Runs an operation as another process would, with connections of its own. */
 async function elsewhere<T>(run: () => Promise<T>): Promise<T> {
   const { keyhookConnections: kept } = globalThis as unknown as { keyhookConnections: { open?: unknown } };
   const ours = kept.open;

@@ -25,13 +25,12 @@ import { serveApp } from "./spaces/serve-app.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** The largest body for a page's action: an avatar or a logo (5 MiB) and the form around it. */
 export const MAX_ACTION_BYTES = 6 * 1024 * 1024;
 const MAX_AUTH_BYTES = 64 * 1024;
 
 const WELL_KNOWN: ReadonlySet<string> = new Set(wellKnownPaths);
 
-/** Passes a request to its door. Programs' paths go straight to their handlers, which is five times as fast as through Next. */
+/** Next takes five times as long, so programs' paths go straight to their handlers. */
 export function dispatch(
   next: Door,
   req: IncomingMessage,
@@ -49,40 +48,31 @@ export function dispatch(
   return dispatchPage(next, req, res, { pathname, ip });
 }
 
-/**
- * How the door of a path takes a body. A body has no time limit only if it is passed on to a Space's app, or if its API route declares
- * that it streams.
- */
+/** A body has no time limit only if it is passed on to a Space's app, or if the API route declares that it streams. */
 export function bodyKindOf(method: string, pathname: string): Limits["body"] {
   if (isAppPath(pathname)) return "passed_on";
   const isOfApi = !isRelayPath(pathname) && !isProtocol(pathname) && isApi(pathname);
   return isOfApi && streamsBody(method, pathname) ? "transfer" : "whole";
 }
 
-/** The protocol (core/oauth). */
 export const isProtocol = (pathname: string): boolean => pathname.startsWith("/oauth/") || WELL_KNOWN.has(pathname);
 
-/** REST, the inference gateway, Xet, and the images on pages; `/api/auth` is next-auth's, which runs in Next. */
+/** `/api/auth` is next-auth's, which runs in Next. */
 export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) ||
   /^\/(images|avatars|v1|xet)\//.test(pathname) ||
   REPO_TRANSFER.test(pathname) ||
   OWNERLESS_FILE.test(pathname);
 
-/** A file of a repository without an owner: clients ask whether it exists, and understand only the API's answer that it does not. */
+/** Clients ask whether such a file exists, and understand only the API's answer. */
 const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+/;
 
-/**
- * The paths below the URL of a repository's page for git's own protocol, Git LFS, and raw files
- * (docs/specification/repositories-and-git.md#addresses).
- */
 const REPO_TRANSFER =
   /^\/(?!api\/)((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
 /**
- * Files of the pages, below `/_next/`. Only the build's static files exist. For other paths Next would render a page, at a page's cost
- * (S137), or scale pictures, of which we have none; its development server serves more. A POST does not reach Next, which would look for an
- * action behind the URL, without a page's checks.
+ * For other paths, Next would render a page or scale pictures (S137). For a POST, Next would look for an action without a page's
+ * checks.
  */
 async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   if (!pathname.startsWith("/_next/static/") && env().NODE_ENV !== "development") return sendFailure(req, res, noFile);
@@ -104,16 +94,16 @@ const acceptsBrotli = ({ headers }: IncomingMessage): boolean => /(^|[\s,])br([\
 const CHUNK = /^\/_next\/static(\/chunks\/[\w.~-]+\.(?:js|css))$/;
 const known = new Set<string>();
 
-/** Whether the build has a brotli copy of a script or a style sheet (scripts/setup/build.mjs), a fifth smaller than what Next compresses. */
+/** The build's brotli copy is a fifth smaller than what Next compresses. */
 function isCompressed(pathname: string): boolean {
   const [, file] = CHUNK.exec(pathname) ?? [];
   if (file === undefined) return false;
-  // Only existing files are remembered: anybody can invent other names (S137).
+  // Only existing files are remembered, because anybody can invent other names (S137).
   if (!known.has(file) && existsSync(join(import.meta.dirname, "../.next/static", `${file}.br`))) known.add(file);
   return known.has(file);
 }
 
-/** The endpoints of next-auth that are served here. Through `_log`, which its client uses, anybody could write errors into the service's log. */
+/** `_log` is left out, because anybody could write errors into the service's log through it. */
 const NEXT_AUTH = /^\/api\/auth\/(csrf|error|providers|session|signin|signout)$/;
 
 async function dispatchPage(
@@ -126,10 +116,9 @@ async function dispatchPage(
   const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
-  // next-auth fails on invalid JSON; its own pages and ours send forms.
+  // next-auth fails on invalid JSON.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
-  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or of
-  // another file than the requested one.
+  // For a path that ends in .rsc, Next would send the data of another page.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   limitBody(
@@ -138,9 +127,9 @@ async function dispatchPage(
     () => sendFailure(req, res, tooLarge),
   );
   if (res.writableEnded) return;
-  // This is called before any await: it has to see the body from its first byte.
+  // This must see the body from the first byte, so nothing is awaited before.
   replaceFailedPage(next, req, res);
-  // Next answers a failed page with 500; a briefly unavailable database means 503.
+  // Next would answer a failed page with 500.
   if (!(await isDatabaseUp(pool()))) return sendFailure(req, res, databaseAway);
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);

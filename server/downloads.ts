@@ -6,16 +6,12 @@ import { matchesEtag } from "#core/http/byte-range.ts";
 import type { Failure } from "#core/log.ts";
 import { sendFailure } from "./send.ts";
 
-/** The folder into which `npm run pack` writes the packages (scripts/pack/pack-packages.ts). */
 const FOLDER = join(import.meta.dirname, "../build/packages");
 const NAMES: ReadonlySet<string> = new Set(["keyhook-sdk.tgz", "keyhook-cli.tgz", "keyhook-receiver.tgz"]);
 
 export const isDownload = (pathname: string): boolean => /^\/downloads(\/|$)/.test(pathname);
 
-/**
- * `GET /downloads/keyhook-{sdk,cli,receiver}.tgz`: the packages of this version of the service for outsiders, so that `npm install` and
- * `npx --package` work with its URL alone. The URL is the same for each version, so caches revalidate by its tag.
- */
+/** The URL is the same for each version, so caches revalidate by tag. */
 export async function sendDownload(req: IncomingMessage, res: ServerResponse, pathname: string, folder = FOLDER): Promise<void> {
   const name = pathname.slice("/downloads/".length);
   if (!NAMES.has(name)) return sendFailure(req, res, notThere);
@@ -34,7 +30,6 @@ export async function sendDownload(req: IncomingMessage, res: ServerResponse, pa
 type Tarball = { bytes: Buffer; etag: string; builtAt: number };
 const known = new Map<string, Tarball>();
 
-/** The packages are small, a few hundred KB in all: read once, and again after a new build. */
 async function readTarball(path: string): Promise<Tarball | undefined> {
   try {
     const { mtimeMs } = await stat(path);

@@ -6,7 +6,7 @@ import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { api } from "../api/app.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** S137, S138: nobody without a token makes the process read a body that does not end, at any spelling of any URL of the API. */
+/** S137, S138: nobody without a token makes the process read a body that does not end. */
 let world: World;
 beforeAll(async () => {
   world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end(), req, res));
@@ -23,7 +23,6 @@ const routes = [
   ).values(),
 ];
 
-/** The URL of a route whose parameters are all `value`. */
 const fill = (template: string, value: string): string =>
   template.replace(/:type\b(\{[^}]*\})?/g, "models").replace(/:\w+(\{[^}]*\})?/g, value);
 
@@ -32,11 +31,10 @@ const ofEachWord = (path: string): string => path.replace(/(?<=\/)[a-z]/g, encod
 const ofLastWord = (path: string): string => path.replace(/(?<=\/)[a-z](?=[^/]*$)/, encode);
 
 const PIECE = Buffer.alloc(64 * 1024, " ");
-/** More than every limit for a caller without a token, plus what the kernel buffers on the way. */
+/** This is more than every limit for a caller without a token, plus what the kernel buffers. */
 const SENT_MAX = 24 * 1024 * 1024;
 const ANSWER_MS = 10_000;
 
-/** How a chunked body that does not end is refused: by a response's status, or by a closed connection. */
 function sendEndless({ method, path }: Target): Promise<number | "closed" | "accepted" | "not answered"> {
   const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
   const req = request(world.origin + path, { method, headers, agent: false });

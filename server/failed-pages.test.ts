@@ -5,11 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { env } from "#core/env.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** What users see when a page of a real build fails, or a form is from an earlier build. */
 let database: pg.Client;
-/** A nonexistent session: enough to make a page look for it. */
 let cookie: string;
-/** The sign-in form of this build: the hidden names and values that React adds. */
 let hidden: [string, string][];
 
 beforeAll(async () => {
@@ -35,7 +32,6 @@ async function ask(path: string, init: RequestInit = {}) {
 
 type Answer = Awaited<ReturnType<typeof ask>>;
 
-/** A page that is complete without scripts, in a browser that runs none. */
 function expectPlainPage({ answer, body, requestId }: Answer, title: string): void {
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(answer.headers.get("content-encoding")).toBeNull();
@@ -142,7 +138,6 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
       expect(body.match(/<\/html>/g)).toHaveLength(1);
       expect(answer.headers.get("cache-control")).toBe("no-store");
       const [, nonce] = answer.headers.get("content-security-policy")?.match(/'nonce-([^']+)'/) ?? [];
-      // If scripts run on pages at all, those of this page do too.
       if (nonce) expect(body).toContain(`nonce="${nonce}"`);
       else expect(answer.headers.get("content-security-policy")).toContain("script-src 'none'");
     },

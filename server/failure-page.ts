@@ -4,10 +4,8 @@ import { type Failure, requestContext } from "#core/log.ts";
 import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
 import { parseTarget } from "./read-request.ts";
 
-/** A field of a form as it was sent. */
 export type TypedField = { name: string; value: string };
 
-/** Messages for users, for errors whose description is meant for programs. */
 const explanations = new Map(
   Object.entries({
     server_error: {
@@ -29,10 +27,7 @@ const explanations = new Map(
   }),
 );
 
-/**
- * A page that replaces one that failed. It is made without Next and without the database, either of which may be what failed, and shows the
- * id under which the log has the cause.
- */
+/** Next or the database may be what failed, so the page needs neither. */
 export function failurePage(req: IncomingMessage, { status, error, description }: Failure, typed: TypedField[] = []): string {
   const { BRAND_NAME, ORIGIN } = env();
   const explained = explanations.get(error);
@@ -47,7 +42,7 @@ ${requestId ? `<p class="muted">If you report this, include: <code>${escapeHtml(
   );
 }
 
-/** A link to the page itself; a form is never resubmitted automatically, since nobody knows how far it got. */
+/** A form is never resubmitted automatically, because nobody knows how far it got. */
 function wayBack({ method, url }: IncomingMessage): string {
   const target = parseTarget(url);
   if (!target) return "";
@@ -63,7 +58,6 @@ function typedFields(fields: TypedField[]): string {
   return `<h2>What you entered, for you to copy</h2><dl>${rows.join("")}</dl>`;
 }
 
-/** A field's name as words: `redirectUris` as "Redirect uris". */
 function labelOf(name: string): string {
   const words = name.replace(/[_-]+|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);

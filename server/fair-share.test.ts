@@ -8,7 +8,7 @@ import { commitTo, someRepo, unfoldingRepo } from "#core/hub/testing/repos.ts";
 import { emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../api/testing/git-client.ts";
 import { startProcess } from "./testing/start-process.ts";
 
-/** S137: one user's requests, signed in or not, cannot block anybody else. Real sockets, real git, and a process of its own. */
+/** S137: one user's requests, signed in or not, cannot block anybody else. */
 let service: Awaited<ReturnType<typeof startProcess>>;
 let ada: TestPerson;
 let quiet: Repo;
@@ -24,7 +24,6 @@ afterEach(() => {
 });
 afterAll(() => service.stop());
 
-/** A hand-written request that announces a long body, and sends only its beginning. */
 async function idle(path: string, contentType: string, token: string | undefined, beginning: string | Buffer): Promise<void> {
   const socket = connect(Number(new URL(service.origin).port), "127.0.0.1").on("error", () => undefined);
   sockets.push(socket);
@@ -56,7 +55,6 @@ describe("connections that are opened and not used", () => {
       Buffer.from("0000PACK"),
     ]);
     await times(40, () => idle(`/${hers.fullName}/git-receive-pack`, "application/x-git-receive-pack-request", token, head));
-    // By the end of this command, all slots are taken.
     await mustGit(await emptyFolder(), ["ls-remote", remote(service.origin, quiet.fullName)]);
     const copy = await workingCopy({ "a.txt": "a" });
     const pushed = await git(copy, ["push", remote(service.origin, quiet.fullName, await tokenOf(ada)), "HEAD:refs/heads/side"]);
@@ -77,7 +75,6 @@ test("66 requests for a folder that takes very long leave other repositories to 
     answered++;
     return status;
   });
-  // These two requests come in the middle of the attack, from the same address.
   await read(quiet);
   expect(await read(quiet)).toMatchObject({ status: 200, entries: [{ path: "README.md" }] });
   expect(answered).toBeLessThan(20);

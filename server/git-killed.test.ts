@@ -32,7 +32,6 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   throw new Error("the expected state was not reached");
 }
 
-/** Does what a worker does half a minute later. */
 async function reconcileLater(): Promise<void> {
   await db().refUpdate.updateMany({ data: { claimedUntil: new Date(0) } });
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates()]);
@@ -62,11 +61,9 @@ test("S122 if the web process is killed before the refs have changed, the push c
   });
   process.kill(service.pid, "SIGKILL");
   expect((await pushing).status).not.toBe(0);
-  // Received objects may be left over, depending on when git notices that the web process is gone; maintenance removes them.
   await until(async () => !(await isGitRunning(repo)));
   await client.query("ROLLBACK");
   client.release();
-  // The database continues a statement whose sender is gone.
   await until(async () => (await pool().query(`SELECT 1 FROM pg_locks WHERE NOT granted`)).rows.length === 0);
   await delay(200);
   await reconcileLater();
@@ -82,7 +79,6 @@ test("S122 if the web process is killed after the refs have changed and before t
   const service = await startProcess();
   const copy = await workingCopy({ "a.txt": "a" });
   const head = await mustGit(copy, ["rev-parse", "HEAD"]);
-  // Recording waits for the repository's row.
   const client = await pool().connect();
   await client.query("BEGIN");
   await client.query(`SELECT FROM repo WHERE id = $1 FOR NO KEY UPDATE`, [repo.id]);
@@ -114,13 +110,11 @@ test("S122 if the web process is killed while the pack still arrives, the events
   const { status } = await pushing;
   await until(async () => !(await isGitRunning(repo)));
   await reconcileLater();
-  // Whether the push still succeeded depends on timing; in either case there is one event for each branch.
   expect(await pushes(repo)).toHaveLength((await branchesOf(repo)).length);
   if (status === 0) expect(await branchesOf(repo)).toEqual(["main"]);
   await fsck(repo);
 });
 
-/** Whether a process still works on a repository. */
 async function isGitRunning(repo: Repo): Promise<boolean> {
   for (const pid of await readdir("/proc")) {
     if (!/^\d+$/.test(pid)) continue;

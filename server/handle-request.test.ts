@@ -27,7 +27,6 @@ import { handleRequest } from "./handle-request.ts";
 import { KNOWN_OF_ACCOUNT_MAX, knownCredentials, restartPace } from "./pace-request.ts";
 import { cookieOf } from "./read-request.ts";
 
-/** Stands in for Next: any door that renders a page. It reports what it received. */
 const pages: Door = async (req, res) => {
   if (req.url === "/fails") throw new Error("a page that fails");
   if (req.url === "/waits") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 429, pageRetryAfter: 17 });
@@ -62,7 +61,6 @@ async function ask(path: string, { method = "GET", headers = {}, body, localAddr
     ...(localAddress && { localAddress }),
     agent: false,
   });
-  // The server may answer before it has read a large body; what is written afterwards fails.
   req.on("error", () => undefined).end(body);
   const [res] = (await once(req, "response")) as [IncomingMessage];
   const answer = await text(res);
@@ -70,10 +68,9 @@ async function ask(path: string, { method = "GET", headers = {}, body, localAddr
   return { status: res.statusCode ?? 0, headers: res.headers, body: answer, seen };
 }
 
-/** Sends bytes that no client library sends. */
 async function askRaw(head: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
-  // Not `end`: a server may take a half-closed connection for an abandoned one.
+  // Not `end`, because a server may take a half-closed connection for an abandoned one.
   socket.write(head);
   return text(socket);
 }
@@ -164,7 +161,7 @@ describe("S110 a request's own statement about its sender and its host", () => {
   it("is not trusted without a proxy, except in a request that Next sends on behalf of another request", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
-    // Next sends the original headers when it passes an action on to its page, and when it requests the page that an action leads to.
+    // Next sends the original headers when it passes an action on to its page.
     for (const method of ["POST", "GET"]) expect((await ask("/", { method, headers: seen.headers })).seen.ip).toBe("127.0.0.2");
     const proof = Object.keys(seen.headers).filter((name) => /^x-keyhook-/.test(name));
     for (const name of proof) {
@@ -462,7 +459,7 @@ describe("S137 requests while the process is busy", () => {
   let isBusy = false;
   const soon = { timeout: 30_000 };
   let now = 1_000_000;
-  /** The clock stands still, so a caller's used share stays used, however long its requests take. */
+  /** With a stopped clock, a caller's used share stays used. */
   const standStill = { isBusy: () => isBusy, now: () => now };
   afterEach(() => {
     isBusy = false;
@@ -492,7 +489,6 @@ describe("S137 requests while the process is busy", () => {
     const settled = (answers: Answer[], least: number) => expect.poll(() => answers.length, soon).toBeGreaterThanOrEqual(least);
     const refused = (answers: Answer[]) => answers.filter(({ status }) => status === 429);
 
-    // Nobody is paced on an idle process. From here on the tokens are known.
     const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
     await settled(calm[0] as Answer[], 45);
@@ -507,7 +503,6 @@ describe("S137 requests while the process is busy", () => {
       return Object.fromEntries(values.map(({ labels, value }) => [`${labels.party} ${labels.outcome}`, value]));
     };
     isBusy = true;
-    // Waiting requests wait for up to ten seconds; the test does not.
     const [strangers, ada, bob] = [askAll(20), askAll(5, tokens[0]), askAll(70, tokens[1])];
     await settled(ada, 5);
     expect(refused(ada)).toEqual([]);
@@ -583,10 +578,9 @@ describe("S137 requests while the process is busy", () => {
 
   it("count in full at every kind of URL; an account stays known, regardless of what others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
-    // A tenth of the lowest setting: a few requests use up a caller's share.
     restartPace({ ...standStill, percent: 0.1 });
     const accept = "text/html";
-    // The header that a proxy with a password of its own sends for everybody.
+    // A proxy with a password of its own sends this header for everybody.
     const authorization = "Basic c3RhZ2luZzpzdGFnaW5n";
     const [ada, bob] = await Promise.all(
       ["ada", "bob"].map(async (name) => {

@@ -18,14 +18,12 @@ import { parseTarget, type Target } from "./read-request.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 
 /**
- * How many requests of one connection are answered at once. Ordinary clients send a request only after the previous response. Node,
- * however, emits every request that it finds in one read, up to two thousand small ones: in a test, one connection that kept sending
- * 100 KB a second starved all others (S137).
+ * Ordinary clients send one request at a time. Node emits every request of one read at once, which could starve all others
+ * (S137).
  */
 const AT_ONCE_MAX = 32;
 const atOnce = new WeakMap<Socket, number>();
 
-/** Closes a connection that sends more. The excess requests are not processed. */
 function isTooMuchAtOnce({ socket }: IncomingMessage, res: ServerResponse): boolean {
   if (socket.destroyed) return true;
   const count = (atOnce.get(socket) ?? 0) + 1;
@@ -38,7 +36,6 @@ function isTooMuchAtOnce({ socket }: IncomingMessage, res: ServerResponse): bool
   return false;
 }
 
-/** Handles every request, whichever door it is for; all common steps are on this page. */
 export function handleRequest(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (isTooMuchAtOnce(req, res)) return;
   const requestId = acceptedId(req) ?? newId();
@@ -47,7 +44,7 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   // A page may wait for many slots at once, and each wait listens for the end of the response.
   res.setMaxListeners(0);
   const target = parseTarget(req.url);
-  // This needs the request's own host, which `canonicalize` replaces with ORIGIN.
+  // `canonicalize` replaces the request's own host.
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
   const span = traceRequest(req, target);
   const ip = canonicalize(req, requestId);
@@ -65,7 +62,6 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   });
 }
 
-/** The choice stored by app/_server/theme.ts. */
 function chosenTheme({ headers }: IncomingMessage): { theme?: "light" | "dark" } {
   const [, theme] = /(?:^|;\s*)theme=(light|dark)\s*(?:;|$)/.exec(headers.cookie ?? "") ?? [];
   return theme === "light" || theme === "dark" ? { theme } : {};
@@ -100,7 +96,7 @@ async function answer(
 }
 
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  // It was already answered, for example with 413, and the handler then failed because the rest of the body cannot be read.
+  // The request was already answered, for example with 413.
   if (res.writableEnded) return;
   if (isDatabaseDown(error)) {
     log().warn({ err: error }, "the database is unavailable");
@@ -119,7 +115,7 @@ const isPage = ({ pathname }: Target): boolean =>
   !isDownload(pathname) &&
   !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
-/** A request id is accepted only from a trusted proxy: it ends up in logs. */
+/** The ID ends up in logs, so only a trusted proxy may set it. */
 function acceptedId(req: IncomingMessage): string | undefined {
   const given = req.headers["x-request-id"];
   return typeof given === "string" && /^[\w-]{8,64}$/.test(given) && isFromTrustedProxy(req) ? given : undefined;

@@ -6,12 +6,12 @@ import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { type Migration, pendingMigrations, readMigrations } from "#core/postgres/migrate.ts";
 import { RETRY_AFTER_SECONDS, sendJson } from "./send.ts";
 
-/** `GET /healthz`: the process responds. Restart it when this fails. */
+/** Restart the process when this fails. */
 export function sendHealth(res: ServerResponse): void {
   sendJson(res, 200, { status: "ok" });
 }
 
-/** `GET /readyz`: the database answers and has this version's schema. Send no traffic while this fails. */
+/** Send no traffic while this fails. */
 export async function sendReadiness(res: ServerResponse): Promise<void> {
   if (!(await isDatabaseUp(pool()))) return sendUnready(res, { database: "down", migrations: "unknown" });
   try {
@@ -23,11 +23,10 @@ export async function sendReadiness(res: ServerResponse): Promise<void> {
   sendJson(res, 200, { status: "ready", database: "up", migrations: "applied" });
 }
 
-/** The files do not change while a process runs. */
 let migrations: Migration[] | undefined;
 let check: Promise<string[]> | undefined;
 
-/** Anybody may request this as often as they like, without pacing: one query answers all simultaneous requests (S137). */
+/** One query answers all simultaneous requests (S137). */
 function lookForPending(): Promise<string[]> {
   migrations ??= readMigrations();
   check ??= pendingMigrations(pool(), migrations).finally(() => {
@@ -41,7 +40,6 @@ function sendUnready(res: ServerResponse, found: { database: string; migrations:
   sendJson(res, 503, { status: "unavailable", ...found });
 }
 
-/** `GET /metrics`: metrics for Prometheus, if METRICS_TOKEN is set, for its holder. */
 export async function sendMetrics(req: IncomingMessage, res: ServerResponse): Promise<void> {
   try {
     const { contentType, text } = await readMetrics(req.headers.authorization);

@@ -7,11 +7,8 @@ import type { Failure } from "#core/log.ts";
 import { cookieOf } from "./read-request.ts";
 
 /**
- * Counts a body as it arrives, regardless of its reader: a length can be omitted, and Next reads up to its own limits, which route handlers
- * do not have.
- *
- * @param maxBytes called again for each part that arrives: the sender may become known later.
- * @param exceeded is called once, at the first excess byte; later bytes are read and dropped.
+ * A body's length can be omitted, so arriving bytes are counted. @param maxBytes called for each part, because the sender may
+ * become known later @param exceeded called once, after which bytes are dropped
  */
 export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes()) {
@@ -43,10 +40,8 @@ const busy: Failure = {
 };
 
 /**
- * Whether a page may read the body of this request, and how much of it. Next keeps the whole body in memory, so one that is larger than a
- * form of text requires a signed-in user, and counts against their share of the memory for bodies (S137, S138). Until this has decided,
- * nothing reads the body, so most of it is not sent yet.
- * @returns how many bytes are accepted, or why none are
+ * Next keeps the whole body in memory, so a large one requires a signed-in user (S137, S138). Nothing reads the body before the
+ * decision. @returns how many bytes are accepted, or why none are
  */
 export async function admitBody(req: IncomingMessage, maxBytes: number): Promise<number | Failure> {
   const isChunked = req.headers["transfer-encoding"] !== undefined;
@@ -54,7 +49,7 @@ export async function admitBody(req: IncomingMessage, maxBytes: number): Promise
   if (bytes <= SMALL_BODY_BYTES) return maxBytes;
   const token = cookieOf(req, siteSessionCookie().name);
   const session = token && (await findSiteSession(token));
-  // A body without a length may be a small one.
+  // A body without a length may be small.
   if (!session) return isChunked ? SMALL_BODY_BYTES : signInFirst;
   try {
     bodyHolder({ key: `account ${session.userId}`, isAnonymous: false })(bytes);

@@ -24,14 +24,12 @@ afterEach(() => {
   for (const stop of stopping.splice(0)) stop();
 });
 
-/** Sends a body of five bytes, one after each pause. @returns the response, or the error */
 async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Promise<string> {
   const server = createServer((req, res) => {
     limitTime(req, res, { body, arrivalMs: 600, idleMs: 600, graceMs });
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
-    // The time limit for the sender does not include the time after the whole body has arrived.
     req.on("end", () => setTimeout(() => res.end(received), 800));
   });
   const port = await listening(server);
@@ -73,7 +71,6 @@ test("S137 a streamed body may take any time, at a minimum pace", async () => {
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
-/** Requests what `answer` sends, with very little grace, and reads as `read` does. @returns whether all of it was sent */
 async function reading(
   answer: (res: ServerResponse) => void,
   { read = async () => undefined, graceMs = 400 }: { read?: (socket: Socket) => Promise<void>; graceMs?: number } = {},
@@ -87,13 +84,12 @@ async function reading(
   const socket = connect(await listening(server), "127.0.0.1").on("error", () => undefined);
   stopping.push(() => socket.destroy());
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  // Listens without reading: unread data stays with the kernel, and fills its buffer.
+  // Unread data stays with the kernel, and fills its buffer.
   socket.on("readable", () => undefined);
   await read(socket);
   return over.promise;
 }
 
-/** A response that is larger than what the kernel buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
 
 test("S137 a response that nobody reads is ended, whether it is sent from memory or piece by piece", async () => {
@@ -156,12 +152,11 @@ test("S137 unread responses have a limited share of memory", async () => {
 });
 
 test("a response that is read slowly but steadily is sent whole, and so is one with pauses", async () => {
-  // The grace is measured by this clock, so that a busy machine does not shorten it.
+  // A busy machine must not shorten the grace.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   stopping.push(() => vi.useRealTimers());
   const graceMs = 3_000;
   const steadily = async (socket: Socket) => {
-    // Reading the whole response takes much longer than the grace.
     for (let read = 0; !socket.destroyed && socket.bytesRead < LARGE.length; ) {
       while (socket.read() !== null);
       if (socket.bytesRead >= read + 1024 * 1024) {
@@ -181,7 +176,6 @@ test("a response that is read slowly but steadily is sent whole, and so is one w
   expect(await reading(events, { graceMs })).toBe(true);
 });
 
-/** Sends raw HTTP chunks, many in one write. @returns the response, or how the connection ended */
 async function sendChunks(count: number, content: string): Promise<string> {
   const server = createServer(async (req, res) => {
     limitTime(req, res, { body: "transfer" });

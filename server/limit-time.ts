@@ -5,23 +5,20 @@ import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** How long a request may take to arrive (Node's own limit, which applies to all requests or none). */
+/** Node's own limit applies to all requests or none. */
 const ARRIVAL_MS = 300_000;
-/** A transfer may take any time, but must not stand still for longer than this. */
+/** A transfer may take any time, but must not stand still for longer. */
 const TRANSFER_IDLE_MS = 120_000;
-/** How far other bodies may fall behind 1 KiB a second: they are kept in memory until complete. */
+/** Bodies are kept in memory until complete, so they may fall behind 1 KiB a second only for this long. */
 const PACE_GRACE_MS = 30_000;
-/** How long a reader may read nothing at all. It first reads what the kernel has buffered, which at 10 KiB/s takes minutes. */
+/** A reader first reads what the kernel has buffered, which may take minutes. */
 const READ_GRACE_MS = 5 * 60_000;
-/** A chunk costs some hundred bytes of memory besides its content: no honest client sends thousands of nearly empty ones. */
+/** A chunk costs some hundred bytes of memory besides the content. */
 const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
 export type Limits = {
-  /**
-   * How the body is handled: kept until complete, passed on as it arrives at any length (an app of a Space), or a transfer, with a pace
-   * limit of its own where needed.
-   */
+  /** `passed_on`: a body of any length is passed on as it arrives. `transfer`: the transfer has a limit of its own. */
   body: "whole" | "passed_on" | "transfer";
   arrivalMs?: number;
   idleMs?: number;
@@ -30,10 +27,7 @@ export type Limits = {
   wantedGraceMs?: number;
 };
 
-/**
- * Ends requests whose bodies do not arrive, and responses that are not read: a client that sends or reads a byte now and then cannot hold a
- * connection, and its resources, forever. Transfers are limited here only while they stand still.
- */
+/** A client that sends or reads a byte now and then must not hold a connection forever. */
 export function limitTime(
   req: IncomingMessage,
   res: ServerResponse,
@@ -54,7 +48,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // Once the body has arrived, Node would close a socket that times out, even while its request is being processed.
+    // Once the body has arrived, Node would close a socket that times out, even while the request is processed.
     req.once("end", () => req.setTimeout(0));
     return;
   }
@@ -77,9 +71,8 @@ export function limitTime(
 }
 
 /**
- * Ends any response that its client reads too slowly: unread data stays in memory, and often holds a file, a process or a slot
- * (S137). Only time in which data waits to be sent counts, so an event stream may be quiet for any time. Slow readers share a limited
- * memory, and a client that uses more of it than others leave has to be quick.
+ * Unread data stays in memory, and often holds a file, a process or a slot (S137). Time without waiting data does not count, so
+ * an event stream may be quiet.
  */
 function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pick<Watched, "graceMs" | "wantedGraceMs">): void {
   const context = requestContext.getStore();
@@ -112,18 +105,13 @@ function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pi
   });
 }
 
-/**
- * How many bytes the kernel has accepted. `bytesWritten` also counts what waits in the process, so it jumps by a whole response. Node
- * itself distinguishes slow sockets from dead ones by this number (`Socket#_onTimeout`), which only the socket's handle has.
- */
+/** `bytesWritten` also counts what waits in the process, and only the socket's handle shows what the kernel has accepted. */
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
 }
 
-/**
- * Ends requests whose bodies arrive in a great many tiny chunks: storing or parsing costs something for each (S137).
- */
+/** Storing or parsing costs something for each chunk (S137). */
 function limitChunks(req: IncomingMessage): void {
   let [chunks, bytes] = [0, 0];
   const { push } = req;

@@ -7,7 +7,7 @@ import { isTraceparent, requestsSeen } from "#core/telemetry.ts";
 import type { Target } from "./read-request.ts";
 import { doorOf, QUIET } from "./request-door.ts";
 
-/** One line for each request, without its query. Next's files and health probes are logged only when debugging. */
+/** The query is not logged. Next's files and health probes are logged only when debugging. */
 export function logAccess(
   req: IncomingMessage,
   res: ServerResponse,
@@ -35,7 +35,7 @@ export function logAccess(
   });
 }
 
-// Links in mails have their token in the path (S55): any segment as long as a token is treated as one.
+// Links in emails have their token in the path (S55).
 const LONGEST_NAME = 40;
 
 export function withoutSecrets(pathname: string): string {
@@ -45,10 +45,7 @@ export function withoutSecrets(pathname: string): string {
     .join("/");
 }
 
-/**
- * Begins the span of a request, if traces are recorded; the code that sees the end of the response ends it. Only a trusted proxy can make
- * the span join a trace: anybody else could add to others' traces, or have theirs recorded at our expense. Call it before `canonicalize`.
- */
+/** Call this before `canonicalize`. Only a trusted proxy can make the span join a trace. */
 export function traceRequest(req: IncomingMessage, target: Target | undefined): RequestSpan | undefined {
   const tracing = traces();
   if (!tracing || !target || QUIET.has(target.pathname)) return undefined;

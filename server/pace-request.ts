@@ -13,23 +13,17 @@ import { whenClosed } from "./connections.ts";
 import { cookieOf } from "./read-request.ts";
 import { doorOf } from "./request-door.ts";
 
-/** How long the process works for a request of each door, roughly, in milliseconds. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
-/** The cost of a request that is mostly passed on: to an app or a relay, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
 
-/** How long the account of credentials is cached after they were last valid, and for how many credentials. */
 const KNOWN_MS = 15 * 60_000;
 const KNOWN_MAX = 50_000;
 
-/** Why a request is refused, with its headers. */
 type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
- * Makes a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Finding out who is signed in is itself
- * work that has to wait. So the first request with a session or a token counts for its address, and the account is cached for the next.
- * @param connection the request's response, or the socket that the request upgrades
- * @returns why the request is refused; undefined if it may proceed. A promise only if the request has to wait.
+ * Finding the account is work that has to wait, so the first request with new credentials counts for its address. @returns why
+ * the request is refused, as a promise only if the request has to wait
  */
 export function paceRequest(
   req: IncomingMessage,
@@ -42,7 +36,7 @@ export function paceRequest(
   pace ??= newPace({ percent });
   const cost = costOf(pathname, req);
   const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
-  // On protocol endpoints, mostly sites authenticate, in many ways. On a relay, only its handler knows the caller.
+  // On protocol endpoints, mostly sites authenticate. On a relay, only the handler knows the caller.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
   if (account && isPlatform(account)) return undefined; // A platform has a limit of its own (api/require-platform.ts).
@@ -65,7 +59,7 @@ export function paceRequest(
   }
   const { retryAfterSeconds } = admission;
   pacedSeen.publish({ party: kind, outcome: "refused" });
-  // Clients of the public hub read this header (draft-ietf-httpapi-ratelimit-headers).
+  // The header follows draft-ietf-httpapi-ratelimit-headers.
   const limit = `"${account ? "account" : "anonymous"}";r=0;t=${retryAfterSeconds}`;
   return {
     ...{ status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` },
@@ -73,10 +67,10 @@ export function paceRequest(
   };
 }
 
-/** Roughly the rate of reading, writing and sending a response: a megabyte of JSON takes some ten milliseconds. */
+/** A megabyte of JSON takes about ten milliseconds. */
 const BYTES_PER_MS = 100_000;
 
-/** Charges responses by their size and their work once these are known: similar requests may differ by a factor of a thousand. */
+/** Similar requests may differ by a factor of a thousand. */
 function chargeFor(
   connection: ServerResponse | Duplex,
   { cost, context, charge }: { cost: number; context: RequestContext; charge: (workMs: number) => void },
@@ -105,9 +99,8 @@ function chargeFor(
 }
 
 /**
- * On these endpoints a request succeeds only with a valid client, code or token. A site's server makes the requests of all its users from
- * one address, and is served as fast as possible: the cost of successful requests is refunded. Until then the cost counts; otherwise
- * thousands of failing requests would be admitted before the first has failed.
+ * One site's server makes the requests of all its users, so successful requests are refunded. They are counted before, because
+ * thousands of failing requests would be admitted otherwise.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
 
@@ -121,8 +114,8 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "too many requests without a sign-in have come from your IP address. Sign in, or try again later";
 
 /**
- * The protocol, relays and static files are counted separately, so that none uses up another's share or that of pages. Requests with a
- * session or a token are separate too: strangers behind the same address must not delay anybody's first request with one.
+ * With separate keys, none uses up another's share. Strangers behind one address must not delay anybody's first request with a
+ * session or a token.
  */
 function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();
@@ -130,13 +123,12 @@ function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefin
   return credentials ? `${key} claimed` : key;
 }
 
-/** The object of a transfer. No other path may match: a page costs ten times as much. */
+/** No other path may match, because a page costs ten times as much. */
 const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
 
-/** The uploads of Xet: xorbs and shards. */
 const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
 
-/** Requests of an upload by Xet: threads do most of the work, and a transfer paces itself, so 64 MiB cost as much as a few calls. */
+/** Threads do most of the work of a Xet upload, and a transfer paces itself. */
 const UPLOADED_BYTES_PER_MS = 10_000_000;
 
 function costOf(pathname: string, { headers }: IncomingMessage): number {
@@ -149,19 +141,19 @@ let pace: RequestPace | undefined;
 const newPace = ({ percent = env().ANONYMOUS_ADDRESS_PERCENT, isBusy = measureBusy(), now }: Partial<PaceOptions>) =>
   new RequestPace({ percent, isBusy, ...(now && { now }) });
 
-/** Resets the pace, for tests: on a busy machine every process counts as busy, and many requests would be slow. */
+/** For tests, because on a busy machine every process counts as busy. */
 export function restartPace(options: Partial<PaceOptions>): void {
   pace = newPace(options);
 }
 
-/** The accounts of credentials, by the credentials' hash: tokens themselves are not stored (S55). The oldest come first. */
+/** Tokens are not stored, so the key is a hash of the credentials (S55). The oldest entries are first. */
 const known = new Map<string, Party & { until: number }>();
 
 function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // Hashes both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
+  // A proxy with a password of its own sends one header for everybody, and pages use only the session, so both are hashed.
   return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 
@@ -170,11 +162,10 @@ function accountOf(credentials: string): Party | undefined {
   return account && account.until > Date.now() ? account : undefined;
 }
 
-/** How many sessions and tokens of one account are known. One session with ten values of `Authorization` counts as ten. */
+/** One session with ten values of `Authorization` counts as ten. */
 export const KNOWN_OF_ACCOUNT_MAX = 200;
 const knownOf = new Map<string, Set<string>>();
 
-/** For tests. */
 export const knownCredentials = (): number => known.size;
 
 function remember(credentials: string, party: Party): void {

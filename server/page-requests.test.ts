@@ -7,9 +7,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
 /** S138: no input to a page gets 5xx. By themselves, Next and React respond with 500 to some. */
-/** The id of the sign-in page's action in this build. */
 let action: string;
-/** The hidden fields of all forms of the sign-in page, each name once. */
 let hidden: Map<string, string>;
 
 beforeAll(async () => {
@@ -115,7 +113,6 @@ describe("a page", { timeout: 60_000 }, () => {
     const actions = Object.entries(JSON.parse(manifest).node as Record<string, { workers: object; exportedName: string }>);
     const failed = new Set<string>();
     for (const [id, { workers, exportedName }] of actions) {
-      // The first byte of an action's ID says which arguments the action has. The only action without arguments signs out, and is left out.
       const count = (Number.parseInt(id.slice(0, 2), 16) >> 1).toString(2).replaceAll("0", "").length;
       if (count === 0) continue;
       const page = (Object.keys(workers).sort()[0] ?? "")
@@ -184,7 +181,6 @@ describe("a page", { timeout: 60_000 }, () => {
       ...(what === "a call" && { "next-action": action }),
     };
     const answer = await fetch(`${service.origin}/login`, { method: "POST", redirect: "manual", headers, body });
-    // A page sends a signed-in user on; the action says what is missing.
     expect(answer.status).toBe(what === "a call" ? 200 : 307);
   });
 
@@ -198,7 +194,6 @@ describe("a page", { timeout: 60_000 }, () => {
 
 const FLOOD_BYTES = 256 * 1024 * 1024;
 
-/** Sends a body until there is a response. */
 function flood(path: string, contentType: string): Promise<{ status: number | undefined; sentBytes: number }> {
   const chunk = Buffer.alloc(64 * 1024, "a");
   return new Promise((resolve, reject) => {

@@ -25,7 +25,6 @@ import { closeDeliveryPool } from "#core/webhooks/delivery/delivery-pool.ts";
 import { watchingWebhook } from "#core/webhooks/testing/fan-out.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** The service behind PgBouncer in transaction mode, with DATABASE_DIRECT_URL. */
 let pooler: Awaited<ReturnType<typeof startPooler>>;
 let world: World;
 const direct = databaseUrl();
@@ -44,7 +43,6 @@ afterAll(async () => {
   await pooler.stop();
 });
 
-/** The number of simultaneous runs: greater than the pooler's number of connections, so that they use several of them. */
 const AT_ONCE = 8;
 const together = <T>(run: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: AT_ONCE }, run));
 

@@ -6,10 +6,7 @@ import { RETRY_AFTER_SECONDS } from "./send.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
-/**
- * Gives every response the headers that keep browsers from misusing it, and every page those of S23. They are added when the head is
- * written, because only then is it known whether the response is a page.
- */
+/** The response is known to be a page only when the head is written (S23). */
 export function protectResponse(res: ServerResponse): void {
   const isSecure = env().ORIGIN.startsWith("https:");
   const writeHead = res.writeHead;
@@ -21,7 +18,7 @@ export function protectResponse(res: ServerResponse): void {
     if (/^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""))) {
       res.setHeader("Cache-Control", "no-store");
       res.setHeader("Referrer-Policy", "no-referrer");
-      // The apps of Spaces are shown on the Space's page (core/spaces/door/app-headers.ts).
+      // The Space's page shows the app in a frame, so apps set this header themselves.
       if (!res.hasHeader("X-Frame-Options")) res.setHeader("X-Frame-Options", "DENY");
       if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
       const context = requestContext.getStore();
@@ -38,7 +35,7 @@ export function protectResponse(res: ServerResponse): void {
   } as typeof res.writeHead;
 }
 
-/** Lets the scripts that Next writes into this page run, and no others: Next reads the nonce from the request's header. */
+/** Next reads the nonce from the request's header. */
 export function allowPageScripts(req: IncomingMessage, res: ServerResponse): void {
   const nonce = randomBytes(16).toString("base64");
   const isDevelopment = env().NODE_ENV === "development";
@@ -47,12 +44,11 @@ export function allowPageScripts(req: IncomingMessage, res: ServerResponse): voi
   res.setHeader("Content-Security-Policy", policy);
 }
 
-/** Forbids all scripts on this page, including Next's (server/remove-scripts.ts). */
 export function forbidPageScripts(res: ServerResponse): void {
   res.setHeader("Content-Security-Policy", contentSecurityPolicy("'none'"));
 }
 
-/** No `form-action`: browsers apply it to redirects too, and a consent form ends with one to the third party's site. */
+/** No `form-action`, because browsers apply it to redirects too, and a consent form ends with one to another site. */
 function contentSecurityPolicy(scripts = "'self'"): string {
   return [
     "default-src 'self'",
@@ -74,7 +70,7 @@ function setAll(res: ServerResponse, headers: OutgoingHttpHeaders | OutgoingHttp
   const pairs = Array.isArray(headers[0]) ? (headers as unknown as [string, string][]) : pairsOf(headers as string[]);
   const fresh = new Set<string>();
   for (const [name, value] of pairs) {
-    // A name may occur twice in a list, like Set-Cookie; values set before the list are replaced.
+    // A name may occur twice in a list, like Set-Cookie. Values set before the list are replaced.
     if (fresh.has(name.toLowerCase())) res.appendHeader(name, value);
     else res.setHeader(name, value);
     fresh.add(name.toLowerCase());

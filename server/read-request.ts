@@ -2,19 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { env } from "#core/env.ts";
 import { normalPath } from "#core/http/normal-path.ts";
 
-/** The path and query of a request line. */
 export type Target = {
-  /** Without percent-encoding of unreserved characters (core/http/normal-path.ts). */
+  /** Unreserved characters are not percent-encoded. */
   pathname: string;
-  /** The path as it was sent, for doors that pass it on. */
   sentPath: string;
   search: string;
 };
 
 /**
- * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Returns undefined for an invalid one:
- * another form, a path that is not UTF-8 when decoded, a NUL, a fragment, or a segment `.` or `..` (S51, S138). Clients resolve such
- * segments before they send a request. Next would resolve them too, and show a page that no door has checked.
+ * A segment `.` or `..` is invalid (S51, S138). Next would resolve the segment, and show a page that no door has checked.
+ * @returns undefined for an invalid target
  */
 export function parseTarget(url: string | undefined): Target | undefined {
   if (!url) return undefined;
@@ -43,11 +40,8 @@ export function cookieOf({ headers }: IncomingMessage, name: string): string | u
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Whether another site sent a form or an action to a page (S25, S108). Browsers report that in `Sec-Fetch-Site`, which no script can set.
- * Over plain http they do so only for localhost; for other names `Origin` decides, and cookies are also SameSite=Lax.
- *
- * Our pages send no referrer (S23), and with that policy a plain form's `Origin` is "null" (Fetch, "append a request Origin header"), which
- * Next rejects. So if the request is accepted, ORIGIN replaces the "null".
+ * S25 and S108 require this. `Sec-Fetch-Site` exists only over https and for localhost. Our pages send no referrer (S23), so a
+ * plain form's `Origin` is "null", which Next rejects. ORIGIN replaces "null".
  */
 export function isCrossSite(req: IncomingMessage): boolean {
   if (SAFE_METHODS.has(req.method ?? "")) return false;

@@ -42,7 +42,6 @@ beforeAll(async () => {
   server = createServer((req, res) => {
     const context: RequestContext = { requestId: "" };
     requestContext.run(context, async () => {
-      // A request may wait for its turn while its body already arrives.
       if (req.url === "/late") await delay(50);
       const refusal = await refuseHeavyForm(req);
       workMs = context.workMs;

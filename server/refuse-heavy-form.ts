@@ -5,19 +5,14 @@ import { countWork } from "#core/fair-queue/party.ts";
 import type { Failure } from "#core/log.ts";
 import { refuseHeavyJson } from "../api/refuse-bad-input.ts";
 
-/** More than any form of ours: an upload has at most 1,000 files. */
+/** An upload has at most 1,000 files. */
 const PARTS_MAX = 5_000;
-/** The values that React builds before it calls an action. The state of a form has few, however long its texts are. */
 const VALUES_MAX = 5_000;
 
-/** How much of a form is read in a millisecond, roughly: bytes, and parts and values at their worst. */
 const FORM_PER_MS = { bytes: 20_000, items: 50 };
 
 const MULTIPART = /^multipart\/form-data; ?boundary=([\w'+.-]{1,70})$/i;
-/**
- * The beginning of a part, as browsers write it. Anything else is refused, so that no other parser can read a part differently: busboy
- * obeys a charset of a text and a backslash in a name. A file's name may contain anything.
- */
+/** Only parts as browsers write them are accepted, so that no other parser can read a part differently. */
 const PART =
   /^\r\nContent-Disposition: form-data; name="([^"\r\n\\]*)"(?:(; filename="[^"\r\n]*")(?:\r\nContent-Type: [^\r\n]*)?)?\r\n\r\n/i;
 
@@ -33,10 +28,8 @@ const heavy: Failure = {
 };
 
 /**
- * Reads the form of a request, and puts it back for Next.
- * @returns why it is refused: React or an action would take far longer for it than its size suggests (S138). React decodes an action's
- * arguments before it calls the action, and builds each Set and Map that the sender describes. V8 hashes numbers without a seed: 3.5 MB of
- * numbers with the same hash blocked the process for 48 seconds.
+ * React decodes an action's arguments before the call. V8 hashes numbers without a seed, so a small form could block the process
+ * (S138). @returns why the form is refused
  */
 export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | undefined> {
   const type = req.headers["content-type"] ?? "";
@@ -56,9 +49,7 @@ export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | u
   return undefined;
 }
 
-/**
- * The body, which the next reader gets again. Part of it may have arrived before this is called: a request may have waited for its turn.
- */
+/** A part of the body may have arrived already. */
 async function readAhead(req: IncomingMessage): Promise<Buffer> {
   const held: Buffer[] = [];
   for (;;) {
@@ -70,12 +61,12 @@ async function readAhead(req: IncomingMessage): Promise<Buffer> {
   const body = Buffer.concat(held);
   // Node announces the end of a stream in the next tick, unless there is something to read again by then.
   req.unshift(body);
-  // For a route's handler, Next creates a Request, which accepts no stream of which something was read.
+  // Next's Request accepts no stream of which something was read.
   Object.defineProperty(req, "readableDidRead", { value: false });
   return body;
 }
 
-/** The parts of a form, each byte as a character. Splitting ends above the limit. @returns undefined if it is not a whole form */
+/** A byte becomes a character. Splitting ends above the limit. @returns undefined if this is not a whole form */
 function split(body: Buffer, type: string): string[] | undefined {
   const [, boundary] = MULTIPART.exec(type) ?? [];
   if (boundary === undefined) return undefined;
@@ -87,24 +78,19 @@ function split(body: Buffer, type: string): string[] | undefined {
 
 type Part = { name: string; isFile: boolean; content: string };
 
-/** @returns undefined if browsers write no such part */
 function readPart(part: string): Part | undefined {
   const [head, name = "", file] = PART.exec(part) ?? [];
   return head === undefined ? undefined : { name, isFile: file !== undefined, content: part.slice(head.length) };
 }
 
-/**
- * Whether React reads a part as values. In a call, a form's own fields begin with `_`. Otherwise only React's fields are read so; undici
- * drops a byte order mark before a name.
- */
+/** React reads these parts as values. undici drops a byte order mark before a name. */
 const isModel = ({ name, isFile }: Part, isCall: boolean): boolean =>
   !isFile && (isCall ? !name.startsWith("_") : name.includes("$ACTION_"));
 
-/** @returns undefined if there are too many, or if they are nested too deeply */
 function countValues(models: readonly Buffer[]): number | undefined {
   let values = 0;
   try {
-    // Each is counted by itself: an open quote in one must not hide the next.
+    // An open quote in one part must not hide the next.
     for (const json of models) values += refuseHeavyJson(json, { valuesMax: VALUES_MAX - values, uncheckedBytes: 0 }).values;
     return values;
   } catch (error) {

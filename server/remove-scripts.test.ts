@@ -11,7 +11,6 @@ afterEach(() => {
   for (const stop of running.splice(0)) stop();
 });
 
-/** Serves `answer` behind `removeScripts`. */
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer((req, res) => {
     removeScripts(req, res);
@@ -27,7 +26,6 @@ test("a page written in pieces arrives whole, without its scripts, with a policy
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
     res.flushHeaders();
-    // The page is cut in the middle of a character.
     const middle = bytes.indexOf("é") + 1;
     res.write(bytes.subarray(0, middle));
     res.end(bytes.subarray(middle));

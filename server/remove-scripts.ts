@@ -3,22 +3,18 @@ import { gzipSync } from "node:zlib";
 import { forbidPageScripts } from "./protect-response.ts";
 
 /**
- * Pages on which a user grants something run no scripts at all: an injected script could press their buttons. They are forms and need none;
- * Next nevertheless writes 130 kB of scripts into every page.
- *
- * @param pathname as in the request. Next finds a page by its decoded path too, so `/%61ctivate` is `/activate`.
+ * An injected script could press the buttons of these pages. @param pathname Next finds a page by the decoded path too, so
+ * `/%61ctivate` is `/activate`
  */
 export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(decodeURIComponent(pathname));
 
-/** React escapes `<` and `>` except in its own markup, so what looks like a script in its output is one. */
+/** React escapes `<` and `>` except in its own markup. */
 const SCRIPTS = /<script\b[\s\S]*?(?:<\/script>|$)|<link\b(?=[^<>]*\bas="script")[^<>]*>/g;
 
-/** Headers with which Next's router requests data instead of a page. */
 const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;
 
-/** Removes the scripts from the page in this response, and has the browser block any that remain. */
 export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
-  // Next's router on another page would render this page there, beside its own scripts. If it gets a document, it loads that instead.
+  // Next's router on another page would render this page beside its own scripts.
   for (const name of Object.keys(req.headers)) if (ROUTER_HEADER.test(name)) delete req.headers[name];
   const isGzipAccepted = /\bgzip\b/.test(String(req.headers["accept-encoding"]));
   delete req.headers["accept-encoding"];
@@ -35,7 +31,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   const callbackOf = (args: unknown[]) => args.find((arg) => typeof arg === "function") as (() => void) | undefined;
 
   res.flushHeaders = () => undefined;
-  // Next's compression writes the head before the first piece; here the head waits for the correct length and encoding.
+  // Next's compression writes the head first, but the length is not known yet.
   res.writeHead = ((...args: unknown[]) => {
     head = args;
     return res;

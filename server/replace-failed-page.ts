@@ -15,20 +15,16 @@ const stale: Failure = {
   description: "The form is out of date: the service was updated after it was opened",
 };
 
-/** The header of Next's response to a form or a call whose action this build does not have. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
-/** Clients ask whether files exist in repositories without an owner, which only the public hub has. Other paths like this are pages. */
+/** Clients ask whether such files exist. Other paths like this are pages. */
 const OWNERLESS_FILE = /^\/[^/]+\/(resolve|raw)\/[^/]+\/./;
 
-/** Headers that describe a body of Next's. */
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
- * Replaces Next's response if a page failed or does not exist. Next leaves the rendering of an error page to scripts (app/global-error.tsx,
- * app/not-found.tsx), so without scripts the page is blank. A form left open during an update gets a line of plain text from Next.
- * Responses to Next's own scripts are not replaced: the scripts read them, and the open page renders them.
- * @param next renders the not-found page
+ * Without scripts, Next's error pages are blank. Responses to Next's own scripts are not replaced, because the open page renders
+ * them. @param next renders the not-found page
  */
 export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (env().NODE_ENV === "development" || req.headers.rsc !== undefined || req.headers["next-action"] !== undefined) return;
@@ -42,7 +38,7 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     const page = failure === missing ? await renderNotFound(next, req) : undefined;
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
-    // Functions that wrapped these later would alter the replacement page, so they are bypassed while it is sent.
+    // Functions that wrapped these later would alter the replacement page.
     const original = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
     requestContext.run(context ?? { requestId: "" }, () =>
@@ -51,7 +47,6 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     Object.assign(res, original);
   }
 
-  /** Whether the original response is sent; checked before each part of it. */
   const isTheirs = () => {
     if (!isReplaced && !res.headersSent) res.writeHead(res.statusCode);
     return !isReplaced;
@@ -80,7 +75,7 @@ function failureBehind(
   told: Failure | undefined,
 ): Failure | undefined {
   if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
-  // JSON errors of next-auth are for programs, and are not replaced.
+  // JSON errors of next-auth are for programs.
   const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
   if (status === 500 && !isData) return told ?? fault;
   const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
@@ -98,7 +93,6 @@ function sendPage(req: IncomingMessage, res: ServerResponse, { headers, body }: 
   res.end(sent);
 }
 
-/** Pretends that a part of a discarded response was sent. */
 function skip<Result>(args: unknown[], result: Result): Result {
   const done = args.find((arg) => typeof arg === "function") as (() => void) | undefined;
   if (done) process.nextTick(done);
@@ -109,13 +103,11 @@ type Render = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
 
-/** The route at which Next renders app/global-not-found.tsx. Elsewhere it leaves app/not-found.tsx to scripts, and sends an empty page. */
+/** Only at this route does Next render app/global-not-found.tsx. */
 const NOT_FOUND = "/_not-found";
 
-/** Headers that describe the request's own body, or ask for only a part of the page. */
 const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
 
-/** Renders app/global-not-found.tsx for the sender of this request. @returns undefined if that fails, which is logged */
 async function renderNotFound(render: Render, asked: IncomingMessage): Promise<RenderedPage | undefined> {
   const req = new IncomingMessage(asked.socket);
   const kept = Object.entries(asked.headers).filter(([name]) => !LEFT_OUT.test(name));
@@ -132,7 +124,6 @@ async function renderNotFound(render: Render, asked: IncomingMessage): Promise<R
   return undefined;
 }
 
-/** A response that is collected instead of sent. */
 class CollectedResponse extends ServerResponse {
   readonly pieces: Buffer[] = [];
   isWhole = false;
@@ -174,14 +165,10 @@ class CollectedResponse extends ServerResponse {
 const MAX_BYTES = 64 * 1024;
 const MAX_CHARACTERS = 5_000;
 
-/** Fields that nobody types, or that must not be shown again: React's own, a page's hidden ones, and secrets. */
+/** React's own fields, hidden fields and secrets must not be shown again. */
 const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo|account|app|host|isOn)$/i;
 
-/**
- * Keeps a copy of this request's form while another reader reads it, up to 64 KiB.
- * @returns a function that reads the copy once the request is complete. It returns the texts that a user filled in; none if the request is
- * not a form, or is larger.
- */
+/** @returns a function to call once the request is complete, which returns the texts that a user filled in, up to 64 KiB */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";
   if (req.method !== "POST" || !/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType)) {

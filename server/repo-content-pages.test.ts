@@ -8,7 +8,6 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** Pages of a repository's content: a real build behind our own front door, on its database. */
 let ada: TestPerson;
 let repo: Repo;
 let sha: string;

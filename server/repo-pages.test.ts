@@ -4,7 +4,6 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** URLs of repositories' pages, tested against a complete running service with built pages. */
 let ada: TestPerson;
 let model: Repo;
 let dataset: Repo;
@@ -49,7 +48,6 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     const said = (body: string) => body.replaceAll(/nonce\W+[\w+/=]+/g, "").replaceAll(/\b(secret|absent)\b/g, "");
     const seen = { secret: new Set<string>(), absent: new Set<string>() };
     const isAlike = () => [...seen.secret].some((body) => seen.absent.has(body));
-    // The number of pieces in which Next sends a page varies with timing: each page has a few shapes, which are the same for both.
     for (let tries = 0; tries < 40 && !isAlike(); tries++) {
       for (const name of ["secret", "absent"] as const) {
         const { status, body } = await ask(`/${ada.username}/${name}`);

@@ -3,10 +3,8 @@ import type { RequestDoor } from "#core/telemetry.ts";
 import { isApi, isProtocol } from "./dispatch.ts";
 import { isDownload } from "./downloads.ts";
 
-/** Paths that are polled for health, and are not worth logging. */
 export const QUIET: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
-/** The door of a path, for logs, metrics and traces. */
 export function doorOf(pathname: string): RequestDoor {
   if (pathname.startsWith("/_next/") || isDownload(pathname)) return "asset";
   if (isProtocol(pathname)) return "oauth";

@@ -10,7 +10,6 @@ import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
 
 /** S55: issued secrets exist only with their holders. */
 let service: ServiceProcess;
-/** Every secret value, by its name. */
 const issued: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -28,7 +27,6 @@ beforeAll(async () => {
   for (const pair of [...at.browser.cookieHeader("/").split("; "), ...at.browser.cookieHeader("/oauth/authorize").split("; ")]) {
     const cut = pair.indexOf("=");
     const name = pair.slice(0, cut);
-    // A signature only proves a value; alone it opens nothing.
     if (!name.endsWith(".sig")) issued[`cookie ${name}`] = pair.slice(cut + 1);
   }
   issued["live code"] = (await authorize(at)).code;
@@ -51,7 +49,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Sends every value wherever a client might, rightly or wrongly, so that each could have been logged. */
 async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<ReturnType<typeof signIn>>) {
   await at.redeem();
   const values = Object.values(issued);
@@ -71,13 +68,11 @@ async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<Retu
       fetch(`${world.origin}/oauth/logout?id_token_hint=${token}`),
       fetch(`${world.origin}/oauth/authorize?client_id=${token}&state=x`, { redirect: "manual" }),
       fetch(`${world.origin}/oauth/authorize/${token.slice(0, 90)}`, { headers: { cookie: `interaction=${token}` } }),
-      // A token in a path of ours, such as that of a reset link, has at least 43 characters.
       ...(value.length >= 43 ? [fetch(`${world.origin}/reset-password/${token}`)] : []),
     ]);
   }
 }
 
-/** Every row of every table, as text; binary columns decoded. */
 async function dumpDatabase(): Promise<string> {
   const { rows: tables } = await pool().query<{ name: string }>(
     "SELECT quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema = 'public'",
@@ -90,7 +85,7 @@ async function dumpDatabase(): Promise<string> {
   return `${text}\n${binary.join("\n")}`;
 }
 
-/** Traces of a value that must not be found: all of it, and parts from which the rest could be guessed. */
+/** Parts from which the rest could be guessed must not be found either. */
 const tracesOf = (value: string) => [value, encodeURIComponent(value), value.slice(0, -4), value.slice(-24)];
 
 describe("S55 what was issued", () => {

@@ -13,7 +13,6 @@ import { service } from "#core/testing/shared-service.ts";
 
 const secret = (what: string) => `${what}-${randomBytes(18).toString("base64url")}`;
 
-/** What the webhook's receiver got. */
 const received: { headers: IncomingMessage["headers"]; body: string }[] = [];
 const receiver = createServer(async (req, res) => {
   received.push({ headers: req.headers, body: await text(req) });
@@ -28,7 +27,6 @@ afterAll(() => {
   receiver.close();
 });
 
-/** The sign-in form, filled in and sent as a browser without scripts does. */
 async function sendSignIn(login: string, password: string): Promise<Response> {
   const page = await (await fetch(`${service.origin}/login`)).text();
   const [found = ""] = page.match(/<form(?:(?!<\/form>)[\s\S])*?name="login"/) ?? [];
@@ -41,13 +39,12 @@ async function sendSignIn(login: string, password: string): Promise<Response> {
   return fetch(`${service.origin}/login`, { method: "POST", body: form, headers, redirect: "manual" });
 }
 
-// The shared service has the most verbose log. The test uses its pages, its API, and the worker for deliveries and jobs.
+// The shared service has the most verbose log.
 test("S130 no process writes a secret to its log, whatever it is used for", { timeout: 180_000 }, async () => {
   const used: Record<string, string> = {};
   const ada = await signedInPerson("ada");
   const world = worldAt(service.origin);
 
-  // Wrong and right passwords, and the resulting cookie.
   used["wrong password"] = secret("wrong");
   const refused = await sendSignIn(ada.username, used["wrong password"]);
   expect(refused.headers.getSetCookie().join()).not.toContain("session-");
@@ -63,7 +60,6 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   });
   expect(page.status).toBe(200);
 
-  // Sign in with …, and an exchange by an organization's app.
   const at = await signIn(world, { isConfidential: true, isRefreshAllowed: true }, { scope: "openid profile email" });
   const again = await refresh(at, at.tokens.refresh_token);
   Object.assign(used, { code: at.code, verifier: at.verifier, "client secret": at.app.secret });
@@ -76,7 +72,6 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   used["secret of the exchange"] = organization.app.secret ?? "";
   used["header of the app"] = world.basic(at.app.clientId, at.app.secret ?? "").slice("Basic ".length);
 
-  // A personal token, and a relay, webhooks and jobs that are created with it.
   const scopes = ["webhooks", "jobs", "manage-repos"] as const;
   const input = { name: "laptop", scopes: [...scopes], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(ada.actor, ada.id, input, { ip: null, userAgent: null });
@@ -110,7 +105,6 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   used["secret of a Space"] = secret("space");
   await api("POST", `/api/spaces/${ada.username}/quay/secrets`, { key: "WORD", value: used["secret of a Space"] });
 
-  // A URL with a key, a line of the most verbose level, and errors.
   await fetch(relay.url, { method: "POST", body: "{}" });
   await fetch(`${service.origin}/healthz`);
   for (const value of Object.values(used)) {
@@ -132,7 +126,6 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
     { timeout: 60_000, interval: 100 },
   );
 
-  // Both processes log; the first-run link, which is meant for the operator, is not one of these secrets.
   const logged = await service.output();
   for (const line of ['"path":"/oauth/token"', '"path":"/login"', '"level":20']) expect(logged).toContain(line);
   for (const [what, value] of Object.entries(used)) {

@@ -12,10 +12,6 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
   res.end(JSON.stringify(body));
 }
 
-/**
- * A failure that no door can answer, in the form that the client reads: JSON, or a page for users.
- * @param typed what the user had filled in, where it would be lost.
- */
 export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: Failure, typed: TypedField[] = []): void {
   const { status, error, description } = failure;
   if (res.headersSent) {
@@ -34,10 +30,7 @@ export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: 
 
 const DISCARD_MS = 5_000;
 
-/**
- * Briefly reads the rest of an unwanted body: a client that is still sending reads the response only afterwards, and would miss it if the
- * connection was closed meanwhile.
- */
+/** A client that is still sending reads the response only afterwards, and would miss the response on a closed connection. */
 export function discardRest(req: IncomingMessage): void {
   if (req.complete) return;
   req.resume();

@@ -8,10 +8,7 @@ import { prepare } from "#core/oauth/testing/sign-in.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/**
- * S110: what a request says about its host and its sender changes neither the service's own URLs nor the caller against whom the request
- * counts.
- */
+/** S110: what a request says about its host and its sender has no effect. */
 let world: World;
 let isBehindFrontDoor = true;
 beforeAll(async () => {

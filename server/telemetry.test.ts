@@ -36,7 +36,6 @@ afterAll(() => world.stop());
 const scrape = (token?: string) =>
   fetch(`${world.origin}/metrics`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
 
-/** Samples by name and labels; the labels may be in any order. */
 async function samples(): Promise<{ text: string; value(name: string, ...labels: string[]): number | undefined }> {
   const response = await scrape(TOKEN);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/plain")]);
@@ -50,12 +49,10 @@ async function samples(): Promise<{ text: string; value(name: string, ...labels:
   return { text, value };
 }
 
-/** A user with a webhook on their repository, and a push to it. */
 async function pushed(hook: string) {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const watched = [{ type: "model" as const, name: repo.fullName }];
-  // The creation is not watched, only the push.
   await fanOutAll();
   await createWebhook(ada.actor, { kind: "user", id: ada.id }, { url: hook, watched, domains: ["repo"] }, from);
   const url = remote(world.origin, `/${repo.fullName}`, await tokenOf(ada));
@@ -87,7 +84,6 @@ describe("GET /metrics", () => {
     await pushed(hook.url);
     await pushed(hook.url);
     await deliverAll();
-    // A worker on another machine, and one that is long gone.
     const report = JSON.stringify([
       {
         name: "keyhook_delivery_attempts_total",
@@ -106,7 +102,6 @@ describe("GET /metrics", () => {
         [newId(), instance, report.replace("elsewhere", instance), ago],
       );
     }
-    // The queues are read at most every two seconds.
     const later = async () => (await samples()).value("keyhook_deliveries_queued", 'state="later"');
     await expect.poll(later, { timeout: 10_000, interval: 300 }).toBeGreaterThanOrEqual(1);
     const { text, value } = await samples();
@@ -129,10 +124,8 @@ describe("GET /metrics", () => {
     expect(value("keyhook_queue_refused_total", 'queue="git_fetches"')).toBe(0);
     expect(value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("keyhook_request_duration_seconds_count", 'door="git"', 'status="2xx"')).toBeGreaterThanOrEqual(4);
-    // Each metric is described once, as the format requires.
     const described = text.split("\n").filter((line) => line.startsWith("# TYPE "));
     expect(new Set(described).size).toBe(described.length);
-    // The metrics contain no name that users chose, and no secret.
     expect(text).not.toMatch(/tide-|127\.0\.0\.1|whsec_/);
   });
 });
@@ -169,7 +162,6 @@ describe("traces", () => {
     const tracing = await startTraces("web");
     const { repo } = await pushed(hook.url);
     await deliverAll();
-    // A client without a trusted proxy cannot join a trace.
     const forged = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
     await fetch(`${world.origin}/api/models/${repo.fullName}`, { headers: { traceparent: forged } });
     await tracing.stop();

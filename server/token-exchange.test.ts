@@ -11,10 +11,7 @@ import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/**
- * Exchanged tokens at the API, used like an organization's program uses them (rules 3 to 5 of
- * docs/specification/organizations-and-tokens.md#token-exchange).
- */
+/** These are rules 3 to 5 of docs/specification/organizations-and-tokens.md#token-exchange. */
 let world: World;
 beforeAll(async () => {
   world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end(), req, res));
@@ -25,7 +22,6 @@ const scopes = ["openid", "profile", "read-repos", "write-repos", "manage-repos"
 
 async function scene() {
   const at = await prepareExchange(world, { scopes });
-  // prepareExchange creates rows only; the API finds an organization by its handle.
   await db().handle.create({ data: { handle: at.orgName, orgId: at.orgId } });
   return at;
 }
@@ -70,7 +66,6 @@ test("examples/org-token-exchange runs unmodified, and shows what each token may
     "may not: create a repository of the member's own",
     "may: delete it again",
   ]);
-  // An error names what is missing.
   expect(said.find((line) => line.includes("may not") && line.includes("write to it"))).toMatch(/403 .*role/);
 });
 

@@ -14,7 +14,6 @@ import { ACTIVITY_CHANNEL } from "#core/webhooks/vocabulary.ts";
 import { actionsFor, type BatchAction, somebodyWithToken, someObject } from "../api/testing/lfs.ts";
 import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
 
-/** Two web processes on one database, under one name: a change at one of them applies at the other. */
 let processes: ServiceProcess[];
 let world: AnyWorld;
 let addresses: string[];
@@ -131,8 +130,7 @@ test("an upload in parts may begin at one process, be requested again and comple
   const part = await fetch(header["00001"] ?? "", { method: "PUT", body: Uint8Array.from(object.content) });
   const parts = [{ partNumber: 1, etag: part.headers.get("etag") }];
   const { pathname, search } = new URL(href);
-  // One after the other, as if the client had lost the first response: simultaneous requests would test s3rver, which does not join parts
-  // atomically.
+  // s3rver does not join parts atomically, so the requests come one after the other.
   for (const address of addresses.toReversed()) {
     const completed = await fetch(address + pathname + search, {
       method: "POST",

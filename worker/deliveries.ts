@@ -14,13 +14,11 @@ import { workReplay } from "#core/webhooks/replay/work-replay.ts";
 import { DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts";
 import { type Loop, startLoop, startRounds } from "./loop.ts";
 
-/** Sends the deliveries of events and those in the queue, and records the results. */
 export async function startDeliveries(): Promise<Loop> {
   const engine = new DeliveryEngine();
   await listen(EVENT_CHANNEL, () => engine.announceEvents());
   await listen(DELIVERY_CHANNEL, () => engine.announce());
   engine.start();
-  // Deliveries that nobody holds are rare, and have already waited for a long time.
   const forgotten = await startRounds({
     what: "look for deliveries that nobody holds",
     everyMs: 60_000,
@@ -36,20 +34,18 @@ export async function startDeliveries(): Promise<Loop> {
   };
 }
 
-/** Queues the deliveries of replays, batch by batch. */
 export function startReplays(): Promise<Loop> {
   return startLoop<ReplayRow>({ table: replayTable, channel: REPLAY_CHANNEL, concurrency: 4, run: workReplay });
 }
 
 const PARTITIONS_EVERY_MS = 60 * 60_000;
 
-/** Creates and drops daily partitions of deliveries: once before the first delivery, then every hour. */
 export async function startDeliveryPartitions(): Promise<Loop> {
   async function work(): Promise<void> {
     const { made, dropped } = await keepPartitions();
     if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "created or dropped daily partitions of deliveries");
   }
-  // If another session holds a lock, nothing is lost: deliveries without a partition for their day go into the default one.
+  // Deliveries without a partition for their day go into the default one.
   const isKept = await work().then(
     () => true,
     () => false,
@@ -63,18 +59,16 @@ export async function startDeliveryPartitions(): Promise<Loop> {
   });
 }
 
-/** Records responses that came through a relay after their delivery. */
 export function startRelayedResponses(): Promise<Loop> {
   return startRounds({
     what: "queue the responses of relays",
     channel: RELAY_DELIVERY_CHANNEL,
-    // A response that arrives just as its caller stops waiting is not announced.
+    // A response that arrives just as the caller stops waiting is not announced.
     everyMs: 5_000,
     work: queueRelayed,
   });
 }
 
-/** Closes expired relays. */
 export function startRelayEnds(): Promise<Loop> {
   return startRounds({ what: "close expired relays", everyMs: 60_000, isSpread: true, work: endRelays });
 }

@@ -19,20 +19,19 @@ import { startUpkeep } from "./upkeep.ts";
 
 surviveRejections();
 
-/** The worker: background work. Any number of workers share the work of one database. */
 const loops = [
   await startLoop({ table: mailTable, channel: MAIL_CHANNEL, concurrency: 8, run: deliverMail }),
   await startLoop({
     table: logoutNoticeTable,
     channel: LOGOUT_NOTICE_CHANNEL,
     concurrency: 32,
-    // Loaded with the first notice: the OAuth engine takes 35 MB of memory.
+    // The OAuth engine takes 35 MB of memory, so it is loaded with the first notice.
     run: async (notice: QueuedLogoutNotice, claimId) =>
       (await import("#core/oauth/logout/deliver-logout-notice.ts")).deliverLogoutNotice(notice, claimId),
   }),
-  // One at a time: maintenance is not urgent, and urgent work needs the machine.
+  // Maintenance is not urgent, so one at a time is enough.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
-  // Two of each: one that takes very long must not block the others.
+  // A file that takes very long must not block the others.
   ...(isXetEnabled()
     ? [await startLoop({ table: lfsChunkingTable, channel: LFS_CHUNKING_CHANNEL, concurrency: 2, run: chunkLfsObject })]
     : []),

@@ -24,7 +24,6 @@ async function loop(run: Work<Task>["run"], concurrency = 4): Promise<Loop> {
 }
 
 beforeEach(async () => {
-  // Only the owner may create tables.
   await asOwner(
     `drop table if exists task;
      create table task (id text primary key, due_at timestamptz not null, attempts int not null default 0,
@@ -39,8 +38,7 @@ describe("a loop over leased rows", () => {
     await add("a");
     await loop(async ({ id }, claimId) => void (await record(id, claimId)));
     await vi.waitFor(async () => expect(await done()).toEqual(["a"]));
-    // All polls of a process come at the same moments. Of several notifications, most arrive before the next poll even on the slowest
-    // machine.
+    // All polls of a process come at the same moments, and most notifications arrive before the next poll.
     const polls: number[] = [];
     for (const id of ["b", "c", "d", "e", "f"]) {
       const before = pollsUntilNow();

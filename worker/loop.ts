@@ -3,19 +3,15 @@ import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
 import { claimRows, hasDue, LEASE_SECONDS, type LeasedTable, renewClaims } from "#core/postgres/leased-table.ts";
 
-/** One kind of work: rows of a table, each handled by one call. */
 export type Work<Row extends { id: string }> = {
   table: LeasedTable;
-  /** NOTIFY channel on which new rows are announced. */
   channel: string;
-  /** Rows handled at the same time. */
   concurrency: number;
-  /** Handles one row and records its outcome under the claim. If it throws, the row will be claimed again. */
+  /** The function records the outcome under the claim. If it throws, the row will be claimed again. */
   run(row: Row, claimId: string): Promise<void>;
 };
 
 export type Loop = {
-  /** Claims no more rows, and returns once those in progress are recorded. */
   stop(): Promise<void>;
 };
 
@@ -24,7 +20,6 @@ export const POLL_MS = 2_000;
 const HEARTBEAT_MS = (LEASE_SECONDS / 3) * 1_000;
 const BATCH_MAX = 64;
 
-/** Claims, runs and records until it is stopped. */
 export async function startLoop<Row extends { id: string }>(work: Work<Row>): Promise<Loop> {
   const underWay = new Map<Promise<void>, string>();
   let isStopping = false;
@@ -61,7 +56,6 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
     underWay.set(running, claimId);
   }
 
-  /** Whether there may be more to claim at once. */
   async function claim(): Promise<boolean> {
     const free = work.concurrency - underWay.size;
     if (free <= 0) return false;
@@ -104,23 +98,18 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
   };
 }
 
-/** Work that each worker repeats until it is stopped, such as housekeeping. Rows that workers share are claimed by `startLoop`. */
+/** Each worker repeats this work. `startLoop` is for rows that workers share. */
 type Rounds = {
-  /** The name of the work for the log: "cannot … ". */
   what: string;
-  /** The time between rounds. With a channel it covers missed announcements. */
   everyMs: number;
-  /** The time before the first round; by default none. */
   firstMs?: number;
-  /** Varies all times by a tenth, so that the workers of several machines do not query at the same moment. */
+  /** With times that vary by a tenth, workers do not query at the same moment. */
   isSpread?: boolean;
-  /** NOTIFY channel that announces work: the next round starts at once. */
   channel?: string;
   /** @returns `true` if there may be more to do at once */
   work: (stopping: AbortSignal) => Promise<unknown>;
 };
 
-/** The time before the next round after a first failure. It doubles with each further failure, up to the time between rounds. */
 const RETRY_MS = 1_000;
 
 export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false, channel, work }: Rounds): Promise<Loop> {
@@ -143,7 +132,7 @@ export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false
       } catch (error) {
         const retryMs = Math.min(everyMs, RETRY_MS * 2 ** failures++);
         log().warn({ err: error, failures, retryMs }, `cannot ${what}; trying again`);
-        // Announcements do not shorten this: there may be thousands of them while the database is overloaded.
+        // There may be thousands of announcements while the database is overloaded.
         await pause(retryMs);
       }
     }

@@ -17,7 +17,7 @@ import { mayReceiveDelivery } from "#core/webhooks/activity/read-delivery.ts";
 import { wakeDelivery } from "#core/webhooks/delivery/deliver-to-job.ts";
 import { type Loop, startLoop, startRounds } from "./loop.ts";
 
-/** Runs jobs, up to JOBS_CONCURRENCY at once. If a delivery started the job, that delivery is made due when the job ends. */
+/** When a delivery's job ends, the delivery is made due. */
 export async function startJobs(): Promise<Loop> {
   const stopping = new AbortController();
   const loop = await startLoop<ClaimedRun>({
@@ -38,20 +38,18 @@ export async function startJobs(): Promise<Loop> {
   };
 }
 
-/** Starts the runs of due schedules. A row takes a few milliseconds, because this only creates a waiting run and executes nothing. */
 export function startSchedules(): Promise<Loop> {
   return startLoop<ClaimedSchedule>({ table: scheduleTable, channel: SCHEDULE_CHANNEL, concurrency: 8, run: startDueRun });
 }
 
-/** Reports every minute how this worker runs jobs, for the pages that offer them. */
 export function startRunnerReport(): Promise<Loop> {
   return startRounds({ what: "report how jobs are run", everyMs: 60_000, work: reportRunner });
 }
 
-// No notification says that a Space is idle, disabled or deleted, and those that are sent may be missed.
+// No notification says that a Space is idle, disabled or deleted, and any may be missed.
 const CHECK_MS = 2_000;
 
-/** Runs the apps of Spaces: each is claimed while it runs, so that another worker takes it over if this one dies (S122). */
+/** If this worker dies, another takes the Spaces over (S122). */
 export async function startSpaces(): Promise<Loop> {
   const { SPACES_CONCURRENCY: concurrency } = env();
   if (concurrency === 0) return { stop: async () => undefined };
@@ -72,7 +70,7 @@ export async function startSpaces(): Promise<Loop> {
   });
   return {
     async stop() {
-      // Other workers take over released Spaces at once; this worker claims no more.
+      // Other workers take over released Spaces at once.
       const stopped = loop.stop();
       host.leave();
       await Promise.all([stopped, checks.stop()]);

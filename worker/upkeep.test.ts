@@ -7,7 +7,6 @@ import { startSessionEnds } from "./upkeep.ts";
 
 afterAll(stopListening);
 
-/** A user with a site session, and the engine's session under it. */
 async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<string> {
   const userId = newId();
   const name = `u-${userId}`;
@@ -20,7 +19,6 @@ async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<stri
   return userId;
 }
 
-/** The number of the engine's sessions that still contain an app. */
 const engineSessions = (userId: string) =>
   db().oAuthArtifact.count({
     where: { model: "Session", accountId: userId, payload: { path: ["authorizations"], not: Prisma.AnyNull } },
@@ -35,8 +33,7 @@ test("the engine's sessions end with their site sessions: at the start for those
   onTestFinished(() => loop.stop());
   await isOver(before);
   await isOver(expired);
-  // Announcements end them, not only the poll every five seconds: with the poll alone, five ends one after another would take at least 20
-  // seconds.
+  // With the poll alone, five ends one after another would take at least 20 seconds.
   const people = await Promise.all(Array.from({ length: 5 }, () => signedIn()));
   const startedAt = performance.now();
   for (const person of people) {

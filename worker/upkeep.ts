@@ -19,7 +19,6 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Starts the recurring work that keeps the installation in order. */
 export function startUpkeep(): Promise<Loop[]> {
   return Promise.all([
     startSessionEnds(),
@@ -31,7 +30,7 @@ export function startUpkeep(): Promise<Loop[]> {
     }),
     // docs/decisions/046-the-audit-log.md
     startRounds({ what: "seal the audit log", everyMs: SECOND, work: async () => (await sealAuditEvents()).isMore }),
-    // Changes of refs whose process was killed (S122), at the start and from then on.
+    // Changes of refs whose process was killed (S122).
     startRounds({ what: "reconcile refs", everyMs: 5 * SECOND, work: reconcileRefUpdates }),
     startRounds({ what: "remove deleted repositories", everyMs: 5 * SECOND, work: removeDeletedRepositories }),
     startRounds({ what: "do the housekeeping", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: runHousekeeping }),
@@ -41,7 +40,7 @@ export function startUpkeep(): Promise<Loop[]> {
   ]);
 }
 
-/** Ends the engine's sessions when their site sessions end. Expired site sessions are looked for every minute. */
+/** Expired site sessions are looked for every minute. */
 export function startSessionEnds(): Promise<Loop> {
   let expiryDueAt = 0;
   return startRounds({
@@ -58,7 +57,6 @@ export function startSessionEnds(): Promise<Loop> {
   });
 }
 
-/** Each function returns how much it deleted, by name, if it counts that. */
 const houseWork: [what: string, work: (stopping: AbortSignal) => Promise<unknown>][] = [
   ["rows", sweep],
   ["large files", async (stopping) => counted("large files", await sweepLfsLeftovers(stopping))],
@@ -84,7 +82,6 @@ async function runHousekeeping(stopping: AbortSignal): Promise<void> {
 
 const forgetProofs = (stopping: AbortSignal): Promise<unknown> => sweep(stopping, sweepsOfMinute);
 
-/** Deletes the oldest records of owners who have too many, and recounts every hour (core/storage). */
 function storageWork(): (stopping: AbortSignal) => Promise<void> {
   let recountAt = Date.now() + 5 * MINUTE;
   return async (stopping) => {
@@ -96,7 +93,7 @@ function storageWork(): (stopping: AbortSignal) => Promise<void> {
   };
 }
 
-/** Looks for apps that exchange unusually many tokens (S96). */
+/** S96 requires this warning. */
 async function warnOfBursts(): Promise<void> {
   for (const { clientId, issued, refused } of await alertOnBursts()) {
     log().warn({ clientId, issued, refused }, "unusually many token exchanges");

@@ -65,7 +65,6 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-/** Another installation without data: from now on, this process works on it. */
 async function switchToEmptyInstallation(): Promise<void> {
   await closeConnections();
   await recreateDatabase(inject("serverUrl"), target);
@@ -76,7 +75,6 @@ async function switchToEmptyInstallation(): Promise<void> {
 type Written = { commits: [Repo, string][]; tokens: string[]; deliveries: string[]; files: [string, Buffer][]; audit: string[] };
 const nothingYet = (): Written => ({ commits: [], tokens: [], deliveries: [], files: [], audit: [] });
 
-/** Writes a commit, a token, deliveries and a large file, and returns what identifies them. */
 async function writeOnce(written: Written, repos: Repo[], webhookId: string): Promise<void> {
   const repo = repos[written.commits.length % repos.length] as Repo;
   const sha = await commitTo(repo, ada, { [`${written.commits.length}.txt`]: randomBytes(2_000).toString("hex") });
@@ -95,7 +93,6 @@ async function writeOnce(written: Written, repos: Repo[], webhookId: string): Pr
   written.files.push([oid, content]);
 }
 
-/** Does a worker's maintenance as if everything were due: git removes the loose objects that it has packed. */
 async function maintainAll(repos: readonly Repo[]): Promise<void> {
   for (const { id } of repos) {
     const longAgo = new Date(Date.now() - 30 * 24 * 3600_000);
@@ -124,7 +121,7 @@ test("a backup made during writes contains everything confirmed before it starte
     () => true,
     () => true,
   );
-  // A backup has a lower priority: without pauses, writing would keep it from ending.
+  // Without pauses, the writes would keep the backup from ending, because a backup has a lower priority.
   do {
     await writeOnce(during, repos, webhookId);
     await maintainAll(repos);
@@ -151,7 +148,6 @@ test("a backup made during writes contains everything confirmed before it starte
     const pieces = await (await lfsStorage().open(location, content.length)).toArray();
     expect(Buffer.concat(pieces).equals(content)).toBe(true);
   }
-  // The restored installation works.
   await commitTo(repo, ada, { "b.txt": "b" });
   await fsck(repo);
 });
@@ -181,7 +177,6 @@ test("a backup waits for maintenance that has begun", async () => {
   await db().repoMaintenance.create({ data: { id: newId(), dueAt: new Date(0) } });
   const { claimId } = await claimRows<DueMaintenance>(maintenanceTable, 1);
   const held = holdDeletions();
-  // Deletions are held from now on, although the claim still exists.
   await vi.waitFor(async () => expect(await areDeletionsHeld()).toBe(true));
   const first = await Promise.race([
     held.then(() => "held"),
@@ -219,7 +214,6 @@ test("an interrupted backup does not count, and the next one continues it; old o
   expect(second).toMatchObject({ removed: 1 });
   expect(second.addedBytes).toBeLessThan(first.addedBytes);
   expect((await listBackups(openPlace(here))).map(({ id }) => id)).toEqual([second.id]);
-  // The parts of the interrupted one are gone too.
   expect(await listSnapshots(openPlace(here))).toHaveLength(4);
   await verifyBackup({ from: here, isQuick: false });
   await rm(here, { recursive: true });
@@ -291,7 +285,6 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
   expect(await access(join(empty, "repositories")).catch(() => "none")).toBe("none");
 });
 
-/** A TLS proxy before the bucket: over plain HTTP, restic signs each piece of a body, which s3rver does not understand. */
 async function withTls(origin: string): Promise<{ origin: string; stop(): void }> {
   const made = await generate([{ name: "commonName", value: "a test" }], {
     extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
@@ -322,7 +315,6 @@ test("a backup is stored in a bucket, and restored from it", { timeout: LONG }, 
   const { LFS_S3_BUCKET } = env();
   const tls = await withTls(bucket.origin);
   const key = { BACKUP_S3_ACCESS_KEY_ID: "S3RVER", BACKUP_S3_SECRET_ACCESS_KEY: "S3RVER" };
-  // As the service's role, as in the chart's CronJob.
   provideSettings({ LFS_STORAGE: "local", BACKUP_S3_ENDPOINT: tls.origin, ...key, DATABASE_OWNER_URL: "" });
   try {
     const there = `s3://${LFS_S3_BUCKET}/backups`;

@@ -5,7 +5,6 @@ import type { DumpPart } from "../postgres/copy/read-dump.ts";
 import { BackupError } from "./backup-error.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** @throws {BackupError} or {SettingsError} unless this process has the SECRET_KEY that the service had */
 export function requireSecretKey({ secretKeys }: Manifest): void {
   if (!env().SECRET_KEY) {
     throw new SettingsError(
@@ -22,14 +21,11 @@ export function requireSecretKey({ secretKeys }: Manifest): void {
 
 export type DatabaseCheck = {
   rows: number;
-  /** The number of stored secrets, and of those that no key of this process decrypts. */
   secrets: number;
   unreadable: number;
-  /** Locations of large files in local storage. */
   largeFiles: Set<string>;
 };
 
-/** Reads a whole dump: counts rows, decrypts sealed values, and collects the large files that rows refer to. */
 export async function checkDatabase(
   parts: AsyncIterable<DumpPart>,
   expected: Readonly<Record<string, number>>,
@@ -62,7 +58,7 @@ export async function checkDatabase(
   return found;
 }
 
-/** Bytes in the text format of COPY: `\\x` and hexadecimal digits. */
+/** COPY writes bytes as `\\x` and hexadecimal digits. */
 function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string): void {
   if (!field.startsWith("\\\\x")) return;
   found.secrets++;
@@ -73,7 +69,6 @@ function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string):
   }
 }
 
-/** The rows, without the line feeds at their ends. */
 async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let rest: Buffer[] = [];
   for await (const piece of content) {

@@ -17,20 +17,16 @@ import { forget, listSnapshots, openRepository, type Saved, saveDirectories, sav
 type Options = {
   /** A directory, `s3://bucket/prefix`, or another place that restic supports. */
   to: string;
-  /** How many backups to keep there; all unless given. */
+  /** Without a number, all backups are kept. */
   keep?: number | undefined;
   signal?: AbortSignal;
-  /** Called with each step, for display at a terminal. */
   report?: (step: string) => void;
 };
 
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
-/** The directories of DATA_DIR that are copied, if they exist. */
 const DIRECTORIES = ["repositories", "lfs/objects"];
-/**
- * Refs are stored separately, before the objects. Indexes over packs might not match the packs that are copied, and git creates them again.
- */
+/** Git creates indexes again, and the copied ones might not match the copied packs. */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
   "repositories/*/*.git/packed-refs",
@@ -44,13 +40,7 @@ const EXCLUDED = [
 ];
 const COPIES_MAX = 4;
 
-/**
- * Backs up the installation while the service runs; data that the place already has is not copied again. It takes a snapshot of the
- * database first, then refs, then the objects that they lead to, so the backup contains everything that was confirmed before it started,
- * except large files in a bucket. Git's garbage collection and our own wait. The manifest is stored last: without it, a backup does not
- * count. After an interruption, the next run reuses the data that was stored.
- * @throws {BackupError}; ServiceError `conflict` while another one runs
- */
+/** The order is database, refs, objects, manifest, so that a backup with a manifest is complete. @throws {BackupError} */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
   const place = openPlace(to);
   await openRepository(place, { mayCreate: true });
@@ -124,7 +114,7 @@ async function saveParts(place: BackupPlace, signal: AbortSignal, report: (step:
     });
     report("database");
     const database = await saveStream(place, { name: "database.sql", kind: "database", signal, content: dump.content(rows) });
-    // An open transaction holds up vacuum, and copying files takes long.
+    // An open transaction delays vacuum.
     await dump.close();
     report("repositories and large files");
     const files = await saveFiles(place, signal);
@@ -156,7 +146,6 @@ async function readStored(dump: DatabaseDump): Promise<Pick<Manifest, "auditHead
   return { auditHead: head ?? null, largeFiles: count ?? { local: 0, bucket: 0 } };
 }
 
-/** A file may disappear between the listing and the reading of its content. Then all directories are read again. */
 async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved> {
   const { DATA_DIR } = env();
   const names: string[] = [];
@@ -179,7 +168,6 @@ async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved
   );
 }
 
-/** @returns how many backups were removed */
 async function keepNewest(place: BackupPlace, keep: number): Promise<number> {
   const backups = await listSnapshots(place, MANIFEST);
   const kept = backups.slice(-keep);
@@ -187,7 +175,6 @@ async function keepNewest(place: BackupPlace, keep: number): Promise<number> {
   for (const { id } of kept) parts.push(...Object.values((await findBackup(place, id)).manifest.parts));
   const isKept = (snapshot: { id: string }) =>
     kept.some(({ id }) => id === snapshot.id) || parts.some((part) => isSame(snapshot, part));
-  // This also deletes the parts of interrupted backups.
   await forget(
     place,
     (await listSnapshots(place)).filter((snapshot) => !isKept(snapshot)).map(({ id }) => id),

@@ -4,7 +4,6 @@ import type { BackupPlace } from "./place.ts";
 type Ended = { stderr: string; problem?: NodeJS.ErrnoException | undefined };
 type Explanation = [pattern: RegExp, sentence: (name: string) => string, Kind?: typeof BackupError];
 
-/** Patterns in restic's error output, and what the operator can do. The first one that matches applies. */
 const explanations: readonly Explanation[] = [
   [
     /Access Denied|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|403 Forbidden/,

@@ -4,26 +4,22 @@ import { BackupError } from "./backup-error.ts";
 import type { BackupPlace } from "./place.ts";
 import { listSnapshots, readFile, type Snapshot } from "./restic.ts";
 
-/** Describes a backup. It is stored last: without a manifest, there is no backup. */
 export type Manifest = {
   format: 1;
-  /** The service's version. */
   version: string;
   origin: string;
   startedAt: string;
   finishedAt: string;
-  /** The IDs of the parts' snapshots. */
   parts: { database: string; refs: string; files: string };
   migrations: AppliedMigration[];
-  /** How many rows each table has. */
   rows: Record<string, number>;
   auditHead: { seq: string; hash: string } | null;
   repositories: number;
-  /** IDs of repositories whose refs git could not list: only their objects are in the backup. Older manifests lack this field. */
+  /** Git could not list the refs of these repositories. Older manifests lack this field. */
   unread?: string[];
-  /** The number of large files in each kind of storage. Those in a bucket are not in the backup. */
+  /** A backup does not contain the large files in a bucket. */
   largeFiles: { local: number; bucket: number };
-  /** IDs of the service's keys, the encrypting one first. They reveal nothing about the keys. */
+  /** IDs of keys, which reveal nothing about the keys. The encrypting key is first. */
   secretKeys: string[];
 };
 
@@ -32,14 +28,12 @@ export type Backup = { id: string; manifest: Manifest };
 export const MANIFEST = "manifest";
 const FILE = "/manifest.json";
 
-/** @returns complete backups, oldest first */
 export async function listBackups(place: BackupPlace): Promise<Backup[]> {
   const backups: Backup[] = [];
   for (const snapshot of await listSnapshots(place, MANIFEST)) backups.push(await readManifest(place, snapshot));
   return backups;
 }
 
-/** @param id of a backup; by default the newest one @throws {BackupError} if there is none */
 export async function findBackup(place: BackupPlace, id?: string): Promise<Backup> {
   const snapshots = await listSnapshots(place, MANIFEST);
   const found = id === undefined ? snapshots.at(-1) : snapshots.find((snapshot) => isSame(snapshot, id));
@@ -65,5 +59,4 @@ async function readManifest(place: BackupPlace, { id }: Snapshot): Promise<Backu
   return { id: id.slice(0, 8), manifest };
 }
 
-/** Restic shortens IDs. */
 export const isSame = ({ id }: Pick<Snapshot, "id">, shortId: string): boolean => shortId.length >= 8 && id.startsWith(shortId);

@@ -2,24 +2,14 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { childEnvironment, env } from "../env.ts";
 import { BackupError } from "./backup-error.ts";
 
-/** A place for backups, as the program restic addresses it. */
 export type BackupPlace = {
-  /** For messages: without a password. */
   name: string;
   environment: NodeJS.ProcessEnv;
 };
 
-/**
- * Places that are passed to restic unchanged, such as `sftp:backup@host:/keyhook`. Their credentials are in restic's environment
- * variables.
- */
+/** Restic reads the credentials of these places from environment variables. */
 const RESTIC_SCHEME = /^(sftp|rest|rclone|b2|azure|gs|swift):/;
 
-/**
- * @param text a directory, `s3://bucket/prefix`, or a repository in restic's own notation
- * @throws {BackupError} without BACKUP_PASSWORD or a bucket's keys, for text that names no place, or for a directory that would be lost
- * with the service's data
- */
 export function openPlace(text: string): BackupPlace {
   const { BACKUP_PASSWORD, BACKUP_S3_ACCESS_KEY_ID = "", BACKUP_S3_SECRET_ACCESS_KEY = "", BACKUP_S3_REGION, DATA_DIR } = env();
   if (!BACKUP_PASSWORD) {
@@ -35,7 +25,7 @@ export function openPlace(text: string): BackupPlace {
       RESTIC_REPOSITORY: repository,
       RESTIC_PASSWORD: BACKUP_PASSWORD,
       RESTIC_CACHE_DIR: resolve(DATA_DIR, "backup-cache"),
-      // Once a minute, since each report is a line of output.
+      // Each report is a line of output, so there is one a minute.
       RESTIC_PROGRESS_FPS: "0.0167",
       ...(isS3 && {
         AWS_ACCESS_KEY_ID: BACKUP_S3_ACCESS_KEY_ID,
@@ -46,7 +36,7 @@ export function openPlace(text: string): BackupPlace {
   };
 }
 
-/** A password may contain colons and @, so only the last @ ends it. */
+/** A password may contain colons and @. */
 function hidePassword(part: string): string {
   const [begin, end] = [part.indexOf(":") + 1, part.lastIndexOf("@")];
   return begin > 0 && end > begin ? `${part.slice(0, begin)}…${part.slice(end)}` : part;

@@ -9,17 +9,11 @@ import { log } from "../log.ts";
 import { BackupError } from "./backup-error.ts";
 
 const AT_ONCE = 4;
-/** A repository may have very many refs, and a disk may be slow: one repository must not stop the backup of all others (S137). */
+/** One slow repository must not stop the backup of all others (S137). */
 const LIST_MAX_MS = 10 * 60_000;
-/** If git cannot read more repositories than this, something else is wrong. */
 const UNREAD_MAX = 10;
 
-/**
- * The refs of repositories, as lines. Git reads them, since a copy of the files could miss a ref that is moved into `packed-refs`
- * meanwhile. Refs must be read before objects are copied, so that the copy has every object that they reach.
- * @param found counts the repositories, and gets the IDs of those that git cannot read
- * @throws {BackupError} if git cannot read more than ten of them
- */
+/** Read the refs before objects are copied, so that the copy has every object that a ref needs. */
 export async function* readAllRefs(
   repoIds: readonly string[],
   found: { repositories: number; unread: string[] },
@@ -35,7 +29,6 @@ export async function* readAllRefs(
   }
 }
 
-/** Undefined for a repository without a directory, to which nobody has pushed, and for one that git cannot read. */
 async function refLines(id: string, unread: string[]): Promise<string | undefined> {
   const path = repositoryPath(id);
   const isThere = await access(join(path, "HEAD")).then(
@@ -57,7 +50,6 @@ async function refLines(id: string, unread: string[]): Promise<string | undefine
 
 export type RepositoryRefs = { id: string; refs: { name: string; sha: string }[] };
 
-/** Parses the lines of `readAllRefs`. */
 export async function* parseAllRefs(source: AsyncIterable<Uint8Array>): AsyncGenerator<RepositoryRefs, void, undefined> {
   let current: RepositoryRefs | undefined;
   for await (const line of createInterface({ input: Readable.from(source) })) {

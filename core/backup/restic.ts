@@ -9,18 +9,15 @@ import { BackupError, NoBackupYet } from "./backup-error.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { BackupPlace } from "./place.ts";
 
-/** One part of a backup. */
 export type Snapshot = { id: string; time: string };
 
 export type Saved = { snapshotId: string; bytes: number; addedBytes: number; files: number };
 
-/** The tag of our snapshots: a place may also contain others. */
 const TAG = "keyhook";
-/** Restic's exit status if some files could not be read and are not in the snapshot. */
+/** Restic's exit status if the snapshot lacks files that could not be read. */
 const INCOMPLETE = 3;
 const STDERR_MAX_CHARACTERS = 8_000;
 
-/** Checks the password and removes the locks of killed runs. With `mayCreate`, it creates the repository if there is none. */
 export async function openRepository(place: BackupPlace, { mayCreate }: { mayCreate: boolean }): Promise<void> {
   try {
     await run(place, ["unlock", "--quiet"]);
@@ -30,7 +27,6 @@ export async function openRepository(place: BackupPlace, { mayCreate }: { mayCre
   }
 }
 
-/** Stores a stream as one file; nothing if the stream fails. */
 export async function saveStream(
   place: BackupPlace,
   {
@@ -55,7 +51,6 @@ export async function saveStream(
   return ended;
 }
 
-/** Stores directories, reading only files that have changed since the last time. */
 export async function saveDirectories(
   place: BackupPlace,
   { cwd, names, exclude, kind, signal }: SaveDirectories,
@@ -81,13 +76,11 @@ type SaveDirectories = {
 
 const labels = (kind: string): string[] => ["--host", TAG, "--tag", `${TAG},${kind}`];
 
-/** All our snapshots, or those of one kind, oldest first. */
 export async function listSnapshots(place: BackupPlace, kind?: string): Promise<Snapshot[]> {
   const output = await run(place, ["snapshots", "--json", "--tag", kind ? `${TAG},${kind}` : TAG]);
   return ((JSON.parse(output) ?? []) as Snapshot[]).sort((a, b) => a.time.localeCompare(b.time));
 }
 
-/** Reads a file of a snapshot, and fails if the stored content is damaged. */
 export async function* readFile(place: BackupPlace, snapshotId: string, path: string): AsyncGenerator<Buffer, void, undefined> {
   const child = start(place, ["dump", snapshotId, path]);
   child.stdin?.end();
@@ -103,7 +96,6 @@ export async function* readFile(place: BackupPlace, snapshotId: string, path: st
   await ended;
 }
 
-/** The paths of the files of a snapshot. */
 export async function* listFiles(place: BackupPlace, snapshotId: string): AsyncGenerator<string, void, undefined> {
   const child = start(place, ["ls", "--json", snapshotId]);
   child.stdin?.end();
@@ -120,12 +112,10 @@ export async function restoreDirectories(place: BackupPlace, snapshotId: string,
   await run(place, ["restore", snapshotId, "--target", target]);
 }
 
-/** Deletes snapshots, and the data that no other snapshot uses. */
 export async function forget(place: BackupPlace, snapshotIds: readonly string[]): Promise<void> {
   if (snapshotIds.length > 0) await run(place, ["forget", "--quiet", "--prune", ...snapshotIds]);
 }
 
-/** @param isComplete reads all data; otherwise it only checks that nothing is missing */
 export async function check(place: BackupPlace, { isComplete }: { isComplete: boolean }): Promise<void> {
   await run(place, ["check", ...(isComplete ? ["--read-data"] : [])]);
 }
@@ -145,7 +135,6 @@ function start(
   const child = spawn("restic", args, { ...options, env: environment, stdio: ["pipe", "pipe", "pipe"] });
   child.on("error", () => undefined); // `endOf` reports it
   child.stdin?.on("error", () => undefined); // restic ended before it had read everything
-  // A backup must not slow the service down.
   if (child.pid !== undefined) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL, child.pid);
   return child;
 }

@@ -21,7 +21,6 @@ import { openRepository, readFile, restoreDirectories } from "./restic.ts";
 
 type Options = {
   from: string;
-  /** A backup there; the newest unless given. */
   id?: string | undefined;
   report?: (step: string) => void;
 };
@@ -30,11 +29,7 @@ export type RestoredBackup = { id: string; manifest: Manifest; leftOut: string[]
 
 const CONTENTS = ["repositories", "lfs", "outbox"];
 
-/**
- * Restores a backup into an installation without data. The database is committed last: if the restore is interrupted, the service does
- * not find a partial database, and the command can run again.
- * @throws {BackupError}, {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal
- */
+/** The database is committed last, so that the command can run again after an interruption. */
 export async function restoreBackup({ from, id, report = () => undefined }: Options): Promise<RestoredBackup> {
   provideGeneratedKey();
   const place = openPlace(from);
@@ -71,7 +66,6 @@ export async function restoreBackup({ from, id, report = () => undefined }: Opti
 
 type Target = { url: string; ownerUrl: string; name: string; close(): Promise<void> };
 
-/** @throws {BackupError} or {DatabaseCopyError} unless this installation has no data */
 async function openTarget(): Promise<Target> {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_OWNER_URL } = env();
   const directory = dataDir();
@@ -117,10 +111,7 @@ async function requireEmptyDirectory(directory: string): Promise<void> {
   }
 }
 
-/**
- * Git accepts a directory as a repository only if it has HEAD, `objects` and `refs`. A directory without refs in the backup is newer than
- * the backup's database and is removed, unless it is of an `unread` repository.
- */
+/** A directory without refs in the backup is newer than the backup's database, unless the repository is `unread`. */
 async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest, unfinished: string): Promise<void> {
   const known = new Set<string>();
   const open = async (path: string) => {
@@ -140,7 +131,7 @@ async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest,
     await pipeline(Readable.from(lines), createWriteStream(join(path, "packed-refs"), { flush: true }));
   }
   const folders = join(unfinished, "repositories");
-  // These repositories have no refs; `git fsck --lost-found` finds their commits.
+  // `git fsck --lost-found` finds the commits of these repositories.
   for (const id of unread) {
     const path = join(folders, id.slice(-2), `${id}.git`);
     if (!(await isThere(join(path, "HEAD")))) continue;

@@ -8,9 +8,7 @@ import { check, listFiles, openRepository, readFile } from "./restic.ts";
 
 type Options = {
   from: string;
-  /** A backup there; the newest unless given. */
   id?: string | undefined;
-  /** Only checks whether all data is there, without reading all of it. */
   isQuick: boolean;
   report?: (step: string) => void;
 };
@@ -19,13 +17,10 @@ export type BackupCheck = {
   id: string;
   manifest: Manifest;
   database: Omit<DatabaseCheck, "largeFiles">;
-  /** Large files to which the database refers, but which are not in the backup. */
   missingFiles: string[];
-  /** Repositories that have refs but no objects, or objects but no refs. */
   missingRepositories: string[];
 };
 
-/** Checks the whole place, and whether a backup could be restored with this SECRET_KEY. @throws {BackupError} or {SettingsError} if not */
 export async function verifyBackup({ from, id, isQuick, report = () => undefined }: Options): Promise<BackupCheck> {
   provideGeneratedKey();
   const place = openPlace(from);

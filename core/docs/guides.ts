@@ -1,14 +1,8 @@
-/** One page under `/docs`, made from a Markdown file of the repository, which is readable on its own. */
 export type Guide = Readonly<{
-  /** Its address: `/docs/<slug>`. */
   slug: string;
-  /** Its file, from the project's root. */
   path: string;
-  /** Its name in the navigation; the page's title is the file's own first heading. */
   label: string;
-  /** The reader's starting point, as in the index: "A site or an app". */
   has: string;
-  /** The recommended mechanism, in one line. */
   use: string;
 }>;
 
@@ -22,7 +16,6 @@ const guide = (slug: string, label: string, has: string, use: string, path = `do
   use,
 });
 
-/** All guides, in the order of the navigation. */
 export const guideSections: readonly GuideSection[] = [
   {
     label: "Sign people in",

@@ -5,11 +5,9 @@ import type { Filling } from "./fill-in.ts";
 import { type Guide, type GuideSection, guideSections, guides } from "./guides.ts";
 import { type RenderedGuide, renderGuide } from "./render-guide.ts";
 
-/** Only pages that are the same for everybody are cached: those without one of the reader's apps. */
 const KEPT_MAX = 100;
 const kept = new Map<string, RenderedGuide>();
 
-/** The Markdown of a guide as in the repository; undefined if this installation does not have it. */
 export async function readGuide(slug: string): Promise<(Guide & { markdown: string }) | undefined> {
   const guide = guides.find((one) => one.slug === slug);
   if (!guide) return undefined;
@@ -21,10 +19,6 @@ export async function readGuide(slug: string): Promise<(Guide & { markdown: stri
   }
 }
 
-/**
- * Renders a guide, and caches the result, since a long guide takes ten times as long as other pages. Pages filled in for one reader's app
- * are not cached.
- */
 export function renderCachedGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
   if (filling.app) return renderCounted(markdown, path, filling);
   const key = JSON.stringify([path, markdown.length, markdown, filling]);
@@ -43,7 +37,6 @@ function renderCounted(...guide: Parameters<typeof renderGuide>): RenderedGuide 
   return made;
 }
 
-/** The guides that this installation has, in the sections of the navigation. */
 export async function listGuides(): Promise<readonly GuideSection[]> {
   const sections = await Promise.all(
     guideSections.map(async ({ label, guides: all }) => {

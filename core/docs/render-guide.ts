@@ -14,14 +14,12 @@ export type GuideHeading = Readonly<{ id: string; text: string; level: 2 | 3 }>;
 
 export type RenderedGuide = Readonly<{
   title: string;
-  /** Everything below the title. Each `pre` carries its code as plain text for copying. */
   tree: Root;
   headings: readonly GuideHeading[];
 }>;
 
 /**
- * Renders one of the project's own guides as a tree of elements, filled in for one reader. Its text is ours and needs no sanitizer (others'
- * texts go through core/hub/markdown); raw HTML is left out, since it consists of comments for the snippet runner.
+ * The guides are our own text and need no sanitizer. Raw HTML is left out, because all of it is comments for the snippet runner.
  */
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const guide = parseGuide(markdown, path, filling);
@@ -30,10 +28,6 @@ export function renderGuide(markdown: string, path: string, filling: Filling): R
   return guide;
 }
 
-/**
- * On narrow screens each cell shows the name of its column (content.css), and long names in code may be broken after a dot, a slash or an
- * underscore.
- */
 function fitTables(tree: Root): void {
   const named = (parent: Root | Element, ...names: string[]) =>
     [...elementsOf(parent)].filter(({ tagName }) => names.includes(tagName));
@@ -59,7 +53,6 @@ function breakable(text: string): Element["children"] {
 
 const highlight = unified().use(rehypeHighlight, { languages: common, plainText: ["text", "console", "http"] });
 
-/** Like `renderGuide`, but without syntax colors, which take most of the time. */
 export function parseGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const processor = unified()
     .use(remarkParse)
@@ -78,7 +71,6 @@ export function parseGuide(markdown: string, path: string, filling: Filling): Re
   return { title: top ? textOf(top) : path, tree, headings };
 }
 
-/** The text of an element, without markup. */
 export function textOf(node: Nodes): string {
   if (node.type === "text") return node.value;
   return "children" in node ? node.children.map(textOf).join("") : "";
@@ -102,7 +94,6 @@ function rewriteLinks(tree: Root, path: string): void {
   }
 }
 
-/** Shows a file's path instead of a link, for a file that has no page here. */
 function showSourcePath(element: Element, path: string): void {
   const isNamed = textOf(element).includes(path);
   const where: Text = { type: "text", value: `${path} in the source` };
@@ -119,14 +110,9 @@ function* elementsOf(parent: Root | Element): Generator<Element> {
   }
 }
 
-/** The target of a guide's link: a page of this site, another site, or a repository file without a page here. */
 type GuideAddress = { kind: "page" | "elsewhere"; href: string } | { kind: "source"; path: string };
 
-/**
- * @param href as in the Markdown: relative to its file, or absolute. Links to pages of the service have the placeholder's origin, so that
- * they also work in the file itself.
- * @param from the file's path from the project's root
- */
+/** @param href as in the guide, where pages of the service have the placeholder's origin */
 function guideAddress(href: string, from: string): GuideAddress {
   if (href.startsWith("#")) return { kind: "page", href };
   if (href === PLACEHOLDER_ORIGIN || href.startsWith(`${PLACEHOLDER_ORIGIN}/`)) {

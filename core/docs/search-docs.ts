@@ -6,12 +6,9 @@ import { readGuide } from "./read-guide.ts";
 import { eventsSection, type ReferenceOperation, sectionsOf } from "./reference/api-reference.ts";
 import { parseGuide, textOf } from "./render-guide.ts";
 
-/** A part of the documentation that has an address of its own. */
 type DocsSection = Readonly<{
   href: string;
-  /** The page that it is on. */
   page: string;
-  /** Absent for the top of a page. */
   heading?: string;
   text: string;
 }>;
@@ -22,14 +19,8 @@ const RESULTS_MAX = 20;
 const WORDS_MAX = 8;
 const EXCERPT_CHARACTERS = 220;
 
-/** Neither the guides nor their filling change while a process runs. */
 let kept: Promise<DocsSection[]> | undefined;
 
-/**
- * Searches the text of the guides, without their code examples, and of the API reference, regardless of letter case and inflection.
- * @param others sections of other pages
- * @returns the sections that have all words, the best first
- */
 export async function searchDocs(search: string, filling: Filling, others: readonly DocsSection[]): Promise<DocsResult[]> {
   const words = search.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const patterns = words.slice(0, WORDS_MAX).map(patternOf);
@@ -47,14 +38,12 @@ export async function searchDocs(search: string, filling: Filling, others: reado
     .map(({ section: { text, ...section } }) => ({ ...section, excerpt: excerptOf(text, patterns) }));
 }
 
-/** Matches the beginning of a word, without its ending: `verify` also finds "verifies" and "verification", `tokens` also finds "token". */
 function patternOf(word: string): string {
   const stem = word.replace(/(?<=..)(?:y|ies|ied|ying|ication)$/, "");
   const rest = stem === word ? word.replace(/(?<=...)(?:e|es|ed|ing|s)$/, "") : `${stem}(?:y|ie[sd]|ication)`;
   return `(?<![\\p{L}\\p{N}])${rest}`;
 }
 
-/** Zero unless all words occur. A word in a heading counts more than one in the text. */
 function scoreOf({ page, heading = "", text }: DocsSection, patterns: readonly string[]): number {
   const scores = patterns.map((pattern) => {
     const count = (of: string) => of.match(new RegExp(pattern, "giu"))?.length ?? 0;
@@ -63,7 +52,6 @@ function scoreOf({ page, heading = "", text }: DocsSection, patterns: readonly s
   return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score);
 }
 
-/** The text around the first word that is found, with all found words marked. */
 function excerptOf(text: string, patterns: readonly string[]): DocsResult["excerpt"] {
   const found = new RegExp(`(?:${patterns.join("|")})[\\p{L}\\p{N}]*`, "giu");
   const start = text.lastIndexOf(" ", Math.max(0, text.search(found) - EXCERPT_CHARACTERS / 3)) + 1;
@@ -72,7 +60,7 @@ function excerptOf(text: string, patterns: readonly string[]): DocsResult["excer
   return part.split(new RegExp(`(${found.source})`, "giu")).map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }));
 }
 
-/** One guide after another, so that other requests are answered in between. */
+/** Other requests are answered between two guides. */
 async function sectionsOfGuides(filling: Filling): Promise<DocsSection[]> {
   const all: DocsSection[] = [];
   for (const { slug } of guides) all.push(...(await sectionsOfGuide(slug, filling)));

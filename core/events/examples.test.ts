@@ -20,7 +20,6 @@ import { moveRepo } from "../hub/repos/move-repo.ts";
 import { updateRepoSettings } from "../hub/repos/update-repo-settings.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 
-/** Creates each kind of event the usual way and compares it with docs/guides/events.md, so that the examples there cannot go stale. */
 const DOCUMENT = join(import.meta.dirname, "../../docs/guides/events.md");
 const EXAMPLE = /<!-- example: ([^\n]*) -->\n(?:\n?```json\n([\s\S]*?)\n```\n)?/g;
 
@@ -69,10 +68,6 @@ async function actOnPlatform(): Promise<void> {
 
 const kindOf = ({ event }: EventPayload): string => `${event.scope} ${event.action}`;
 
-/**
- * Replaces values that differ between runs, as the document does: IDs and hashes by ones that depend only on their order, names and URLs by
- * fixed ones.
- */
 function settled(all: EventPayload[]): Map<string, string> {
   const seen = new Map<string, string>();
   const stable = (hex: string) => {
@@ -81,13 +76,11 @@ function settled(all: EventPayload[]): Map<string, string> {
   };
   const examples = new Map<string, string>();
   for (const payload of all) {
-    // Parsed again, to get the schema's key order, which Postgres does not keep.
     const text = JSON.stringify(eventPayloadSchema.parse(payload), null, 2)
       .replace(/\b([0-9a-f]{40}|[0-9a-f]{24})\b/g, stable)
       .replaceAll(env().ORIGIN, "https://hub.example.com")
       .replaceAll(ada.username, "ada")
       .replaceAll(organization.name, "tidepool");
-    // The first event of a kind is the plainest.
     if (!examples.has(kindOf(payload))) examples.set(kindOf(payload), text);
   }
   return examples;
@@ -103,7 +96,6 @@ test("docs/guides/events.md shows each kind as it is recorded (UPDATE_EXAMPLES=1
       before.replace(EXAMPLE, (_, kind: string) => shown(kind)),
     );
   }
-  // Compared as JSON, because the formatter decides the layout.
   const documented = [...before.matchAll(EXAMPLE)].map(([, kind, text]) => [kind, JSON.parse(text ?? "null")]);
   const made = [...examples].map(([kind, text]) => [kind, JSON.parse(text)]);
   expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(made));

@@ -14,24 +14,15 @@ export type ListedEvent = {
   repoId: string;
   payload: EventPayload;
   actorId: string | null;
-  /** For an event from outside. */
   source: string | null;
   sourceId: string | null;
   createdAt: Date;
-  /** When the last of its deliveries was created, or the event was set aside; null until then. */
   fannedOutAt: Date | null;
-  /** Why it was set aside; null unless it was. */
   fanOutError: string | null;
 };
 
 const EVENTS_MAX = 1_000;
 
-/**
- * Lists the recorded events, latest first. Operators see here whether an event was recorded at all, and what happened to it. The sample
- * events of webhooks' tests are left out.
- * @param of limits the list to one repository
- * @throws ServiceError `forbidden`
- */
 export async function listEvents(actor: Actor, of: { repoId?: string; limit?: number } = {}): Promise<ListedEvent[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { repoId, limit = 100 } = of;
@@ -58,17 +49,14 @@ export async function listEvents(actor: Actor, of: { repoId?: string; limit?: nu
   }));
 }
 
-/**
- * Repeats the fan-out of an event that was set aside. For operators who have fixed the cause.
- * @throws ServiceError `not_found`; `conflict` if it was not set aside; `forbidden`
- */
+/** @throws ServiceError `conflict` if the event was not set aside */
 export async function retryEvent(actor: Actor, id: string): Promise<void> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if (!isId(id)) throw notFound("Event");
   await db().$transaction(async (tx) => {
     const { count } = await tx.event.updateMany({
       where: { id, fanOutError: { not: null } },
-      // With a claim ID the event counts as one whose lease expired: existing deliveries are skipped, and nothing is counted twice.
+      // With a claim ID, the event counts as one whose lease expired, so no trigger is counted twice.
       data: { fannedOutAt: null, fanOutError: null, claimId: newId() },
     });
     if (count === 0) {

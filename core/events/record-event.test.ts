@@ -20,7 +20,6 @@ function somePayload(): EventPayload {
 
 const countOf = ({ repo }: EventPayload) => db().event.count({ where: { repoId: repo.id } });
 
-/** The notifications that another process receives during `work`. */
 async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl() });
   await client.connect();
@@ -29,7 +28,6 @@ async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]
   await client.query(`LISTEN ${EVENT_CHANNEL}`);
   try {
     await work(received);
-    // Everything sent before this message has arrived before it.
     const last = newId();
     notify(EVENT_CHANNEL, last);
     await vi.waitFor(() => expect(received).toContain(last));
@@ -110,7 +108,6 @@ test("S122 events are kept for two days longer than the deliveries that use thei
   const days = (count: number) => new Date(Date.now() - count * 86_400_000);
   await db().event.updateMany({ where: { repoId: old.repo.id }, data: { createdAt: days(32.1), fannedOutAt: days(32.1) } });
   await db().event.updateMany({ where: { repoId: recent.repo.id }, data: { createdAt: days(31.9), fannedOutAt: days(31.9) } });
-  // As if no worker had run for a long time.
   await db().event.updateMany({ where: { repoId: untold.repo.id }, data: { createdAt: days(40) } });
   expect(await sweep(new AbortController().signal)).toMatchObject({ event: 1 });
   expect([await countOf(old), await countOf(recent), await countOf(untold)]).toEqual([0, 1, 1]);

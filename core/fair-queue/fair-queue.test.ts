@@ -6,11 +6,9 @@ import { countAgainst, currentParty, type Party } from "./party.ts";
 const account = (name: string): Party => ({ key: `account ${name}`, isAnonymous: false });
 const address = (name: string): Party => ({ key: `address ${name}`, isAnonymous: true });
 
-/** A queue, with a record of who was served and who was refused, in order. */
 class Observed {
   readonly queue: FairQueue;
   readonly held: { party: Party; within: string | undefined; release: Slot }[] = [];
-  /** Callers that got a slot, at once or after waiting. */
   readonly served: string[] = [];
   readonly refused: string[] = [];
 
@@ -94,7 +92,6 @@ describe("S137 waiting parties are served in turn", () => {
     const others = ["a", "b", "c"].map(account);
     for (const other of others) await seen.ask(other);
     await seen.askTimes(100, account("greedy"));
-    // All slots are taken now.
     expect(seen.queue.counts).toMatchObject({ taken: 4, waiting: 99 });
     await seen.ask(account("newcomer"));
     const before = seen.served.length;
@@ -116,7 +113,6 @@ describe("S137 waiting parties are served in turn", () => {
 describe("S137 holders who are slow yield to those who wait", () => {
   const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
 
-  /** One tick: a slow caller that must yield ends its work and queues again. */
   async function tick(): Promise<void> {
     for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.yields())) {
       await seen.end(seen.held.indexOf(one));
@@ -128,7 +124,6 @@ describe("S137 holders who are slow yield to those who wait", () => {
     seen = new Observed({ slots: 48, waitMaxMs: 60_000 });
     for (const party of slow) await seen.ask(party);
     expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });
-    // Each has had one turn, and is known to be slow from then on.
     for (let each = 0; each < 10; each++) await tick();
     for (let each = 0; each < 20; each++) {
       const newcomer = address(`newcomer${each}`);
@@ -225,7 +220,6 @@ test("a slot is released once, whatever happens to the work", async () => {
   expect(queue.counts.taken).toBe(0);
 });
 
-/** A generator of numbers that returns the same sequence for the same seed (mulberry32). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -257,7 +251,6 @@ describe("S137 any requests, in any order", () => {
       expect(seen.queue.counts).toEqual({ taken, waiting: asked - seen.served.length, refused: 0 });
       expect(taken).toBeLessThanOrEqual(slots);
       expect(seen.held.filter((one) => one.party.isAnonymous).length).toBeLessThanOrEqual(anonymousMax);
-      // A new account never waits while a slot is free.
       const newcomer = account(`newcomer${step}`);
       if (taken < slots) {
         await seen.ask(newcomer);
@@ -267,7 +260,6 @@ describe("S137 any requests, in any order", () => {
       }
       for (const one of parties) expect(seen.heldBy(one)).toBeLessThanOrEqual(Math.max(1, Math.ceil(slots / 2)));
     }
-    // All waiting callers are served in the end, and nothing is left over.
     while (seen.held.length > 0) await seen.end(random(seen.held.length));
     expect(seen.served).toHaveLength(asked);
     expect(seen.queue.counts).toEqual({ taken: 0, waiting: 0, refused: 0 });

@@ -4,58 +4,42 @@ import { currentParty, type Party, YieldedParties } from "./party.ts";
 import { Share } from "./share.ts";
 
 type FairQueueOptions = {
-  /** The queue's name in metrics, in snake_case: one of a few fixed names. */
   name: string;
-  /** How many pieces of work may run at the same time in this process. */
   slots: number;
-  /** The share of the slots for all anonymous callers together; at least one slot. */
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** How many requests of one caller may wait. All accounts together may have eight times as many, and so may all addresses. */
+  /** All accounts together may have eight times as many, and so may all addresses. */
   waitingMax?: number;
 };
 
 type TakeOptions = {
-  /** The id of a resource, such as a repository: a caller's slots are shared among its resources. */
+  /** The ID of a resource, such as a repository, among which a caller's slots are shared. */
   within?: string;
-  /** The caller that occupies the slot; by default the current request's caller. */
   party?: Party;
-  /** A shorter wait than the queue's own, for optional work. */
   waitMaxMs?: number;
   /** The work continues even if its request is closed. */
   isKept?: boolean;
 };
 
-/** Releases a slot; calling it again does nothing. */
 export type Release = () => void;
 
-/** A held slot; calling it releases the slot. */
 export type Slot = Release & {
-  /**
-   * Whether another caller is waiting that could have this slot. Call it when the work is slow, because of its client or its request, and
-   * end the work if it returns true. It returns true to no more holders than there are waiting requests.
-   */
+  /** Ask when a client is slow, and end the work if the result is true: another caller waits for the slot. */
   yields(): boolean;
 };
 
 type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
-/** The waiting requests of one caller, by `within`. Maps keep their order: after being served, an entry moves to the end. */
+/** Maps keep their order: after being served, an entry moves to the end. */
 type Line = { party: Party; waiting: number; byWithin: Map<string, Waiter[]> };
-/** The lines of all accounts, or of all addresses. The two sides are served alternately, so that many addresses delay no account. */
+/** The two sides are served alternately, so that many addresses delay no account. */
 type Side = { lines: Map<string, Line>; waiting: number };
 
 const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers are
- * served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one slot, not by a
- * hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
- *
- * A slot can be held for as long as a client reads. While others wait, slow holders must end (http/pace.ts), and their callers are served
- * after those that did not have to. Thus others are not locked out by many callers that each hold one slot.
- *
- * Take a slot when the work can start, and do not hold one while waiting for another of the same queue: that could deadlock.
+ * Waiting callers are served in turn, so that a hundred requests of one caller delay another by one slot (S137). Never wait for a
+ * slot while you hold one of the same queue, because that could deadlock.
  */
 export class FairQueue {
   readonly name: string;
@@ -65,10 +49,8 @@ export class FairQueue {
   readonly #anonymous: Share;
   readonly #known: Side = { lines: new Map(), waiting: 0 };
   readonly #unknown: Side = { lines: new Map(), waiting: 0 };
-  /** The side to serve next. */
   #sides: readonly [Side, Side] = [this.#known, this.#unknown];
   #refused = 0;
-  /** How many holders were told to end and have not ended yet. */
   #yielding = 0;
   readonly #yielded = new YieldedParties();
 
@@ -80,12 +62,10 @@ export class FairQueue {
     this.#anonymous = new Share(Math.max(1, Math.floor(slots * anonymousShare)));
   }
 
-  /** For metrics, and for tests. */
   get counts(): { taken: number; waiting: number; refused: number } {
     return { taken: this.#all.taken, waiting: this.#known.waiting + this.#unknown.waiting, refused: this.#refused };
   }
 
-  /** Runs `work` in a slot. @throws ServiceError `unavailable` when no slot was free in time; whatever `work` throws */
   async run<T>(work: () => Promise<T> | T, options?: TakeOptions): Promise<T> {
     const release = await this.take(options);
     try {
@@ -95,21 +75,13 @@ export class FairQueue {
     }
   }
 
-  /**
-   * Takes a slot for work that ends elsewhere, such as a stream.
-   * @throws ServiceError `unavailable` when too many requests are waiting, when this one waited too long, or when it was closed
-   */
   take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, isKept = false }: TakeOptions = {}): Promise<Slot> {
-    // The waiting requests cannot be admitted now, so admitting a newcomer delays none of them.
+    // Nobody who waits can be admitted now, so this request delays nobody.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
     return this.#wait(party, within, waitMaxMs, isKept);
   }
 
-  /**
-   * Takes a slot until the current request has been answered, for a response that lasts as long as its client reads. While others wait, the
-   * response to a slow reader is ended (server/limit-time.ts). Outside of requests there is no reader, and no slot is taken.
-   * @throws ServiceError as `take`
-   */
+  /** The slot is held as long as the client reads the response. */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
@@ -118,7 +90,6 @@ export class FairQueue {
     request.whenClosed(slot);
   }
 
-  /** A slot if one is free now, for optional work. */
   tryTake({ within, party = currentParty() }: TakeOptions = {}): Slot | undefined {
     return this.#admits(party, within) ? this.#hold(party, within) : undefined;
   }
@@ -188,8 +159,7 @@ export class FairQueue {
         start: () => {
           end();
           const slot = this.#hold(party, within);
-          // In its own turn of the event loop: many waiters may find that there is nothing left to do. Passing the slot from one to the next,
-          // they would otherwise block everything else.
+          // Many waiters may find nothing left to do. In one turn of the event loop, they would block everything else.
           setImmediate(resolve, slot);
         },
       };
@@ -197,7 +167,6 @@ export class FairQueue {
     });
   }
 
-  /** Serves the waiters that can get a slot, in turn, until there are none. */
   #serve(): void {
     for (let next = this.#next(); next; next = this.#next()) next();
   }
@@ -208,7 +177,7 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // Slow callers queue again after each slot that they yield. However many there are, they are served only when nobody else can be.
+    // Slow callers are served only when nobody else can be.
     const lines = Map.groupBy(side.lines.values(), ({ party }) => this.#yielded.has(party));
     for (const line of [...(lines.get(false) ?? []), ...(lines.get(true) ?? [])]) {
       for (const [key, [first]] of line.byWithin) {
@@ -224,8 +193,7 @@ export class FairQueue {
     return undefined;
   }
 
-  // When all lines of a side together are full, the longest line loses its last request, if the new caller's line stays shorter. Otherwise
-  // a slow caller's line loses its last request, if the new caller has no line yet and is not slow.
+  // The longest line loses its last request if the new caller's line stays shorter.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
@@ -284,17 +252,15 @@ function moveToEnd<T>(map: Map<string, T>, key: string): void {
   map.set(key, value);
 }
 
-// One of each name for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
+// Each bundle of Next has its own instance of this module, but the queues are for the process.
 const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<string, FairQueue> };
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;
 
-/** The process's queue of this name, created on first use. Tests and single Spaces (server/spaces/pass-to-app.ts) create their own. */
 export function fairQueue(options: FairQueueOptions): FairQueue {
   const queue = queues.get(options.name) ?? new FairQueue(options);
   queues.set(options.name, queue);
   return queue;
 }
 
-/** For metrics. */
 export const fairQueues = (): Iterable<FairQueue> => queues.values();

@@ -4,7 +4,6 @@ import { measureBusy, RequestPace } from "./request-pace.ts";
 
 const PAGE = 10;
 
-/** With 2 % of the process's time, an address has 20 ms of each second: two pages. Five pages may come in a burst. */
 function pace({ busy = true } = {}) {
   const state = { now: 0, busy };
   const strangers = new RequestPace({ percent: 2, isBusy: () => state.busy, now: () => state.now });
@@ -69,13 +68,9 @@ test("requests made while the process had time count for at most one burst", () 
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-/**
- * Callers that have used up their burst. Does not await the requests that wait: the last one may continue only after ten seconds.
- */
 function spentBy(keys: string[]) {
   const strangers = new RequestPace({ percent: 100, isBusy: () => true, now: () => 0 });
   for (const key of keys) times(5, () => strangers.admit(key, PAGE));
-  /** @returns whether the caller's next request may wait, instead of being refused */
   return (key: string) => {
     const admission = strangers.admit(key, PAGE);
     if ("waitMs" in admission) void strangers.wait(key, PAGE, admission.waitMs);
@@ -151,7 +146,6 @@ test("S137 long responses to anonymous callers take turns while others are serve
   const { ask, state, strangers } = pace({ busy: false });
   const send = (key: string, pieces: number) => times(pieces, () => strangers.sendAfter(key, PIECE));
   ask("one");
-  // Nobody else has sent a request, and the caller's own requests do not make it wait.
   expect(send("one", 100)).toEqual(times(100, () => 0));
   ask("two");
   ask("one");
@@ -160,7 +154,6 @@ test("S137 long responses to anonymous callers take turns while others are serve
   expect(first).toBe(0);
   expect(second).toBeGreaterThan(0);
   expect(third).toBeCloseTo(2 * second);
-  // After a quiet period, a caller no longer waits, and neither do its responses.
   state.now += 1_000;
   expect(send("one", 100)).toEqual(times(100, () => 0));
 });

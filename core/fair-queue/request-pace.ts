@@ -2,84 +2,57 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/**
- * How much of the process's time an address may use at once before it is paced, in milliseconds: about five pages. Other callers may use
- * their weight times as much.
- */
+/** An address may use this much at once. Other callers may use their weight times as much. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** The part of the process's time for all paced callers of one kind together: the individual parts of many callers add up to too much. */
+/** All paced callers of one kind together get at most this share. */
 const PACED_SHARE = 0.25;
-/** How much work of one kind of caller may wait at once. No caller may have more work waiting than is left for others. */
 const WAITING_MAX_MS = WAIT_MAX_MS * PACED_SHARE;
 const REMEMBERED_MAX = 50_000;
 
-/** The part of the process's time for long responses to all anonymous callers together, while others are served. */
 const SENDING_SHARE = 0.1;
-/** About the number of bytes that the process sends in a millisecond: on two cores, sending 46 MB a second took half of its time. */
 const SENT_BYTES_PER_MS = 100_000;
-/** How long after its request a caller counts as being served. */
 const SERVED_MS = 250;
 
 const MEASURE_EVERY_MS = 200;
-/** The weight of the newest measurement. With one every 200 ms, the average covers about the last half second. */
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
-/**
- * The process also counts as busy when this much work was admitted within a fifth of a second: two and a half times as much as fits.
- * Measurements alone show this too late: thousands of requests on a single connection, many of them in one packet (HTTP pipelining),
- * blocked the process for 20 seconds (S137).
- */
+/** Measurements alone show a flood too late, such as pipelined requests on one connection (S137). */
 const MOMENT_MS = 200;
 const ADMITTED_MAX_MS = 500;
 
-/**
- * An account gets five times the part of an address. So does an address at the OAuth endpoints (`protocol`), where one site's server sends
- * requests for many people.
- */
+/** One site's server sends OAuth requests for many people. */
 const WEIGHTS = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof WEIGHTS;
 export const partyKinds = Object.keys(WEIGHTS) as PartyKind[];
 
 export type PaceOptions = {
-  /** The share of the process's time that an address gets while the process is busy, 1 to 100. */
   percent: number;
   isBusy: () => boolean;
-  /** A clock in milliseconds, for tests. */
   now?: () => number;
 };
 
-/** How long a request waits, in milliseconds; or when its client may retry. */
 type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
-/** The time at which a caller will have paid, at its pace, for all its requests; and whether it is paced. */
 type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
- * Paces callers (addresses or accounts) while the process is busy (S137): each gets a part of the process's time, and requests beyond it
- * wait. While the process has time for everybody, it starts to pace nobody. But a paced caller stays paced until it has asked for less than
- * its part for a while, so that a flood does not return each time that the process recovers. Waiting requests continue one after another:
- * otherwise callers that were paced at the same moment would also come back at the same moment.
- *
- * Each caller, and each kind of caller, is paced by the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number.
+ * This is the generic cell rate algorithm of ITU-T I.371 (S137). A paced caller stays paced until the caller asks for less, so
+ * that a flood does not return.
  */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
   readonly #balances = new Map<string, Balance>();
-  /** How much work waits, in milliseconds: per caller, and per kind of caller. */
   readonly #waitingOf = new Map<string, number>();
   readonly #waiting = { address: 0, account: 0, protocol: 0 };
-  /** When the next waiting request may continue. */
   readonly #nextAt = { address: 0, account: 0, protocol: 0 };
   #momentEndsAt = Number.NEGATIVE_INFINITY;
   #admittedMs = 0;
-  /** The last request, and the last one before it of another caller. */
   #last = NOBODY;
   #lastOther = NOBODY;
-  /** When the next piece of a long response may be sent. */
   #sendAt = 0;
 
   constructor({ percent, isBusy, now = () => performance.now() }: PaceOptions) {
@@ -88,10 +61,6 @@ export class RequestPace {
     this.#now = now;
   }
 
-  /**
-   * @param key the caller
-   * @param workMs about how long the process works for the request
-   */
   admit(key: string, workMs: number, kind: PartyKind = "address"): Admission {
     const now = this.#now();
     if (key !== this.#last.key) this.#lastOther = this.#last;
@@ -117,22 +86,19 @@ export class RequestPace {
     return { waitMs };
   }
 
-  /** Refunds the estimate of a request that turned out to cost nothing. */
   giveBack(key: string, workMs: number, kind: PartyKind = "address"): void {
     const balance = this.#balances.get(key);
     if (balance) balance.paidUntil = Math.max(this.#now(), balance.paidUntil - workMs / WEIGHTS[kind] / this.#share);
   }
 
-  /** Charges the work that a request needed beyond its estimate. */
   charge(key: string, workMs: number, kind: PartyKind = "address"): void {
     const balance = this.#balances.get(key);
     if (balance) balance.paidUntil = Math.max(this.#now(), balance.paidUntil) + workMs / WEIGHTS[kind] / this.#share;
   }
 
   /**
-   * For the next piece of a long response to an anonymous caller. It is sent at once unless another caller has just sent a request. Then
-   * the pieces of all such responses are sent one after another, so that together they use a tenth of the process's time (S137).
-   * @returns how long the piece waits, in milliseconds
+   * While others are served, long responses to anonymous callers get a tenth of the process's time (S137). @returns the wait in
+   * ms
    */
   sendAfter(key: string, bytes: number): number {
     const now = this.#now();
@@ -148,7 +114,6 @@ export class RequestPace {
     return this.#admittedMs >= ADMITTED_MAX_MS;
   }
 
-  /** Waits for the request's time, and then for its turn among all requests of its kind whose time has come. */
   async wait(key: string, workMs: number, waitMs: number, kind: PartyKind = "address"): Promise<void> {
     this.#countWaiting(key, workMs, kind);
     await delay(waitMs);
@@ -165,7 +130,7 @@ export class RequestPace {
     else this.#waitingOf.delete(key);
   }
 
-  /** Shared like slots (fair-queue.ts): a few callers with full queues leave room for others. */
+  /** A few callers with full queues leave room for others. */
   #mayWait(key: string, workMs: number, kind: PartyKind): boolean {
     return (this.#waitingOf.get(key) ?? 0) + workMs <= WAITING_MAX_MS - this.#waiting[kind];
   }
@@ -177,10 +142,7 @@ export class RequestPace {
   }
 }
 
-/**
- * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection. It averages
- * over about half a second (NEWEST_WEIGHT), because ten quick statements at once do not mean that the process is busy.
- */
+/** The result is an average, because ten quick statements at once do not make the process busy. */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();

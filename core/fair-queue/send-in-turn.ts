@@ -2,17 +2,9 @@ import { Transform } from "node:stream";
 import { requestContext } from "../log.ts";
 import { currentParty } from "./party.ts";
 
-/**
- * The part that is sent at once, so that small clones do not wait. With a megabyte, 24 clones that began together delayed others for two
- * seconds.
- */
 const AT_ONCE_BYTES = 128 * 1024;
 
-/**
- * A step for the pipeline to the current response. If the caller is anonymous, all but the beginning waits for its turn while others are
- * served (request-pace.ts): clones and downloads of strangers would otherwise take the cores from short requests (S137).
- * @returns no step for an account, or if requests are not paced
- */
+/** Clones and downloads of anonymous callers must not take the cores from short requests (S137). */
 export function sendInTurn(): Transform[] {
   const { sendAfter } = requestContext.getStore() ?? {};
   if (!sendAfter || !currentParty().isAnonymous) return [];

@@ -1,8 +1,4 @@
-/**
- * Slots, of which no caller can take all unless there is only one. A caller may take another slot only while it holds fewer than are free
- * (the dynamic thresholds of Choudhury and Hahne, with which switches share their buffers). One caller alone gets half, two get a third
- * each, and only a caller that holds none gets the last free slot, without a number to configure per caller.
- */
+/** A caller gets a slot only while the caller holds fewer slots than are free: Choudhury and Hahne, dynamic thresholds. */
 export class Share {
   readonly #slots: number;
   readonly #held = new Map<string, number>();
@@ -16,15 +12,14 @@ export class Share {
     return this.#taken;
   }
 
-  /** Whether `party` may take a slot, or `slots` of them, for work `within` one repository or the like. */
   admits(party: string, within: string | undefined, slots = 1): boolean {
     const free = this.#slots - this.#taken;
     if (free <= 0 || this.#heldBy(partyKey(party)) + slots > free) return false;
     if (within === undefined) return true;
-    // A caller's work in one repository leaves slots for its work in another. This does not limit the first slot in each.
+    // A caller's work in one repository leaves slots for the caller's work in another.
     const own = this.#heldBy(bothKey(party, within));
     if (own > 0 && 2 * (own + 1) > free) return false;
-    // Many addresses that ask for one repository leave slots for those that ask for another.
+    // Many addresses that ask for one repository leave slots for others.
     return this.#heldBy(withinKey(within)) <= free;
   }
 

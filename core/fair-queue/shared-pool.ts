@@ -2,15 +2,11 @@ import pg from "pg";
 import { requestContext } from "../log.ts";
 import { fairQueue, type Release } from "./fair-queue.ts";
 
-/** A single page sends a dozen statements, so more of a caller's statements may wait here than requests in other queues. */
 const WAITING_MAX = 256;
-/** A large share: the server of one site signs many people in, and visitors without an account read most pages. */
+/** One site's server signs many people in, and visitors without an account read most pages. */
 const ANONYMOUS_SHARE = 0.75;
 
-/**
- * A pool that requests share like other slots (decision 072): a caller alone gets half of the connections, however slow its statements are,
- * and a newcomer finds a free one (S137). Work outside of requests takes a connection without a slot.
- */
+/** A caller with slow statements leaves connections for others (S137, decision 072). */
 export class SharedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Parameters<pg.Pool["connect"]>[0]): void;
@@ -42,7 +38,7 @@ export class SharedPool extends pg.Pool {
     }
   }
 
-  /** A refusal looks like that of a pool without a free connection: its caller may try again (core/database-errors.ts). */
+  /** This error looks like that of a full pool, after which clients may try again. */
   async #takeSlot(): Promise<Release> {
     try {
       return await this.#queue.take({ isKept: true });
@@ -57,7 +53,6 @@ export class SharedPool extends pg.Pool {
     return fairQueue({ name, slots, anonymousShare: ANONYMOUS_SHARE, waitMaxMs, waitingMax: WAITING_MAX });
   }
 
-  /** Whether any caller is waiting for a connection now, even one that has used up its share: then callers are paced (request-pace.ts). */
   get isAwaited(): boolean {
     return this.waitingCount > 0 || this.#queue.counts.waiting > 0;
   }

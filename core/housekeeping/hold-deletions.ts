@@ -3,15 +3,10 @@ import { pool } from "../db.ts";
 import { conflict } from "../errors.ts";
 
 const KEY = "deletions_held";
-/** A backup that was killed blocks deletions, and the next backup, for this long. */
 const LEASE_SECONDS = 120;
 const RENEW_MS = 30_000;
 const POLL_MS = 500;
 
-/**
- * SQL condition: a backup is copying files. Until the backup has ended, nothing is deleted from repositories or from the storage of large
- * files.
- */
 export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
 
 export async function areDeletionsHeld(): Promise<boolean> {
@@ -20,16 +15,12 @@ export async function areDeletionsHeld(): Promise<boolean> {
 }
 
 export type HeldDeletions = {
-  /** Aborted once the hold could not be renewed in time: files may be missing from then on. */
+  /** Aborted when the hold could not be renewed in time. */
   lost: AbortSignal;
   release(): Promise<void>;
 };
 
-/**
- * Makes maintenance and sweeps wait, and returns once maintenance that had begun before has ended. The hold is a row with an expiry instead
- * of a session lock, because a backup takes hours, and may reach the database through a pooler.
- * @throws ServiceError `conflict` if another backup holds them
- */
+/** The hold is a row, because a backup may reach the database through a pooler, where a session lock does not last. */
 export async function holdDeletions(): Promise<HeldDeletions> {
   const { rowCount } = await pool().query(
     `insert into setting as held (key, value, updated_at) values ($1, ${UNTIL}, now())
@@ -70,9 +61,7 @@ export async function holdDeletions(): Promise<HeldDeletions> {
 
 const UNTIL = `jsonb_build_object('until', now() + interval '${LEASE_SECONDS} seconds')`;
 
-/**
- * A worker first claims a row, and then checks whether deletions are held. So a worker that has not seen the hold already has its claim.
- */
+/** A worker claims a row before it checks for holds, so a worker that has not seen the hold already has a claim. */
 async function waitForMaintenance(): Promise<void> {
   const claims = await pool().query<{ id: string }>(
     "select claim_id::text as id from repo_maintenance where claim_id is not null and claimed_until > now()",

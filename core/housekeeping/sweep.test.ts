@@ -55,7 +55,6 @@ describe("sweep", () => {
     await pool().query("update oauth_client_document set last_seen_at = now() - interval '8 days' where client_id like '%/1'");
     await pool().query(`insert into oauth_consent (id, user_id, client_id, client_fingerprint) select
       client_id, 'somebody', client_id, '' from oauth_client_document where client_id in ('https://a.example/10003')`);
-    // One is too old; of the 10,001 other unused ones, one is too many.
     expect(await sweep(never)).toEqual({ oauth_client_document: 2 });
     const { rows } = await pool().query<{ id: number }>(
       "select id from generate_series(1, 10003) n(id) where 'https://a.example/' || id not in (select client_id from oauth_client_document)",
@@ -94,7 +93,6 @@ describe("sweep", () => {
       select 'space-' || n, 'space', 'owner', 'organization', n, n, '{}', 'static' from generate_series(1, 203) n`);
     await pool().query(`insert into space_runtime (repo_id, owner_id, stage)
       select 'space-' || n, 'owner', 'STOPPED' from generate_series(1, 203) n on conflict (repo_id) do nothing`);
-    // The oldest is another member's.
     await pool().query(`update space_runtime set started_by_id = case n when 203 then 'bea' else 'ada' end,
       updated_at = now() - make_interval(secs => n) from generate_series(1, 203) n where repo_id = 'space-' || n`);
     await pool().query("insert into space_log (repo_id, id, text) select id, 'one', 'text' from repo where owner_id = 'owner'");

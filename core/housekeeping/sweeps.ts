@@ -1,40 +1,36 @@
 import { env } from "../env.ts";
 
-/** What is deleted, and when. Security does not depend on these deletions: expired rows are rejected wherever they are read. */
+/** Security does not depend on these deletions, because expired rows are rejected wherever they are read. */
 export type Sweep = { table: string; isOver: string | (() => string) };
 
-// Anybody can have us fetch a metadata document; one without a consent is kept for a while, and their number is limited (S79).
+// Anybody can have us fetch a metadata document, so the number of unused ones is limited (S79).
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
-/** How many Spaces that a user started keep their output while they do not run (S137). */
+/** Limits stopped Spaces with output, per user who started them (S137). */
 const SPACES_WITH_LOGS = 200;
 
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
-/** Every minute: an account may store a hundred proofs a second, and an expired one is useless (S143). */
+/** An account may store a hundred proofs a second (S143). */
 export const sweepsOfMinute: readonly Sweep[] = [
   { table: "oauth_artifact", isOver: "expires_at < now() and model = 'ReplayDetection'" },
 ];
 
-/** Every hour. */
 export const sweeps: readonly Sweep[] = [
-  // An expired device code stays for an hour, so that its device is told what happened (S62). Used codes stay until they expire, since their
-  // replay must be detected (S43).
+  // A device is told about an expired code for an hour (S62). Used codes stay, because a replay must be detected (S43).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
-  // Longer than a device code lives.
+  // No device code lives as long.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
-    // One row for each sign-in and each exchange, so there may be many. A Grant expires with the last of its tokens. One that a delegation
-    // still uses stays, so that it can be revoked. A revoked one has no valid tokens left, so no replay needs to be detected.
+    // A Grant that a delegation uses stays, so that it can be revoked.
     isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '1 hour'
         or exists (select from oauth_consent c where c.id = oauth_grant.consent_id and c.revoked_at < now() - interval '1 hour'))
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // Delegations that no webhook, replay, run, schedule or relay uses anymore (core/access/delegation.ts reuses only young rows). Upload
-  // URLs use them for a day without a record (core/hub/lfs/transfer/uploader.ts).
+  // Upload URLs use a delegation for a day without a record.
   {
     table: "delegation",
     isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
@@ -42,7 +38,6 @@ export const sweeps: readonly Sweep[] = [
       .join(" and ")}`,
   },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
-  // Self-registered apps without a consent (core/oauth/registration/register-app.ts).
   {
     table: "oauth_app",
     isOver: `registration_token_hash is not null and updated_at < now() - interval '14 days'
@@ -60,11 +55,10 @@ export const sweeps: readonly Sweep[] = [
   { table: "invitation", isOver: "expires_at < now() - interval '30 days'" },
   {
     table: "personal_access_token",
-    // A token still in use stays, so that it can be revoked.
+    // A token that a delegation uses stays, so that it can be revoked.
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
   },
-  // Revocations of tokens that no longer exist and that no delegation uses.
   {
     table: "organization_revoked_token",
     isOver: `created_at < now() - interval '2 days' and ${[
@@ -75,33 +69,27 @@ export const sweeps: readonly Sweep[] = [
       .map((row) => `not exists (select from ${row} = organization_revoked_token.token_id)`)
       .join(" and ")}`,
   },
-  // For a day after its token has expired, a job can still learn why it is invalid.
+  // For a day, a job can still learn why its token is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
-  // Events recorded and fanned out long ago (core/events). An external event sent again after its deletion counts as new. Deliveries take
-  // their body from the event, and are deleted by whole days, so the event must outlive them. An event that was not fanned out stays,
-  // however long no worker ran (S122).
+  // Deliveries take their body from the event. An event that was not fanned out stays (S122).
   {
     table: "event",
     isOver: () =>
       `created_at < now() - interval '${keptDays() + 2} days' and fanned_out_at < now() - interval '${keptDays() + 2} days'`,
   },
-  // Queue entries of deliveries that were deleted with the partition of their day (core/webhooks/keep-partitions.ts): those of a disabled
-  // webhook.
   {
     table: "delivery_queue",
     isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,
   },
-  // Kept as long as their deliveries.
   { table: "webhook_replay", isOver: () => `finished_at < now() - interval '${keptDays()} days'` },
   { table: "webhook_hour", isOver: "hour < now() - interval '90 days'" },
-  // A run is deleted with its log. An id begins with its time, so the rows of the last days are not read.
+  // An ID begins with a time, so the rows of the last days are not read.
   {
     table: "job_run",
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
       and finished_at < now() - interval '30 days'`,
   },
-  // A user may have any number of Spaces, and each keeps 256 KiB of output that no quota counts. The number of running ones is limited by
-  // slots.
+  // No quota counts the output of a Space.
   {
     table: "space_log",
     isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (
@@ -110,7 +98,7 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
-  // When such a row is deleted, a trigger returns to the meter the amount that a killed process had reserved.
+  // A trigger returns the reserved amount to the meter.
   { table: "inference_reservation", isOver: "expires_at < now()" },
   { table: "inference_usage", isOver: "day < current_date - 400" },
   { table: "inference_meter", isOver: "month < current_date - 400" },

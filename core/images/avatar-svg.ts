@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 
-// White letters have a contrast of at least 4.5 : 1 with each color (WCAG 1.4.3); a test computes it.
 export const avatarColours = [
   "#8a5a00",
   "#9a4b1c",
@@ -16,11 +15,7 @@ export const avatarColours = [
   "#64605a",
 ] as const;
 
-/**
- * The picture for a user or organization without one: initials on a color. The same name and seed always give the same picture.
- * @param name full name or handle; it may contain anything, so it is escaped
- * @param seed a value that does not change with the name, such as the id
- */
+/** @param seed must not change with the name */
 export function avatarSvg(name: string, seed: string): string {
   const digest = hash("sha256", seed, "buffer");
   const colour = avatarColours[digest.readUInt16BE(0) % avatarColours.length];
@@ -29,7 +24,6 @@ export function avatarSvg(name: string, seed: string): string {
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The first letters of the first and the last word; "?" if there is neither a letter nor a digit. */
 export function initials(name: string): string {
   const words = name.split(/[\s._-]+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const ends = words.length > 1 ? [words[0], words.at(-1)] : words;

@@ -4,27 +4,20 @@ import { fairQueue } from "../fair-queue/fair-queue.ts";
 
 export const IMAGE_CONTENT_TYPE = "image/webp";
 
-/** Largest upload, in bytes: 5 MB. */
 const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
 
-/** Largest picture, in pixels: a small file can expand to gigabytes (decompression bomb). */
+/** A small file can expand to gigabytes. */
 const IMAGE_MAX_PIXELS = 40_000_000;
 
-/** Avatars and logos are squares of this many pixels. */
 const IMAGE_SIDE_PIXELS = 256;
 
-/** A malicious picture must not block a thread: decoding is aborted after this many seconds. */
+/** A malicious picture must not block a thread. */
 const IMAGE_MAX_SECONDS = 10;
 
-// Decoding runs in libuv's four threads, which also serve files and name lookups: pictures never take more than half of them.
+// Decoding runs in libuv's four threads, which also serve files and name lookups.
 const decoding = fairQueue({ name: "images", slots: 2 });
 
-/**
- * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is stored,
- * so neither its metadata (EXIF contains where a photo was taken) nor anything hidden in it is ever served.
- * @throws ServiceError `payload_too_large` over 5 MB; `invalid_request` for anything but a PNG, JPEG, WebP, GIF or AVIF picture of at most
- * 40 megapixels, or fewer if the caller says so; `unavailable` while too many others are being decoded
- */
+/** The result has neither metadata, such as the place of a photo, nor hidden content of the upload (S24, S82). */
 export async function encodeImage(
   bytes: Uint8Array,
   field = "image",
@@ -40,10 +33,7 @@ export async function encodeImage(
 
 type Format = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/**
- * The format according to a file's first bytes; undefined for all but the five that are accepted. Only those reach a decoder: SVG can
- * contain script and read other files, and every further decoder is one more that a malicious file can attack.
- */
+/** Each further decoder is one more that can be attacked, and SVG can contain script. */
 function sniffImageFormat(bytes: Uint8Array): Format | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));
   if (head.subarray(0, 8).equals(Buffer.from("89504e470d0a1a0a", "hex"))) return "png";
@@ -57,7 +47,7 @@ function sniffImageFormat(bytes: Uint8Array): Format | undefined {
 
 async function decode(bytes: Uint8Array, field: string, maxPixels: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // Read by libvips once, first frame only; autoOrient applies the EXIF orientation before it is dropped.
+    // `autoOrient` applies the EXIF orientation before EXIF is dropped.
     const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: "error", pages: 1, autoOrient: true });
     const encoded = await picture
       .resize(IMAGE_SIDE_PIXELS, IMAGE_SIDE_PIXELS, { fit: "cover" })

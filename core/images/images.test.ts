@@ -10,7 +10,6 @@ const store = async (bytes: Uint8Array, field?: string) => insertImage(db(), awa
 
 const canvas = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#b5892e" } });
 
-/** A picture with a red left half, a blue right half, and EXIF: a rotation, and where it was taken. */
 const photo = async () => {
   const half = await canvas(50, 100).tint("#f00").png().toBuffer();
   return sharp({ create: { width: 100, height: 100, channels: 3, background: "#00f" } })
@@ -36,7 +35,6 @@ describe("S82 uploaded pictures", () => {
     const stored = Buffer.from(image?.bytes ?? []);
     expect(stored.includes("a secret place")).toBe(false);
     expect(await sharp(stored).metadata()).not.toHaveProperty("exif");
-    // Turned by 180°, the blue half is on the left.
     const { data } = await sharp(stored)
       .removeAlpha()
       .extract({ left: 20, top: 128, width: 1, height: 1 })
@@ -105,7 +103,6 @@ describe("S82 uploaded pictures", () => {
 });
 
 describe("avatarSvg", () => {
-  /** WCAG 2.2 relative luminance. */
   const luminance = (hex: string) => {
     const [r, g, b] = [1, 3, 5].map((at) => {
       const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;

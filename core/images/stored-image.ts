@@ -9,17 +9,13 @@ export async function findImage(id: string): Promise<StoredImage | undefined> {
   return (await db().image.findUnique({ where: { id }, select: { contentType: true, bytes: true } })) ?? undefined;
 }
 
-/** Stores a picture made by `encodeImage`. @returns its id; the picture of an id never changes, so it may be cached forever */
+/** The picture of an ID never changes, so responses may be cached forever. */
 export async function insertImage(tx: Db, encoded: Uint8Array<ArrayBuffer>): Promise<string> {
   const id = newId();
   await tx.image.create({ data: { id, contentType: IMAGE_CONTENT_TYPE, bytes: encoded } });
   return id;
 }
 
-/**
- * Replaces a picture by one from `encodeImage` (null for none), and deletes the old one.
- * @returns the id of the new one, or null
- */
 export async function replaceImage(
   tx: Db,
   oldId: string | null,

@@ -9,7 +9,6 @@ import { isId, newId } from "../ids.ts";
 import type { InferenceAccount } from "./metering/allowance.ts";
 import { MODELS_MAX, type NewModel, parseModel } from "./providers/provider.ts";
 
-/** A usable model, and how its provider is reached. */
 export type UsableModel = {
   name: string;
   upstreamName: string;
@@ -18,11 +17,10 @@ export type UsableModel = {
 
 const MODELS_LISTED_MAX = 500;
 
-/** Models of enabled providers that are for everybody or for the plan of the paying organization. */
 const usable = ({ orgId }: InferenceAccount) => Prisma.sql`p.disabled_at IS NULL AND (m.plans = '{}' OR EXISTS (
   SELECT FROM organization o WHERE o.id = ${orgId} AND o.plan = ANY(m.plans)))`;
 
-/** @throws ServiceError `not_found` if the model does not exist or is not for this account (S136); `invalid_request` if no name was sent */
+/** The error does not show whether the model exists (S136). */
 export async function findModel(account: InferenceAccount, name: unknown): Promise<UsableModel> {
   if (typeof name !== "string" || name === "") throw invalidRequest("Send the name of a model from GET /v1/models.", "model");
   const isName = name.length <= 200 && /^[\x21-\x7e]+$/.test(name);
@@ -49,7 +47,6 @@ export async function findModel(account: InferenceAccount, name: unknown): Promi
 
 type ListedModel = { name: string; createdAt: Date; providerName: string };
 
-/** The models that an account may use, by name. */
 export async function listModels(account: InferenceAccount): Promise<ListedModel[]> {
   return db().$queryRaw<ListedModel[]>`
     SELECT m.name, m.created_at AS "createdAt", p.name AS "providerName"
@@ -59,10 +56,6 @@ export async function listModels(account: InferenceAccount): Promise<ListedModel
 
 type ModelInput = { name: string; upstreamName?: string; plans?: readonly string[] };
 
-/**
- * Offers a provider's model under a name of ours.
- * @throws ServiceError `invalid_request`, `conflict` (the name is another model's), `not_found`, `forbidden`, `reauthentication_required`
- */
 export async function addModel(actor: Actor, providerId: string, input: ModelInput, from: RequestOrigin): Promise<NewModel> {
   const model = parseModel(input);
   if (!isId(providerId)) throw notFound("Provider");
@@ -75,7 +68,6 @@ export async function addModel(actor: Actor, providerId: string, input: ModelInp
   return model;
 }
 
-/** @throws ServiceError `conflict` */
 export async function insertModels(tx: Db, providerId: string, models: readonly NewModel[]): Promise<void> {
   if (models.length === 0) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('inference models', 0))`;
@@ -91,7 +83,7 @@ export async function insertModels(tx: Db, providerId: string, models: readonly 
   await tx.inferenceModel.createMany({ data: models.map((model) => ({ id: newId(), providerId, ...model })) });
 }
 
-/** Stops offering a model. Its recorded use stays. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
+/** Recorded use stays. */
 export async function removeModel(actor: Actor, modelId: string, from: RequestOrigin): Promise<{ name: string }> {
   if (!isId(modelId)) throw notFound("Model");
   return db().$transaction(async (tx) => {

@@ -14,11 +14,7 @@ const SCHEDULE_MESSAGE =
   "The app or token that created, last changed or resumed this schedule no longer has access. Resume it to run it with your own permissions.";
 const RUN_MESSAGE = "Cancelled: the app or token that started it no longer has access.";
 
-/**
- * Pauses the schedules and cancels the runs of ended delegations: waiting runs at once, others when their worker is notified.
- * @param most the maximum number of schedules, and of runs
- * @returns the number of schedules or of runs that ended, whichever is larger
- */
+/** @returns the number of schedules or of runs that ended, whichever is larger */
 export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[], most: number): Promise<number> {
   const schedules = await tx.$queryRaw<Ended[]>`
     UPDATE scheduled_job SET is_suspended = true, message = ${SCHEDULE_MESSAGE}, claim_id = NULL, claimed_until = NULL

@@ -22,7 +22,6 @@ describe("the full name of the image", () => {
     ["[::1]:5000/x", "[::1]:5000/x:latest"],
     [`python@${digest}`, `docker.io/library/python@${digest}`],
     [`python:3.12@${digest}`, `docker.io/library/python@${digest}`],
-    // By the grammar, a bare host is the name of an image on Docker Hub; with a port, the port is its tag.
     ["example.com", "docker.io/library/example.com:latest"],
     ["example.com:5000", "docker.io/library/example.com:5000"],
   ])("%s is %s", (text, name) => {

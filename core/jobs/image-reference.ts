@@ -2,19 +2,17 @@ import { env } from "../env.ts";
 import { invalidRequest } from "../errors.ts";
 
 /**
- * Parses image names by the reference grammar of the distribution project (github.com/distribution/reference), strictly: an engine that
- * read a name differently would pull from a registry that nobody allowed.
+ * This is the grammar of github.com/distribution/reference. An engine that read a name differently could pull from a registry
+ * that is not allowed.
  */
 type ImageReference = {
-  /** Lower case, with its port: `docker.io`, `registry.example.com:5000`. */
   registry: string;
-  /** `library/python` */
   repository: string;
   tag?: string;
   digest?: string;
 };
 
-/** What an engine gets: full names, so that none of its own rules for short names apply. */
+/** With full names, an engine applies no rules for short names. */
 export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
 type AllowedImage = FullName & { isLocal: boolean };
 
@@ -26,7 +24,6 @@ const DIGEST = /^sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
 const NAME_MAX = 255;
 const DOCKER_HUB = "docker.io";
 
-/** @returns undefined if the text is not a reference */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = "", digest, ...more] = text.split("@");
   if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined;
@@ -34,7 +31,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const [path, tag] = colon === -1 ? [named, undefined] : [named.slice(0, colon), named.slice(colon + 1)];
   if (tag !== undefined && !TAG.test(tag)) return undefined;
   const [first = "", ...rest] = path.split("/");
-  // The grammar's own rule: only this distinguishes `localhost/image` and `example.com/image` from an image on Docker Hub.
+  // By this rule of the grammar, `localhost/image` is not an image on Docker Hub.
   const hasRegistry = rest.length > 0 && (/[.:[]/.test(first) || first === "localhost" || first !== first.toLowerCase());
   const asked = hasRegistry ? first.toLowerCase() : DOCKER_HUB;
   const registry = asked === "index.docker.io" ? DOCKER_HUB : asked;
@@ -48,7 +45,6 @@ export function parseImageReference(text: string): ImageReference | undefined {
 
 export function fullNameOf({ registry, repository, digest, tag = "latest" }: ImageReference): FullName {
   const full = `${registry}/${repository}`;
-  // A digest wins over a tag, as with every engine.
   return {
     name: `${full}${digest ? `@${digest}` : `:${tag}`}`,
     repository: full,
@@ -57,7 +53,6 @@ export function fullNameOf({ registry, repository, digest, tag = "latest" }: Ima
   };
 }
 
-/** Whether jobs may run in an image here (JOBS_REGISTRIES, JOBS_LOCAL_IMAGES), judged by its name alone. @returns a sentence if not */
 export function allowImage(image: string): AllowedImage | { refusal: string } {
   const reference = parseImageReference(image);
   if (!reference) {
@@ -87,10 +82,7 @@ function offered(): string {
   return all.length > 0 ? `${all.join("; ")}.` : "none.";
 }
 
-/**
- * Rejects at once an image that this installation would not run. Bubblewrap has no images: there the run reports what it uses instead.
- * @throws ServiceError `invalid_request`
- */
+/** Bubblewrap has no images. */
 export function requireImage(image: string, field = "dockerImage"): void {
   const pulls = env().JOBS_RUNNER === "docker" || env().JOBS_RUNNER === "kubernetes";
   const allowed = allowImage(image);

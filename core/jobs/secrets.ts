@@ -2,7 +2,7 @@ import { seal, unseal } from "../crypto/seal.ts";
 
 const PURPOSE = "job secrets";
 
-/** Secrets of a job by name, sealed for its row (S134); null if there are none. */
+/** See S134. */
 export function sealJobSecrets(secrets: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> | null {
   return Object.keys(secrets).length > 0 ? seal(PURPOSE, JSON.stringify(secrets)) : null;
 }

@@ -10,7 +10,7 @@ import { mailTable, type QueuedMail } from "./mail-table.ts";
 import { queueMail } from "./queue-mail.ts";
 import { closeMailTransport } from "./send-mail.ts";
 
-/** A minimal mail server (RFC 5321): it answers RCPT as the test specifies and keeps the emails that it accepts. */
+/** The server follows RFC 5321. */
 async function mailServer(answerToRecipient: () => string): Promise<{ url: string; messages: string[] }> {
   const messages: string[] = [];
   const server = createServer((socket) => {
@@ -53,7 +53,7 @@ async function deliverDue(): Promise<void> {
 
 const message = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
 const stored = () => db().mail.findFirstOrThrow();
-// A second ago by default: the column stores milliseconds, so a rounded now() could be later than the next claim.
+// The column stores milliseconds, so a rounded now() could be later than the next claim.
 const becomeDue = (later = "-1 second") => pool().query("update mail set due_at = now() + $1::interval", [later]);
 
 afterEach(async () => {
@@ -118,7 +118,6 @@ describe("mail", () => {
       lastError: expect.stringContaining("451"),
     });
     expect(waiting.dueAt.getTime() - createdAt.getTime()).toBeGreaterThanOrEqual(15_000);
-    // This machine may be so slow that the email is already due.
     await becomeDue("1 hour");
     await deliverDue();
     expect((await stored()).attempts).toBe(1);

@@ -7,16 +7,10 @@ import { sendMail } from "./send-mail.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/**
- * Seconds until each further attempt. Together they are about 22 hours: they outlast most outages of the mail server, and end before a
- * sign-up link expires (24 hours).
- */
+/** All attempts take 22 hours: longer than most outages, and shorter than a sign-up link is valid. */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
-/**
- * Sends one claimed email and records the result. An email is sent at least once: if a worker dies, it is sent again with the same
- * Message-ID. Without a mail server, it is kept for the operator.
- */
+/** An email is sent at least once, always with one Message-ID. */
 export async function deliverMail(mail: QueuedMail, claimId: string): Promise<void> {
   const { SMTP_URL } = env();
   if (!SMTP_URL) {
@@ -41,10 +35,7 @@ export async function deliverMail(mail: QueuedMail, claimId: string): Promise<vo
   await recordSent(mail.id, claimId);
 }
 
-/**
- * Clears an email's text as soon as it is no longer needed, because it may contain a working link (S55). @param kept what is stored in
- * place of the text
- */
+/** The text may contain a working link (S55). @param kept replaces the text */
 async function recordSent(id: string, claimId: string, kept = ""): Promise<void> {
   await pool().query(
     `update mail set sent_at = now(), text = $3, claim_id = null, claimed_until = null, last_error = null
@@ -53,7 +44,7 @@ async function recordSent(id: string, claimId: string, kept = ""): Promise<void>
   );
 }
 
-/** @param retrySeconds until the next attempt; undefined if there is none. */
+/** @param retrySeconds undefined for no further attempt */
 async function recordFailure(
   id: string,
   claimId: string,
@@ -71,9 +62,7 @@ async function recordFailure(
   );
 }
 
-/**
- * Whether the mail server permanently refused this email (a 5xx reply, RFC 5321 §4.2.1) because of the email, not because of us.
- */
+/** This is a 5xx reply (RFC 5321 §4.2.1) about the email itself. */
 function isRefusal(error: unknown): boolean {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   return typeof responseCode === "number" && responseCode >= 500 && (code === "EENVELOPE" || code === "EMESSAGE");

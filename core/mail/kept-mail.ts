@@ -1,17 +1,13 @@
 import { seal, unseal } from "../crypto/seal.ts";
 import { db } from "../db.ts";
 
-/**
- * Without SMTP_URL, an email stays in the database for a week, where the operator's command reads it from any machine. It is sealed, because
- * it may contain a working link (S55).
- */
+/** Without SMTP_URL, an email is kept for a week. The text is sealed, because it may contain a working link (S55). */
 export type KeptMail = { id: string; recipient: string; subject: string; text: string; createdAt: Date };
 
 const LISTED_MAX = 50;
 
 export const sealMail = (text: string): string => Buffer.from(seal("kept mail", text)).toString("base64");
 
-/** Kept emails, newest first. @param recipient lists only emails to this address */
 export async function listKeptMail(recipient?: string): Promise<KeptMail[]> {
   const rows = await db().mail.findMany({
     where: { sentAt: { not: null }, text: { not: "" }, ...(recipient !== undefined && { recipient }) },

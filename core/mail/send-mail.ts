@@ -6,7 +6,6 @@ const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 
 let transport: nodemailer.Transporter | undefined;
 
-/** Hands an email to the mail server. */
 export async function sendMail(mail: QueuedMail, server: string): Promise<void> {
   transport ??= nodemailer.createTransport({ url: server, pool: true, maxConnections: 4, ...TIMEOUTS });
   await transport.sendMail(messageOf(mail));
@@ -22,14 +21,14 @@ function messageOf({ id, recipient, subject, text, created_at }: QueuedMail): no
   const { hostname } = new URL(ORIGIN);
   return {
     from: MAIL_FROM ?? { name: BRAND_NAME, address: `no-reply@${hostname}` },
-    // Passed as an object, so that a comma or a bracket in the address cannot make it two.
+    // As an object, an address with a comma or a bracket cannot become two addresses.
     to: { name: "", address: recipient },
     subject,
     text,
     date: created_at,
-    // The same for every attempt, so that mail systems can recognize a second copy.
+    // Every attempt has one ID, so that mail systems can recognize a second copy.
     messageId: `<${id}@${hostname}>`,
-    // RFC 3834: prevents out-of-office replies.
+    // RFC 3834: this header prevents out-of-office replies.
     headers: { "Auto-Submitted": "auto-generated" },
     disableFileAccess: true,
     disableUrlAccess: true,

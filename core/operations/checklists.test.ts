@@ -24,11 +24,10 @@ test("a person's first steps are derived from what exists, and the list disappea
   await createPersonalAccessToken(ada.actor, ada.id, { name: "Laptop", scopes: ["read-repos"], expiresInDays: 1 }, from);
   await db().webhook.create({ data: { id: newId(), ownerId: ada.id, ownerKind: "user", domains: ["repo"] } });
   await db().totp.create({ data: { userId: ada.id, sealedSecret: Buffer.from("x") } });
-  // An authenticator app counts once its user has entered a first code.
+  // An authenticator app counts once the user has entered a first code.
   expect(done(await readFirstSteps(ada.actor))).toEqual(["repository", "token", "webhook"]);
   await db().totp.update({ where: { userId: ada.id }, data: { confirmedAt: new Date() } });
   expect(await readFirstSteps(ada.actor)).toBeNull();
-  // An object that another member created does not count as a step of this user.
   expect(done(await readFirstSteps(grace.actor))).toEqual([]);
 });
 

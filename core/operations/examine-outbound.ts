@@ -4,7 +4,6 @@ import { type Examined, examineAddress } from "../outbound/parse-target.ts";
 
 const URL_MAX_CHARACTERS = 2_000;
 
-/** Checks whether a request to an address would be allowed, without sending one. @throws ServiceError `forbidden` */
 export async function examineOutbound(actor: Actor, url: string): Promise<Examined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if (url.length > URL_MAX_CHARACTERS) return { outcome: "refused", reason: "the URL is too long" };

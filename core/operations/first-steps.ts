@@ -1,14 +1,10 @@
 import type { Person } from "../access/actor.ts";
 import { db } from "../db.ts";
 
-/** A new user's first steps, in this order. */
 export const firstSteps = ["repository", "token", "webhook", "secondStep"] as const;
 export type FirstStep = (typeof firstSteps)[number];
 
-/**
- * Which first steps a user has done, derived from what they own and what they created for their organizations: nobody ticks them by hand.
- * @returns null once all are done, or the user has dismissed the list
- */
+/** @returns null once all steps are done, or the user has dismissed the list */
 export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstStep; isDone: boolean }[] | null> {
   const [row] = await db().$queryRaw<({ isDismissed: boolean } & Record<FirstStep, boolean>)[]>`
     WITH owner AS (
@@ -25,7 +21,7 @@ export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstS
   return firstSteps.map((step) => ({ step, isDone: row[step] }));
 }
 
-/** Needs no permission and no audit entry: it only affects the user's own page. */
+/** No permission and no audit entry are needed, because this only affects the user's own page. */
 export async function dismissFirstSteps({ userId }: Person): Promise<void> {
   await db().user.updateMany({ where: { id: userId, firstStepsDismissedAt: null }, data: { firstStepsDismissedAt: new Date() } });
 }

@@ -8,20 +8,16 @@ import { log } from "../log.ts";
 export type ProcessKind = "web" | "worker";
 
 const EVERY_MS = 15_000;
-/** A process not seen for this long is gone, or in trouble. */
+/** A process that is silent for this long is gone, or in trouble. */
 export const SILENT_AFTER_SECONDS = 60;
 
 export type Heartbeat = {
-  /** The id of the process's row. */
   readonly id: string;
-  /** Deletes the process's row, so that a process that stopped in good order is not reported as silent. */
+  /** Deletes the process's row, so that a stopped process is not reported as silent. */
   stop(): Promise<void>;
 };
 
-/**
- * Records that this process is alive, now and every 15 seconds, for the operators' overview. If it fails, everything else continues.
- * @param report the process's own measurements, for metrics
- */
+/** A failing heartbeat stops nothing else. */
 export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {
   const id = newId();
   let beating: Promise<void> = Promise.resolve();
@@ -53,7 +49,6 @@ export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown
   };
 }
 
-/** How many processes of each kind were seen within a minute. */
 export async function countAlive(): Promise<Record<ProcessKind, number>> {
   const { rows } = await pool().query<Record<ProcessKind, number>>(
     `SELECT count(*) FILTER (WHERE kind = 'web')::int AS web, count(*) FILTER (WHERE kind = 'worker')::int AS worker

@@ -20,14 +20,12 @@ export type InspectedUser = {
   user: UserProfile;
   sessions: ListedSiteSession[];
   organizations: OrganizationOfUser[];
-  /** The most recently used apps, and the total number. */
   apps: { items: ConnectedApp[]; total: number };
   tokens: { items: TokenSummary[]; total: number };
 };
 
 const LISTED_MAX = 20;
 
-/** A user as operators see them: profile, sessions, and the apps and tokens with access in their name. @throws ServiceError `not_found` */
 export async function inspectUser(actor: Actor, userId: string): Promise<InspectedUser> {
   await requirePermission(actor, "user.inspect", { userId }, { what: "User" });
   const user = await findUser(userId);

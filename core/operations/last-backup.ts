@@ -3,13 +3,12 @@ import { db } from "../db.ts";
 const KEY = "last_backup";
 const LATE_MS = 3 * 24 * 3600_000;
 
-/** The last complete backup that the operator's command has made. */
 export type LastBackup = {
   finishedAt: Date;
   place: string;
   addedBytes: number;
   seconds: number;
-  /** IDs of repositories whose refs git could not list. Records that older versions wrote lack them. */
+  /** Git could not list the refs of these repositories. Records of older versions lack this field. */
   unread?: string[];
 };
 
@@ -25,6 +24,5 @@ export async function readLastBackup(): Promise<LastBackup | undefined> {
   return { ...rest, finishedAt: new Date(finishedAt) };
 }
 
-/** Whether the last backup is so old that a nightly schedule must have missed several nights. */
 export const isBackupLate = ({ finishedAt }: LastBackup, now = new Date()): boolean =>
   now.getTime() - finishedAt.getTime() > LATE_MS;

@@ -17,16 +17,14 @@ export type FailingEmail = {
   createdAt: Date;
   attempts: number;
   lastError: string | null;
-  /** When it is retried; null after the last attempt. */
   dueAt: Date | null;
 };
 
 export type MailState = {
-  /** How emails are sent, without the password; null if they are kept (core/mail/kept-mail.ts). */
+  /** The password is left out. Null if emails are kept. */
   transport: { server: string; user: string | null; isSecure: boolean } | null;
   from: string;
   waiting: number;
-  /** Emails that failed and will be retried, and those given up within 30 days; newest first. */
   failing: FailingEmail[];
 };
 
@@ -34,7 +32,6 @@ export type EmailState = { state: "waiting" | "sent" | "failed"; recipient: stri
 
 const FAILING_MAX = 50;
 
-/** How mail is sent, and which emails fail. @throws ServiceError `forbidden` */
 export async function readMailState(actor: Actor): Promise<MailState> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [waiting, open, failed] = await Promise.all([
@@ -64,7 +61,6 @@ function describeTransport(): Pick<MailState, "transport" | "from"> {
   return { transport: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
 }
 
-/** The state of one email; undefined if it is unknown, or so old that it was deleted. */
 export async function readEmailState(actor: Actor, emailId: string): Promise<EmailState | undefined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const message = isId(emailId) ? await db().mail.findUnique({ where: { id: emailId } }) : null;
@@ -73,11 +69,7 @@ export async function readEmailState(actor: Actor, emailId: string): Promise<Ema
   return { state: sentAt ? "sent" : failedAt ? "failed" : "waiting", recipient, lastError };
 }
 
-/**
- * Retries every failed email now, for example after an outage of the mail server. Emails that were given up are not retried: their text
- * was deleted, since it may have contained a working link (S55).
- * @returns how many are retried @throws ServiceError `forbidden`
- */
+/** The text of a given-up email was deleted, because it may contain a working link (S55). */
 export async function retryMail(actor: Actor): Promise<number> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   return db().$transaction(async (tx) => {
@@ -90,10 +82,6 @@ export async function retryMail(actor: Actor): Promise<number> {
   });
 }
 
-/**
- * Queues a test email, which is sent like all others: to the operator's own address, or to the one given to the command.
- * @throws ServiceError `forbidden`, `invalid_request`
- */
 export async function sendTestEmail(
   actor: Actor,
   to: string | undefined,

@@ -3,12 +3,10 @@ import { env } from "../env.ts";
 import { isBackupLate } from "./last-backup.ts";
 import type { Overview, Queue } from "./read-overview.ts";
 
-/** Something that needs an operator's attention. */
 type Concern = {
   tone: "bad" | "warn";
-  /** The problem and what to do, in full sentences. */
   text: string;
-  /** The page with details; null if the operator has to check the machine itself. */
+  /** Null if the operator has to check the machine. */
   href: string | null;
 };
 
@@ -19,7 +17,6 @@ const DISK_LOW_SHARE = 0.1;
 const DISK_LOW_BYTES = 5 * 1024 ** 3;
 const CONNECTIONS_HIGH_SHARE = 0.85;
 
-/** What needs attention in an installation, worst first; empty if all is well. */
 export function needsAttention(overview: Overview, now = new Date()): Concern[] {
   const { processes, queues, work, runner, database, disk, signingKeySince, version } = overview;
   const alive = processes.filter(({ isSilent }) => !isSilent);

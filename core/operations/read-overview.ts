@@ -20,35 +20,26 @@ export type RunningProcess = {
   isSilent: boolean;
 };
 
-/** Waiting work in the database, and work given up within the last week. */
 export type Queue = { waiting: number; oldestAt: Date | null; failed: number };
 
 export type Overview = {
   version: string;
   processes: RunningProcess[];
   queues: { mail: Queue; logoutNotices: Queue; maintenance: Queue };
-  /** The work of webhooks, jobs and relays. */
   work: Work;
   attempts: RecentAttempts;
-  /** The number of events recorded within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
-  /** The space on the volume of DATA_DIR; null if the system does not report it. */
   disk: { path: string; freeBytes: number; totalBytes: number } | null;
-  /** Proxies that forwarded requests within a day although TRUST_PROXY does not include them. */
   untrustedProxies: UntrustedProxy[];
-  /** How jobs and Spaces run. */
   runner: RunnerReport;
-  /** The last backup by the operator's command; undefined if there is none. */
   lastBackup: LastBackup | undefined;
-  /** When the newest signing key became active; null before the first start. */
   signingKeySince: Date | null;
   people: { users: number; disabled: number; operators: number };
 };
 
 const PROCESSES_MAX = 50;
 
-/** The operators' overview of the service. @throws ServiceError `forbidden` */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [processes, counts, work, attempts, disk, untrustedProxies, runner, lastBackup] = await Promise.all([

@@ -6,19 +6,13 @@ import { env } from "../env.ts";
 import { readRunnerReport } from "../jobs/runners/runner-report.ts";
 import { readLastBackup } from "./last-backup.ts";
 
-/** The steps of an operator before others use the service, in this order. */
 export const setUpSteps = ["origin", "mail", "sandbox", "backups"] as const;
 export type SetUpStep = (typeof setUpSteps)[number];
 
 const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
-/**
- * Which of the steps are done, according to the settings and the processes' reports. The service knows of the backups that its own command
- * made, and whether Postgres archives its log; an operator confirms others.
- * @returns null once all are done, or an operator has dismissed the list
- * @throws ServiceError `forbidden`
- */
+/** An operator confirms backups that the service does not know of. @returns null once all steps are done or were dismissed */
 export async function readSetUpSteps(actor: Actor): Promise<{ step: SetUpStep; isDone: boolean }[] | null> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if ((await readStored()).dismissedAt) return null;
@@ -31,7 +25,6 @@ export async function readSetUpSteps(actor: Actor): Promise<{ step: SetUpStep; i
   return setUpSteps.every((step) => done[step]) ? null : setUpSteps.map((step) => ({ step, isDone: done[step] }));
 }
 
-/** The kind of ORIGIN, which is part of everything that we sign or redirect to. */
 export function originKind(): "https" | "http" | "this_machine" {
   const { protocol, hostname } = new URL(env().ORIGIN);
   if (isThisMachine(hostname)) return "this_machine";
@@ -50,14 +43,12 @@ async function isMailSet(): Promise<boolean> {
   return (await db().mail.findFirst({ where: { failedAt: { gt: lately } }, select: { id: true } })) === null;
 }
 
-/** Jobs and Spaces are isolated, or turned off. */
 async function areJobsSandboxed(): Promise<boolean> {
   if (env().JOBS_RUNNER === "off") return true;
   const report = await readRunnerReport();
   return report.kind === "runs" && report.runner !== "unsandboxed";
 }
 
-/** Whether there are backups that are not made with `admin backup`. */
 export async function areBackupsKnown(): Promise<boolean> {
   return (await readStored()).backupsConfirmedAt !== undefined || isLogArchived();
 }
@@ -68,10 +59,9 @@ async function isLogArchived(): Promise<boolean> {
   return row?.isArchived === true;
 }
 
-/** @throws ServiceError `forbidden` */
 export const confirmBackups = (actor: Actor) => store(actor, { backupsConfirmedAt: new Date().toISOString() });
 
-/** Dismisses the steps for all operators. @throws ServiceError `forbidden` */
+/** Dismisses the steps for all operators. */
 export const dismissSetUpSteps = (actor: Actor) => store(actor, { dismissedAt: new Date().toISOString() });
 
 async function store(actor: Actor, change: Stored): Promise<void> {

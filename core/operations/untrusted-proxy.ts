@@ -5,15 +5,11 @@ import { isTrustedAddress, plainAddress, sentOnBehalfOf } from "../http/client-a
 import { log } from "../log.ts";
 
 /**
- * Behind a proxy that is not in TRUST_PROXY, all users count as one client: one user's wrong passwords throttle all. So that operators
- * notice in time, forwarded requests are recorded, and the log, the operators' overview and `admin doctor` report them.
+ * Behind a proxy that is not in TRUST_PROXY, all users count as one client, and one user's wrong passwords throttle everybody.
  */
 export type UntrustedProxy = {
   address: string;
-  /**
-   * Whether an address is on this machine or in a private network, where proxies are. Any other may belong to a client that sends a false
-   * header.
-   */
+  /** The address is on this machine or in a private network. Any other may belong to a client that sends a false header. */
   isNear: boolean;
   seenAt: Date;
 };
@@ -24,7 +20,7 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 
 const quietUntil = { near: 0, far: 0 };
 
-/** The outermost door calls this before it removes the forwarding headers. It costs nothing if no such header was sent. */
+/** Call this before the forwarding headers are removed. */
 export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
   if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || sentOnBehalfOf(req) !== undefined) return;
@@ -41,7 +37,6 @@ export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): vo
     .catch((error: unknown) => log().debug({ err: error }, "an untrusted proxy could not be noted"));
 }
 
-/** Proxies that forwarded something within a day and that the current TRUST_PROXY does not include; near ones first. */
 export async function findUntrustedProxies(now = new Date()): Promise<UntrustedProxy[]> {
   const rows = await db().setting.findMany({
     where: { key: { in: [keyOf(true), keyOf(false)] }, updatedAt: { gt: new Date(now.getTime() - SEEN_WITHIN_MS) } },

@@ -7,10 +7,6 @@ import { notFound } from "../errors.ts";
 import { abandonRequests, failRequest } from "./inbox/answer-request.ts";
 import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 
-/**
- * Closes a relay: its URL stops working, its listener is disconnected, and waiting requests are abandoned.
- * @throws ServiceError `not_found`, `insufficient_scope`
- */
 export async function closeRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
@@ -24,7 +20,6 @@ export async function closeRelay(actor: Actor, userId: string, name: string, fro
   });
 }
 
-/** Closes the relays, of any user, that were opened by tokens whose grants have ended. */
 export async function closeDelegatedRelays(tx: Db, delegationIds: readonly string[]): Promise<void> {
   const closed = await tx.$queryRaw<{ id: string; userId: string; name: string; clientId: string | null }[]>`
     UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
@@ -42,12 +37,10 @@ async function disconnectListener(tx: Db, relayId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${relayId + LISTENER_MARK})`;
 }
 
-/** How long a connected listener has to answer. */
 const ANSWER_MINUTES = 15;
-/** How long expired relays are remembered, so that a user who reopens one learns which webhooks point to its old URL. */
+/** A user who reopens a relay learns which webhooks have the old URL. */
 const REMEMBERED_DAYS = 30;
 
-/** Ends expired relays, abandons requests that their listener will not answer, and deletes answers that nobody read. */
 export async function endRelays(): Promise<void> {
   const expired = await db().$queryRaw<{ id: string }[]>`
     SELECT r.id FROM relay r WHERE r.expires_at <= now() AND EXISTS (
@@ -61,7 +54,6 @@ export async function endRelays(): Promise<void> {
        AND handed_at < now() - make_interval(mins => ${ANSWER_MINUTES}) LIMIT 100`,
   );
   for (const { id } of rows) await failRequest(id, `the relay's listener did not respond within ${ANSWER_MINUTES} minutes`);
-  // Answers that nobody read, and recorded answers to deliveries.
   await pool().query(
     `DELETE FROM relay_request WHERE answered_at < now() - interval '10 minutes' AND (delivery_id IS NULL OR queued_at < now() - interval '10 minutes')`,
   );

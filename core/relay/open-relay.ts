@@ -28,19 +28,11 @@ import {
 
 type OpenedRelay = {
   relay: Relay;
-  /**
-   * The URL that the relay had until it expired or was taken over; requests that still go there are lost. Null if the URL stays, or if
-   * there was none.
-   */
+  /** Requests to the previous URL are lost. Null if the URL stays, or if there was none. */
   previousUrl: string | null;
 };
 
-/**
- * Opens or renews a relay. The relay keeps its URL as long as it is renewed, and gets a new one after it expired. A URL that has ended is
- * never reused. A user who opens a relay that an app opened takes it over, with a new URL.
- * @throws ServiceError `invalid_request` (the name), `forbidden` (an app that did not open it), `conflict` (too many), `not_found`,
- * `insufficient_scope`
- */
+/** A URL that has ended is never reused. */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);
   const previousUrl = await inTransaction(async (tx) => {
@@ -52,11 +44,10 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // A user who takes a relay over from an app gets a new URL. Otherwise the app would keep listening where the user expects to be the
-    // only listener, and anybody with the URL from the app could reach the user's program.
+    // Anybody with the app's URL could reach the user's program, so the user gets a new URL.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
-      // The relay stays bound to the token that opened it, and is closed with it.
+      // The relay stays bound to the token that opened it.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }
@@ -66,7 +57,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const noListener = { listenerId: null, connectionId: null, listeningUntil: null };
-    // Requests to the app's URL are not handed to the user's program either.
+    // Requests to the app's URL must not reach the user's program either.
     if (before && isTakenOver) await abandonRequests(tx, before.id, "the relay was taken over before its listener responded");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...noListener, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
@@ -78,26 +69,25 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
   return { relay: await findRelay(actor, userId, name), previousUrl };
 }
 
-/** Applies to expired relays too: reopening one gives access to the requests left there. */
+/** Old requests may be left in an expired relay, so this rule applies to expired relays too. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
   throw new ServiceError("forbidden", "The relay with this name was opened with another app or token. Choose another name.");
 }
 
-/** Locks the user, so that relays are opened one after another and counted; a user who is being deleted gets no more. */
+/** The lock makes openings of relays wait for each other, so that each is counted. */
 async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR KEY SHARE`;
   if (live.length === 0) throw notFound("Account");
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`relays ${userId}`}, 0))`;
 }
 
-/** A user's relays by name; an app sees its own. Expired ones are included until they are deleted. */
+/** The list includes expired relays. An app sees only its own. */
 export async function listRelays(actor: Actor, userId: string): Promise<Relay[]> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Account" });
   return (await readRelays(Prisma.sql`r.user_id = ${userId} AND ${isRelayOf(actor)}`)).map(toRelay);
 }
 
-/** @throws ServiceError `not_found` */
 export async function findRelay(actor: Actor, userId: string, name: string): Promise<Relay> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Relay" });
   const [row] = await readRelays(
@@ -113,7 +103,6 @@ async function readRelays(where: Prisma.Sql): Promise<RelayRow[]> {
   return (await pool().query<RelayRow>(text, values as unknown[])).rows;
 }
 
-/** @throws ServiceError `invalid_request` with the field `name` */
 function parseRelayName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name)) return name;
   const sentence = "Use at most 64 lower-case letters, digits, dots, dashes and underscores, and begin with a letter or a digit.";

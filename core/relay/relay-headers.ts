@@ -3,15 +3,11 @@ import { isForeignHeaderAllowed } from "../http/foreign-response-headers.ts";
 import { connectionNames, HOP_BY_HOP } from "../http/hop-by-hop.ts";
 import type { HeaderList } from "./inbox/take-request.ts";
 
-/** Request headers that a handler never gets: credentials for our service, headers that only we may set, and those that frame the message. */
+/** Credentials for our service, headers that only we may set, and headers that frame the message. */
 const WITHHELD_FROM_HANDLER =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 
-/**
- * The headers of a request that a handler gets: as received, in order and with repetitions, without hop-by-hop headers and without
- * credentials for our service. `X-Forwarded-*` and `X-Request-Id` are set by us.
- * @param raw `IncomingMessage.rawHeaders`
- */
+/** @param raw `IncomingMessage.rawHeaders`, whose order and repetitions are kept */
 export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at) => [raw[at * 2] as string, raw[at * 2 + 1] as string] as const);
   const named = new Set(
@@ -22,8 +18,7 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   const passed = pairs.filter(([name, value]) => {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD_FROM_HANDLER.test(key)) return false;
-    // A browser repeats the password that a user once entered for git on our origin, so its `Authorization` is dropped. From other clients,
-    // only our own tokens are dropped.
+    // A browser repeats the password that a user once entered for git. Other clients may send credentials that are not ours.
     if (key === "authorization") return !isFromBrowser && !isOurs(value);
     return key !== "referer" || !value.startsWith(env().ORIGIN);
   });
@@ -37,7 +32,6 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   ];
 }
 
-/** Whether a credential contains one of our tokens, plain or in Basic. */
 function isOurs(value: string): boolean {
   const prefix = env().TOKEN_PREFIX;
   const [, basic] = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(value) ?? [];
@@ -45,10 +39,7 @@ function isOurs(value: string): boolean {
   return text.includes(prefix);
 }
 
-/**
- * Headers of every response below a relay's URL. The content is a user's, on our origin: as a page it has no origin, runs
- * nothing, loads nothing, sends no forms, and cannot be framed or cached (S141).
- */
+/** A user's content on our origin must not run, load, send, be framed or be cached (S141). */
 export const relayHeaders = {
   "Content-Security-Policy": "sandbox; default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   "X-Content-Type-Options": "nosniff",
@@ -59,14 +50,13 @@ export const relayHeaders = {
   "X-Robots-Tag": "noindex, nofollow",
 } as const;
 
-/** Headers that a Space's app may send and a handler may not: they redirect a browser, save a file, or cache a response, in our name. */
+/** These headers redirect a browser, save a file, or cache a response in our name. */
 const WITHHELD_FROM_CALLER =
   /^(location|content-location|content-disposition|content-length|cache-control|expires|pragma|age|etag|last-modified|vary|date|x-robots-tag|sec-websocket-.*)$/;
 
-/** Types that a browser would run or apply if one of our pages referred to them, or would show as a page of ours. */
+/** A browser would run or apply these types, or show them as a page of ours. */
 const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|multipart|x-mixed/i;
 
-/** The headers of a handler's response that are passed back. */
 export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {
   const named = new Set(
     headers.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => connectionNames(value)),

@@ -1,35 +1,21 @@
 import type { Repo } from "../hub/repos/repo.ts";
 
-/** The configuration in a Space's front matter. */
 type SpaceConfig =
-  /** Serves the repository's files unchanged; the URL of a folder shows its file `index`. */
-  | { kind: "static"; index: string }
-  | ServiceConfig
-  /** Nothing that can run here. */
-  | { kind: "unusable"; message: string };
+  /** The URL of a folder shows its file `index`. */
+  { kind: "static"; index: string } | ServiceConfig | { kind: "unusable"; message: string };
 
 export type ServiceConfig = {
   kind: "service";
-  /** The command, started in the folder of its files. */
   command: string[];
-  /** A file that must exist: `app_file` if it is given, app.js if we choose the command, otherwise none. */
   appFile: string | undefined;
-  /** The port on which the app listens, on the loopback interface of its sandbox. */
   port: number;
 };
 
-/** The port of an app unless its front matter names one; the same as the public hub's. */
 const APP_PORT = 7860;
 const COMMAND_MAX = 64;
 const TEXT_MAX_CHARACTERS = 4_096;
 
-/**
- * Reads `sdk`, `app_file`, `app_port` and `command` of the front matter.
- *
- * `sdk: node` runs `node <app_file>` (app.js), or `command`: a list of words, or a line for a shell. `sdk: static` serves files; `app_file`
- * (index.html) is what a folder shows. Without `sdk` in the front matter, the one given when the Space was created counts; without either,
- * the Space is static.
- */
+/** `sdk: node` runs `command` or `node <app_file>`. Without any `sdk`, the Space is static. */
 export function readSpaceConfig({ card, sdk }: Pick<Repo, "card" | "sdk">): SpaceConfig {
   const { app_file: appFile, app_port: port = APP_PORT, command } = card ?? {};
   if (appFile !== undefined && !isPath(appFile)) return unusable("app_file must be a file of this repository, such as app.js.");
@@ -61,7 +47,6 @@ function wordsOf(command: unknown): string[] | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.length <= TEXT_MAX_CHARACTERS && !value.includes("\0") && value.isWellFormed();
 
-/** A relative path that stays inside its folder. */
 function isPath(value: unknown): value is string {
   return isText(value) && value !== "" && value.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

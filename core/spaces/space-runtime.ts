@@ -2,34 +2,26 @@ import { pool } from "../db.ts";
 import type { LeasedTable } from "../postgres/leased-table.ts";
 import type { SpaceStage } from "./stages.ts";
 
-/** The runtime of a Space: its row of `space_runtime`. */
 export type SpaceRuntime = {
   repoId: string;
   stage: SpaceStage;
   message: string | null;
-  /** The commit that runs, or ran last. */
   commit: string | null;
-  /** The address at which the worker that runs the Space accepts requests for it; null if none does. */
+  /** The worker accepts requests for the Space at this address. Null if no worker does. */
   address: string | null;
   restarts: number;
   generation: number;
-  /** Null means the flavor's own sleep time. */
   sleepSeconds: number | null;
   receiverGeneration: number;
-  /** Counts invalidations of visits: increased whenever anybody loses their access. */
+  /** The number increases whenever anybody loses access, which invalidates visits. */
   visitorGeneration: number;
   lastRequestAt: Date | null;
   startedAt: Date | null;
-  /** A visitor woke it, and it has not run since. */
   isAwaited: boolean;
-  /** The caller whose slot it takes. */
   party: string;
 };
 
-/**
- * The caller whose slot a Space takes: its owner or, for an organization's Space, the user who last started it, because anybody can create
- * many organizations.
- */
+/** An organization's Space counts against the user who last started the Space, because anybody can create many organizations. */
 export const SPACE_PARTY = "coalesce(space_runtime.started_by_id, space_runtime.owner_id)";
 
 export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, generation, sleep_seconds AS "sleepSeconds",
@@ -37,7 +29,7 @@ export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, g
   awaited_at IS NOT NULL AS "isAwaited", ${SPACE_PARTY} AS party,
   CASE WHEN claimed_until > now() THEN address END AS address`;
 
-/** Undefined for a Space without a commit. The address is omitted if its worker no longer holds the claim (S122). */
+/** @returns undefined without a commit. Without a claim, there is no address (S122). */
 export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | undefined> {
   const { rows } = await pool().query<SpaceRuntime>({
     name: "read-space-runtime",
@@ -47,7 +39,6 @@ export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | u
   return rows[0];
 }
 
-/** Spaces that have to run: a worker claims each for as long as it runs, unless another caller's Space needs its slot (SpaceHost). */
 export const spaceTable: LeasedTable = {
   name: "space_runtime",
   key: "repo_id",

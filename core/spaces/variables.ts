@@ -15,28 +15,20 @@ import { SPACE_CHANNEL } from "./stages.ts";
 
 const VARIABLES_MAX = 100;
 const VALUE_MAX_CHARACTERS = 32_768;
-/**
- * For all values together. The Space's output is searched for each secret, and systems limit the environment of a program (Linux: 2 MiB,
- * including its arguments).
- */
+/** All values together have this limit. Linux limits the environment and the arguments of a program to 2 MiB. */
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
-/** The bytes that one account sets. No quota counts them, and an account may have any number of Spaces (S137). */
+/** An account may have any number of Spaces, so the limit is per account (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
-/** Variables that only we set: the app's name and URL, and the port on which it listens. */
 const OURS = /^(PORT|SPACE_.*)$/;
 
-/** The purpose under which the values of variables are sealed, secret or not. */
+/** Values of variables that are not secret are sealed too. */
 const SPACE_VARIABLE = "space variable";
 
 type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
 
-/**
- * Creates or replaces a variable of a Space's environment; a running or failed Space is restarted with it. A secret's value is not shown
- * again.
- * @throws ServiceError `invalid_request` with the field, `rate_limited`, and as `changeRepo`
- */
+/** Restarts a running or failed Space. */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
   const { name, value, isSecret, description = null } = given;
   if (!NAME.test(name))
@@ -65,7 +57,6 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
   });
 }
 
-/** @throws ServiceError `not_found`, and as `changeRepo` */
 export async function deleteSpaceVariable(
   actor: Actor,
   space: SpaceName,
@@ -100,17 +91,16 @@ async function change(
 
 const invalid = (field: string, description: string) => invalidRequest(description, field);
 
-/** A variable of a Space, as shown to those who may manage it. */
 type SpaceVariable = {
   name: string;
   isSecret: boolean;
-  /** Undefined for a secret: it is not shown again (S130). */
+  /** Undefined for a secret (S130). */
   value: string | undefined;
   description: string | null;
   updatedAt: Date;
 };
 
-/** The variables of a Space by name; their number is limited. The caller has checked that they may be managed. */
+/** The caller checked access. The number of variables is limited. */
 export async function listSpaceVariables(repoId: string): Promise<SpaceVariable[]> {
   const rows = await db().spaceVariable.findMany({ where: { repoId }, orderBy: { name: "asc" } });
   return rows.map(({ name, isSecret, value, description, updatedAt }) => ({
@@ -122,7 +112,7 @@ export async function listSpaceVariables(repoId: string): Promise<SpaceVariable[
   }));
 }
 
-/** The variables of a Space as its app sees them, and the values that its log must not show (S134). */
+/** The Space's log must not show the secrets (S134). */
 export async function readSpaceEnvironment(repoId: string): Promise<{ environment: Record<string, string>; secrets: string[] }> {
   const rows = await db().spaceVariable.findMany({ where: { repoId }, orderBy: { name: "asc" } });
   const opened = rows.map(({ name, isSecret, value }) => ({ name, isSecret, value: unseal(SPACE_VARIABLE, value) }));

@@ -6,19 +6,15 @@ import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { defaultQuota, type StorageOwner } from "./limits.ts";
 
-/** A reservation for bytes that are about to be stored. It is released when they are counted, or when the upload fails. */
 export type Hold = { id: string; release(): Promise<void> };
 
-/** A live process renews its reservations; those of a killed process expire after this time. */
+/** After this time, the reservations of a killed process expire. */
 const LEASE_SECONDS = 90;
 const RENEW_MS = 30_000;
 
 /**
- * Reserves storage for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota together
- * (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
- * @param what names the bytes in the refusal: `this push`
- * @param options.isOutsider for users who may only propose changes: they do not learn how much others store
- * @throws ServiceError `storage_full`, which says how much is used and what to do
+ * Call this before you accept the bytes, and release the reservation once they are counted (docs/decisions/076). @param what for
+ * the refusal, such as `this push` @param options.isOutsider does not learn how much others store
  */
 export async function holdStorage(owner: StorageOwner, bytes: number, what: string, { isOutsider = false } = {}): Promise<Hold> {
   const id = newId();
@@ -32,7 +28,6 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
     async release() {
       held.delete(id);
       if (held.size === 0) clearInterval(renewing);
-      // A reservation that cannot be released now expires with its lease.
       await pool()
         .query("DELETE FROM storage_hold WHERE id = $1", [id])
         .catch((err: unknown) => log().warn({ err }, "a storage reservation could not be released; it will expire"));
@@ -40,7 +35,7 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
   };
 }
 
-/** Reserves storage for uploads to a bucket, until each object is recorded or its URL expires. A reservation's id is the object's name. */
+/** A reservation's ID is the object's name. */
 export async function holdUploads(
   owner: StorageOwner,
   uploads: readonly { id: string; bytes: number }[],
@@ -50,18 +45,14 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
-/** Continues to count deleted bytes until the sweep has removed them from storage, as for a deleted repository (decision 076). */
+/** Deleted bytes count until the sweep has removed them from storage (decision 076). */
 export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): Promise<void> {
   if (bytes <= 0) return;
   await tx.$executeRaw`INSERT INTO storage_hold (id, owner_id, bytes, is_removed, expires_at)
     VALUES (${`removed ${newId()}`}, ${owner.id}, ${BigInt(bytes)}, true, now() + interval '49 hours')`;
 }
 
-/**
- * Checks that there is enough storage, without reserving any. Within a transaction that stores the bytes, no other upload gets that storage
- * until the transaction ends.
- * @throws ServiceError `storage_full`
- */
+/** In the transaction that stores the bytes, no other upload gets this storage. */
 export async function requireRoom(
   owner: StorageOwner,
   bytes: number,
@@ -72,14 +63,12 @@ export async function requireRoom(
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
 }
 
-/** How many more bytes an owner may store: at least 0; undefined means no limit. */
 export async function roomOf(owner: StorageOwner): Promise<number | undefined> {
   const { quota, used, held, removed } = await requestStorage(db(), owner, [], 0, 0);
   if (quota === null) return undefined;
   return Math.max(0, Math.min(quota - used - held, 2 * quota - used - held - removed));
 }
 
-/** Null means no limit. */
 export async function quotaOf(owner: StorageOwner): Promise<number | null> {
   return (await requestStorage(db(), owner, [], 0, 0)).quota;
 }
@@ -107,10 +96,8 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
   new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask ${handle} to free some.`);
 
 /**
- * Counts an upload that has arrived, in the transaction that records it. It checks the storage again: the quota may be smaller by now, the
- * reservation may have expired, and a repository that moved has an owner whose storage was never checked. The unused part of the
- * reservation stays, because the client still has a URL for it.
- * @throws ServiceError `storage_full`
+ * The quota or the owner may have changed, so the storage is checked again. The unused part stays reserved, because the client
+ * still has a URL.
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
   await holdUploads(owner, [{ id, bytes }], { seconds: 1, what: "this file", tx });
@@ -118,7 +105,6 @@ export async function settleUpload(tx: Db, owner: StorageOwner, id: string, byte
   await tx.storageHold.updateMany({ where: { id }, data: { bytes: { decrement: bytes } } });
 }
 
-/** The error for users who may write to an owner's repositories. */
 function refusal(
   { kind, handle }: StorageOwner,
   { used, held: uploading, removed, quota }: Room,
@@ -128,7 +114,7 @@ function refusal(
   const most = quota ?? 0;
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
-  // A request for a single byte finds out whether there is any storage left.
+  // A request for one byte only checks whether any storage is left.
   const size = bytes > 1 ? ` (${readableSize(bytes)})` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;

@@ -6,22 +6,17 @@ import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { ATTEMPT_BYTES, recordsLimit } from "./limits.ts";
 
-// The key of an advisory lock: any number that no other lock of ours uses.
 const LOCK = 5_407_276;
-/** The part of the limit that is left after a deletion, so that not every new record causes another one. */
+/** Not every new record should cause another deletion. */
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
-/** Smaller runs stay as long as possible: they need no more space than other rows. */
+/** Smaller runs need no more space than other rows. */
 const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/**
- * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. A running job keeps its
- * log, and responses to unfinished deliveries are deleted last. Runs and attempts themselves are deleted only if that does not suffice,
- * large runs first. One process at a time does this.
- */
+/** Oldest records are deleted first. Responses to unfinished deliveries, and whole runs and attempts, are last. */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {
     for (const kind of ["logs", "attempts"] as const) {
@@ -44,7 +39,6 @@ export async function makeRoom(stopping: AbortSignal): Promise<void> {
 
 type Excess = { excess: number; limit: number; stopping: AbortSignal };
 
-/** Deletes the output of the oldest finished runs; their pages show the reason. */
 async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limit, stopping }: Excess): Promise<number> {
   const note = `The output was deleted: an account can store at most ${readableSize(limit)} of logs, and the oldest are deleted first.\n`;
   let removed = 0;
@@ -69,7 +63,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   }
   removed += await removeRuns(client, ownerId, { excess: excess - removed, stopping, aboveBytes: LARGE_RUN_BYTES });
   if (removed >= excess) return removed;
-  // The rest may be the output of running jobs, which does not count here: it would cost the owner the whole list of jobs.
+  // The rest may be the output of running jobs, which does not count here.
   const { rows } = await client.query<{ bytes: number }>(
     "select coalesce(sum(record_bytes), 0)::float8 as bytes from job_run where owner_id = $1 and finished_at is not null",
     [ownerId],
@@ -79,9 +73,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   );
 }
 
-/**
- * Deletes the oldest finished runs of more than a size. A delivery in progress keeps its run, because it would otherwise start another one.
- */
+/** Without its run, a delivery in progress would start another one. */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,
@@ -105,10 +97,7 @@ async function removeRuns(
   return removed;
 }
 
-/**
- * Deletes receivers' responses, as the pages of the attempts then say; then the responses to unfinished deliveries; then, if the rest of
- * the attempts exceeds the limit, whole attempts. No delivery depends on its attempts.
- */
+/** No delivery depends on its attempts. */
 async function removeAttempts(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
   let removed = 0;
   for (const what of [ANSWERS, OPEN_ANSWERS, WHOLE])
@@ -116,7 +105,6 @@ async function removeAttempts(client: pg.PoolClient, ownerId: string, { excess, 
   return removed;
 }
 
-/** Deletes from attempts, day by day from the oldest. */
 async function removeByDay(
   client: pg.PoolClient,
   ownerId: string,
@@ -169,13 +157,12 @@ const ANSWERS: Removal = {
 };
 const WHOLE: Removal = { bytes: COUNTED_BYTES, where: "true", remove: "delete from attempt a using" };
 
-/** The first ID of a day and of the next: one partition. */
+/** One day is one partition. */
 function idsOf(day: string): [string, string] {
   const start = Date.parse(day);
   return [firstIdAt(new Date(start)), firstIdAt(new Date(start + DAY_MS))];
 }
 
-/** How much each owner stores of each kind. */
 const ACTUAL = `
   select owner_id, 'git' as kind, sum(repo_bytes(r))::bigint as bytes from repo r group by 1
   union all select owner_id, 'lfs', sum(lfs_bytes)::bigint from repo group by 1
@@ -183,11 +170,7 @@ const ACTUAL = `
   union all select r.user_id, 'relay', sum(q.bytes + coalesce(octet_length(q.answer_body), 0))::bigint
     from relay_request q join relay r on r.id = q.relay_id group by 1`;
 
-/**
- * Recounts the storage that triggers have counted, and corrects differences, which manual changes of rows or a bug can cause. Of the
- * attempts, it recounts only those of the previous day, which do not grow anymore. Removes counts of deleted owners.
- * @returns how many counts were wrong
- */
+/** Triggers count storage, and a bug or a manual change can make the count wrong. @returns how many counts were wrong */
 export async function recountStorage(now = Date.now()): Promise<number> {
   let corrected = 0;
   await inOneProcess(async (client) => {
@@ -216,7 +199,7 @@ export async function recountStorage(now = Date.now()): Promise<number> {
   return corrected;
 }
 
-/** The data stored beside git. A file that was uploaded by Xet takes only the space of its xorbs. */
+/** A file that was uploaded by Xet takes only the space of its xorbs. */
 const LARGE = `(select repo_id, lfs_object_bytes(size_bytes, location) as size_bytes from lfs_object
                 union all select repo_id, size_bytes from xet_xorb union all select repo_id, record_bytes from xet_file)`;
 
@@ -228,7 +211,7 @@ async function recountObjects(client: pg.PoolClient): Promise<number> {
   let corrected = 0;
   for (const { id } of rows) {
     await client.query("begin");
-    // A transaction that adds an object has either committed, or adds to the count that is written here.
+    // A transaction that adds an object has either committed, or adds to the count written here.
     await client.query("select from repo where id = $1 for no key update", [id]);
     const { rowCount } = await client.query(
       `update repo r set lfs_bytes = l.bytes
@@ -259,10 +242,7 @@ async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
   return corrected;
 }
 
-/**
- * Runs under the row's lock. Every change updates the count last: it has either committed, or waits for the lock and then adds to the value
- * written here.
- */
+/** Every other change either has committed, or waits for the row's lock and adds to the value written here. */
 async function correct(client: pg.PoolClient, key: [ownerId: string, kind: string, part: string], real: string): Promise<number> {
   await client.query("begin");
   await client.query("insert into storage_use (owner_id, kind, part) values ($1, $2, $3) on conflict do nothing", key);
@@ -276,7 +256,7 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** Runs in one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
+/** If another process does the work, this does nothing. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

@@ -14,21 +14,13 @@ export type StoringOwner = StorageOwner & {
   fullName: string;
   avatarId: string | null;
   bytes: Record<StorageKind, number>;
-  /** The bytes of all kinds together; the list is sorted by this. */
   total: number;
-  /** For git and Git LFS; null means no limit. */
   quota: number | null;
-  /** Whether an operator has set it for this owner. */
   isQuotaSet: boolean;
 };
 
 type Row = Omit<StoringOwner, "bytes" | "quota"> & { setQuota: number | null } & Record<StorageKind, number>;
 
-/**
- * Which owners store most, and their limits, for operators. Owners who store nothing are found by their name, or if they have
- * their own quota.
- * @throws ServiceError `forbidden`
- */
 export async function listStoringOwners(
   actor: Actor,
   { text = "", kind, ...request }: PageRequest & { text?: string; kind?: StorageOwner["kind"] | undefined } = {},
@@ -36,7 +28,7 @@ export async function listStoringOwners(
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // Escaped, since % and _ are wildcards in LIKE.
+  // % and _ are wildcards in LIKE.
   const isMatch = words
     ? Prisma.sql`lower(o.handle || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`
     : Prisma.sql`(s.owner_id IS NOT NULL OR q.owner_id IS NOT NULL)`;
@@ -69,10 +61,6 @@ function toOwner({ git, lfs, relay, logs, attempts, setQuota, ...row }: Row): St
   return { ...row, bytes: { git, lfs, relay, logs, attempts }, quota };
 }
 
-/**
- * One owner, by handle.
- * @throws ServiceError `forbidden`, `not_found`
- */
 export async function findStoringOwner(actor: Actor, handle: string): Promise<StoringOwner> {
   const owner = await findOwner(handle);
   const { items } = await listStoringOwners(actor, { text: owner?.handle ?? handle, pageSize: 100 });
@@ -84,7 +72,7 @@ export async function findStoringOwner(actor: Actor, handle: string): Promise<St
 const UNITS: Readonly<Record<string, number>> = { mb: 1e6, gb: 1e9, tb: 1e12 };
 const QUOTA_MAX = 1e15;
 
-/** `default`, `none`, or a size such as `200 GB`. @returns undefined for the default, null for no limit */
+/** @param text `default`, `none` or a size such as `200 GB` @returns undefined for the default, null for no limit */
 export function parseQuota(text: string): number | null | undefined {
   const word = text.trim().toLowerCase();
   if (word === "default") return undefined;
@@ -97,12 +85,7 @@ export function parseQuota(text: string): number | null | undefined {
   return bytes;
 }
 
-/**
- * Sets how much one user or organization may store in repositories. Nothing is deleted if they already store more: they cannot
- * add anything until they store less.
- * @param quota as `parseQuota` reads it
- * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
- */
+/** Nothing is deleted. @param quota as `parseQuota` reads it */
 export async function setStorageQuota(actor: Actor, handle: string, quota: string, from: RequestOrigin): Promise<number | null> {
   const bytes = parseQuota(quota);
   return db().$transaction(async (tx) => {

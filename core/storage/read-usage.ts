@@ -6,15 +6,11 @@ import { defaultQuota, recordsLimit, type StorageKind, type StorageOwner, storag
 
 export type StorageUsage = {
   bytes: Record<StorageKind, number>;
-  /** The size of all large files together, without deduplication. `bytes.lfs` is their size in storage. */
+  /** Files are counted without deduplication. `bytes.lfs` is the size in storage. */
   files: { logicalBytes: number };
-  /** A user's uploads for pull requests to repositories to which they may not write. */
   proposals: { bytes: number };
-  /** Git and Git LFS together, which share the quota. */
   repositories: { used: number; uploading: number; quota: number | null };
-  /** The limits of records; null means no limit. */
   limits: Record<"relay" | "logs" | "attempts", number | null>;
-  /** The repositories that use the most, largest first. */
   largest: LargeRepo[];
 };
 
@@ -22,10 +18,6 @@ export type LargeRepo = { id: string; type: RepoType; name: string; isPrivate: b
 
 const LARGEST_MAX = 10;
 
-/**
- * How much a user or an organization stores, and their limits.
- * @throws ServiceError `not_found`
- */
 export async function readStorageUsage(actor: Actor, owner: StorageOwner): Promise<StorageUsage> {
   const resource = {
     ownerUserId: owner.kind === "user" ? owner.id : null,

@@ -111,7 +111,6 @@ describe("stored data that is counted", () => {
     for (const size of [0, 1, 4_999, 5_000, 5_001]) await lfsObject(repo, size);
     expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
     expect(await recountStorage()).toBe(0);
-    // The repository gets the count that an earlier version would have made.
     await db().repo.update({ where: { id: repo.id }, data: { lfsBytes: 15_001 } });
     expect(await recountStorage()).toBeGreaterThan(0);
     expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
@@ -182,7 +181,6 @@ describe("room", () => {
     await expect(ask("y", 8 * MB)).rejects.toMatchObject({ code: "storage_full" });
     const [hold] = await db().storageHold.findMany({ where: { ownerId: ada.id } });
     expect(hold?.expiresAt.getTime()).toBeGreaterThan(Date.now() + 300_000);
-    // An expired reservation holds nothing.
     await pool().query("update storage_hold set expires_at = now() where owner_id = $1", [ada.id]);
     await ask("x", 1);
     expect(await roomOf(owner)).toBe(10 * MB - 1);
@@ -285,7 +283,6 @@ describe("records", () => {
     expect(logs[0]?.text).toBe(
       "The output was deleted: an account can store at most 2 MB of logs, and the oldest are deleted first.\n",
     );
-    // A running job keeps its output, however large.
     await withSettings({ STORAGE_LOGS_MB: "1" }, () => makeRoom(never));
     expect((await bytesOf(ada)).logs).toBe(MB + specs);
   });
@@ -363,7 +360,6 @@ describe("records", () => {
     expect(made.map((id) => kept.get(id))).toEqual([true, false, false, true]);
     expect(rows.every(({ status }) => status === 500)).toBe(true);
     expect((await bytesOf(ada)).attempts).toBe(2 * MB);
-    // Only the previous day is counted again.
     await db().storageUse.updateMany({ where: { ownerId: ada.id, kind: "attempts" }, data: { bytes: 5 } });
     await recountStorage();
     expect((await bytesOf(ada)).attempts).toBe(5 + ATTEMPT_BYTES + 5);
@@ -384,7 +380,7 @@ describe("records", () => {
     });
     const part = new Date().toISOString().slice(0, 10);
     await db().storageUse.create({ data: { ownerId: ada.id, kind: "attempts", part, bytes: 900 * 2_500 + 2 * MB } });
-    // Responses to unfinished deliveries are deleted too: a receiver could answer very many of these with as much as it likes.
+    // A receiver could answer many unfinished deliveries with large responses.
     await withSettings({ STORAGE_ATTEMPTS_MB: "3" }, () => makeRoom(never));
     expect(await db().attempt.count({ where: { ownerId: ada.id } })).toBe(900);
     expect((await bytesOf(ada)).attempts).toBe(900 * 2_500);

@@ -1,16 +1,12 @@
-/** A message from a subprocess: "ready", an answer, or "too large"; with the CPU time that it has used so far. */
 export type SubprocessMessage<Answer> = { cpuMicroseconds: number } & (
   | { kind: "ready" }
   | { kind: "answer"; answer: Answer }
   | { kind: "too large" }
 );
 
-/**
- * Makes the module that calls it the program of a `SubprocessPool`.
- * @param work if it throws, the question counts as too large
- */
+/** @param work if it throws, the question counts as too large */
 export function answerInSubprocess<Question, Answer>(work: (question: Question) => Answer): void {
-  // A text may cause 65,000 errors: stack traces of them would take long.
+  // A text may cause 65,000 errors, and stack traces would take long.
   Error.stackTraceLimit = 0;
   process.on("message", (question: Question) => send(outcomeOf(work, question)));
   send({ kind: "ready" });

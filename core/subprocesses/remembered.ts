@@ -1,9 +1,7 @@
 import { hash } from "node:crypto";
 
-/** A key for texts, by their content: the result depends on nothing else. */
 export const contentKey = (...texts: string[]): string => hash("sha256", JSON.stringify(texts), "base64");
 
-/** Recent results, by `contentKey`; the least recently used ones are dropped first. */
 export class Remembered<T> {
   readonly #known = new Map<string, { value: T; characters: number }>();
   readonly #max: { entries: number; characters: number };
@@ -21,7 +19,6 @@ export class Remembered<T> {
     return one.value;
   }
 
-  /** @param characters its size; a value of more than a quarter of the whole is not stored */
   set(key: string, value: T, characters: number): void {
     this.delete(key);
     if (characters > this.#max.characters / 4) return;

@@ -13,7 +13,7 @@ const newPool = (subprocesses = 2, cpuMaxMs = CPU_MAX_MS) =>
     subprocesses,
     cpuMaxMs,
     memoryMaxMb: 32,
-    // With a low priority, a question on a busy machine may reach its limit by the clock before its limit of CPU time.
+    // With a low priority, the limit by the clock may come first.
     niceness: 0,
   });
 
@@ -43,7 +43,6 @@ describe("S137 a question in a subprocess", () => {
   );
 
   test("does not run in the event loop's thread", async () => {
-    // Long compared with a start on a busy machine, which varies by more than a hundred milliseconds.
     const cpuMaxMs = 1_000;
     const pool = newPool(2, cpuMaxMs);
     await pool.ask("echo");
@@ -53,7 +52,7 @@ describe("S137 a question in a subprocess", () => {
       const { user, system } = process.threadCpuUsage(before);
       return (user + system) / 1_000;
     };
-    // After either question another subprocess has to be started, which also takes CPU time of this thread.
+    // Starting another subprocess also takes CPU time of this thread.
     const [ending, running] = [await cost("exit"), await cost("loop")];
     expect(running - ending).toBeLessThan(cpuMaxMs / 2);
   });
@@ -61,7 +60,7 @@ describe("S137 a question in a subprocess", () => {
   test("is not to blame for a busy machine: its limit is CPU time, not elapsed time", async () => {
     const pool = newPool(2, 50);
     expect(await pool.ask({ sleepMs: 200 })).toEqual({ answer: { sleepMs: 200 } });
-    // Waiting is limited too. `busy` means that the question may be asked again.
+    // `busy` means that the question may be asked again.
     expect(await pool.ask({ sleepMs: 60_000 })).toBe("busy");
   });
 

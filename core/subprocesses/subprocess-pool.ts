@@ -7,31 +7,24 @@ import { sourcePath } from "../source-path.ts";
 import type { SubprocessMessage } from "./answer-in-subprocess.ts";
 
 export type SubprocessPoolOptions = SubprocessLimits & {
-  /** The name of the pool's queue in metrics, in snake_case. */
   name: string;
-  /**
-   * The maximum number of subprocesses. One caller gets at most half of them, and so do all anonymous callers together (core/fair-queue).
-   */
+  /** One caller gets at most half, and so do all anonymous callers together. */
   subprocesses: number;
 };
 
 type AskOptions<Answer> = {
-  /** A resource, such as a repository: a caller's slots are shared among its resources. */
+  /** The ID of a resource, such as a repository, among which a caller's slots are shared. */
   within?: string | undefined;
-  /** Called once a slot is free: the outcome of the same question, if it is known by then. Twenty callers with one question cost one slot. */
+  /** Called once a slot is free, so that twenty callers with one question cost one slot. */
   known?: () => Outcome<Answer> | undefined;
 };
 
-/** All idle subprocesses but one end after this time. */
 const IDLE_MAX_MS = 60_000;
 
-/**
- * Subprocesses for work that hostile input can make very slow, such as parsing. The event loop serves everybody else meanwhile. Callers wait
- * in a fair queue: a stranger's hostile texts delay others by one turn, however many they are (S137).
- */
+/** Hostile input can make such work very slow. Many hostile texts of one caller delay others by one turn (S137). */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
-  /** Idle and starting ones; the next one to use is the last. */
+  /** The list includes starting subprocesses. The last one is used next. */
   readonly #idle: Promise<Subprocess>[] = [];
 
   constructor(options: SubprocessPoolOptions) {
@@ -60,7 +53,7 @@ export class SubprocessPool<Question, Answer> {
     return outcome;
   }
 
-  /** A subprocess that cannot start is returned with `isEnded`, and answers `busy`. */
+  /** A subprocess that cannot start has `isEnded`, and answers `busy`. */
   #start(): Promise<Subprocess> {
     return Subprocess.start(this.#options);
   }
@@ -78,48 +71,41 @@ export class SubprocessPool<Question, Answer> {
 }
 
 type SubprocessLimits = {
-  /** The module that it runs, by its path from the project's root; it calls `answerInSubprocess`. */
+  /** The path starts at the project's root. The module calls `answerInSubprocess`. */
   module: string;
-  /** The CPU time that one question may take. */
   cpuMaxMs: number;
   memoryMaxMb: number;
-  /** As in nice(1), from 0 to 19; by default 10. */
   niceness?: number;
 };
 
-/** `too much`: it needs too much time or memory, also when repeated. `too large`: it threw. `busy`: no slot, or a slow machine; retry. */
+/** `too much`: too much time or memory, also when repeated. `too large`: the work threw. `busy`: retry. */
 export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
 
-/** Signals from outside: from the system when memory runs out, or from the operator who stops the service. No question causes them. */
+/** The system or the operator sends these signals. No question causes them. */
 const SIGNALS_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
 
 const START_MAX_MS = 30_000;
-/** The longest time by the clock, as a multiple of the CPU time: every caller must get an answer. */
+/** Every caller must get an answer, so the time by the clock is limited too. */
 const CLOCK_PER_CPU_TIME = 20;
-/** The shortest pause between two checks of the CPU time of a question. */
 const CHECK_MS = 20;
-/** The CPU time of a subprocess for all its questions. The kernel kills it after twice as much, even if this process is gone. */
+/** For all questions of a subprocess together. The kernel ends the subprocess after twice as much. */
 const LIFETIME_CPU_SECONDS = 60;
 
-// The subprocess yields the CPU to other processes, and the kernel kills it before the service when the machine runs out of memory.
+// When memory runs out, the kernel kills the subprocess before the service.
 const LAUNCH = `ulimit -t ${2 * LIFETIME_CPU_SECONDS}
 echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * A process that answers one question at a time, each with a limit of CPU time. A limit of elapsed time would refuse harmless texts on a
- * busy machine: a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
- *
- * It is not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
+ * Elapsed time depends on the machine's load, so a refusal because of elapsed time could not be remembered. A thread with a full
+ * heap would end the whole process (docs/decisions/073).
  */
 class Subprocess {
   readonly #child: ChildProcess;
   readonly #cpuMaxMs: number;
-  /** The CPU time that it had used at its last message. */
   #cpuMs = 0;
   #isEnded = false;
 
-  /** @returns one with `isEnded` if it did not start */
   static start(limits: SubprocessLimits): Promise<Subprocess> {
     const subprocess = new Subprocess(limits);
     const child = subprocess.#child;
@@ -137,7 +123,7 @@ class Subprocess {
 
   private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
     this.#cpuMaxMs = cpuMaxMs;
-    // The program is named by its path, so that bundlers ignore it: Node runs the source file.
+    // Bundlers ignore a module that is named by path.
     const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
       env: {} as NodeJS.ProcessEnv,
@@ -180,8 +166,7 @@ class Subprocess {
       };
       const answer = (message: SubprocessMessage<Answer>) =>
         finish(message.kind === "answer" ? { answer: message.answer } : "too large");
-      // A process with a full heap aborts, and the question causes no other exit. After our own signal, `finish` has already removed this
-      // listener.
+      // A process with a full heap aborts, and the question causes no other exit.
       const fail = (_code: number | null, signal: NodeJS.Signals | null) =>
         finish(SIGNALS_FROM_OUTSIDE.has(signal) ? "busy" : "too much");
       const check = async () => {
@@ -198,7 +183,7 @@ class Subprocess {
       };
       let nextCheck = setTimeout(check, this.#cpuMaxMs);
       child.on("message", answer).on("exit", fail);
-      // If sending fails, the process has ended, and its exit settles the question.
+      // If sending fails, the process has ended, and the exit settles the question.
       child.send(question as object, () => undefined);
     });
   }
@@ -206,10 +191,10 @@ class Subprocess {
 
 const MS_PER_TICK = 10;
 
-/** NaN on systems without /proc, such as macOS: there the clock is used. */
+/** @returns NaN on systems without /proc, where the clock is used */
 async function cpuMsOf(pid: number | undefined): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-  // The command's name is in parentheses and may contain anything; user and system time are the 12th and 13th field after it.
+  // The command's name may contain anything. User and system time are the 12th and 13th field after the name.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) * MS_PER_TICK;
 }

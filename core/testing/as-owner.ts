@@ -2,7 +2,6 @@ import pg from "pg";
 import { expect } from "vitest";
 import { databaseUrl, env } from "../env.ts";
 
-/** Runs SQL as the role that owns the tables, which may change tables, constraints and statistics, unlike the service. */
 export async function asOwner(sql: string): Promise<void> {
   const client = await connectAsOwner();
   try {
@@ -18,18 +17,14 @@ async function connectAsOwner(): Promise<pg.Client> {
   return client;
 }
 
-/** How many sessions wait for a lock in this database. Within a transaction, pg_stat_activity is a snapshot, so it is refreshed first. */
+/** Within a transaction, pg_stat_activity is a snapshot. */
 async function countWaiting(client: pg.Client): Promise<number | null> {
   await client.query("select pg_stat_clear_snapshot()");
   const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   return (await client.query(waiting)).rowCount;
 }
 
-/**
- * Makes operations queue for a lock in this order, and then releases it.
- * @param lock the statement that acquires it
- * @returns the operations' promises
- */
+/** The operations wait in this order. @param lock the statement that acquires the lock */
 export async function queueForLock<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
   const client = await connectAsOwner();
   try {
@@ -49,11 +44,8 @@ export async function queueForLock<T>(lock: string, operations: readonly (() => 
 }
 
 /**
- * Creates a deadlock: `other` waits for a lock of this function, which then waits for a lock of `other`. Postgres ends the transaction of
- * `other`.
- * @param first acquires the lock that `other` will wait for
- * @param last waits for a lock that `other` holds by then
- * @returns what `other` returns
+ * Postgres ends the transaction of `other`. @param first acquires the lock that `other` will wait for @param last waits for a
+ * lock that `other` holds by then
  */
 export async function deadlock<T>(first: string, other: () => Promise<T>, last: string): Promise<T> {
   const client = await connectAsOwner();

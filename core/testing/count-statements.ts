@@ -1,9 +1,8 @@
 import pg from "pg";
 import { flushUsage } from "../oauth/apps/count-usage.ts";
 
-/** How many statements this process sends to its database during `run`, and the result of `run`. */
 export async function countStatements<T>(run: () => Promise<T>): Promise<{ result: T; statements: number }> {
-  // Usage counted for earlier requests is written some seconds later, which must not happen during the count.
+  // Usage is written some seconds later, which must not happen during the count.
   await flushUsage();
   let statements = 0;
   const { query } = pg.Client.prototype;

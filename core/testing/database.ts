@@ -4,7 +4,6 @@ import pg from "pg";
 export const SERVICE_ROLE = "keyhook_test_service";
 export const SERVICE_PASSWORD = "for tests only";
 
-/** The same database, as the service connects to it. */
 export function asService(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.username = SERVICE_ROLE;
@@ -12,7 +11,7 @@ export function asService(databaseUrl: string): string {
   return url.href;
 }
 
-/** Creates a fresh database with this name and returns its URL. An existing one is dropped, with its connections. */
+/** Drops an existing database of this name. */
 export async function recreateDatabase(serverUrl: string, name: string, template = "template1"): Promise<string> {
   await dropDatabase(serverUrl, name);
   await execute(serverUrl, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`);

@@ -9,19 +9,16 @@ import { createTemplate } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The superuser's URL of the server on which every test file has its own database. */
     serverUrl: string;
-    /** The template of these databases. */
     template: string;
   }
 }
 
 type TestServer = { serverUrl: string; template: string; stop(): Promise<void> };
 
-/** Each project loads this file separately, and those of one run share a server. */
+/** Each project loads this file separately. */
 const run = globalThis as { keyhookTestServer?: { starting: Promise<TestServer>; projects: number } };
 
-/** The first project starts a disposable server, or uses the one of TEST_DATABASE_URL, and creates the template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.keyhookTestServer ??= { starting: start(), projects: 0 };
   const shared = run.keyhookTestServer;
@@ -41,7 +38,7 @@ async function start(): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
   const server = given ? undefined : await startEmbedded(dataDir, { isDurable: false });
   const serverUrl = given ?? (server?.superuserUrl as string);
-  // Runs that share a server have separate templates: `npm run mutants` runs several at once.
+  // `npm run mutants` has several test runs at once.
   const template = `keyhook_test_template_${process.pid}`;
   await createTemplate(serverUrl, template);
   const stop = async () => {

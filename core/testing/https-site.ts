@@ -7,17 +7,11 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { generate } from "selfsigned";
 import { provideSettings } from "../env.ts";
 
-/** A third-party website on this machine: real https, with a certificate that this process trusts. */
 export type HttpsSite = {
-  /** `https://localhost:<port>` */
   origin: string;
-  /** `localhost:<port>` */
   host: string;
-  /** The requested addresses, in order. */
   asked: string[];
-  /** Opened connections, with or without requests. */
   connections: () => number;
-  /** Sets its response from now on. */
   answer(listener: Listener): void;
   stop(): Promise<void>;
 };
@@ -31,7 +25,7 @@ const NAMES = [
   { type: 7, ip: "::1" },
 ] as const;
 
-/** One certificate for the process and all its test files: trusted certificates are read once, before the first outgoing request. */
+/** Node reads trusted certificates once, before the first outgoing request. */
 const keeper = globalThis as typeof globalThis & { testCertificate?: Promise<{ key: string; cert: string }> };
 
 async function trustedCertificate(): Promise<{ key: string; cert: string }> {
@@ -49,7 +43,7 @@ async function trustedCertificate(): Promise<{ key: string; cert: string }> {
 
 export async function startHttpsSite(listener: Listener = notFound): Promise<HttpsSite> {
   keeper.testCertificate ??= trustedCertificate();
-  // This site is not on the public internet, so the operator must allow its addresses (S119).
+  // The operator must allow addresses outside the public internet (S119).
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
   let answer = listener;
   let connections = 0;

@@ -8,37 +8,30 @@ import { freePort } from "../postgres/free-port.ts";
 import { findPostmaster } from "../postgres/postmaster.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** A start takes about ten seconds of processor time, and a busy machine gives a test a tenth of a processor. */
 const START_SECONDS = 180;
 
-/** A service as `npm start` runs it: its own processes, port and data directory. */
 export type RunningService = {
   process: ChildProcess;
   origin: string;
   dataDir: string;
   isDataShared: boolean;
   exited: Promise<{ code: number | null; signal: string | null }>;
-  /** The service's output so far. */
   output(): string;
-  /** The PID of the process that runs this file, or of the service's database. */
   pidOf(what: "server.ts" | "worker/index.ts" | "database"): number;
 };
 
 type Settings = Record<string, string>;
 
-/** The service gets only these variables of the test process's environment. */
 function environment(settings: Settings): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, NEXT_DIST_DIR } = process.env;
   const given: Record<string, string | undefined> = { PATH, HOME, TMPDIR, NEXT_DIST_DIR, ...settings };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as NodeJS.ProcessEnv;
 }
 
-/** Builds the pages unless they are built; the services of these tests run as in production. */
 export async function buildForTests(): Promise<void> {
   await promisify(execFile)(process.execPath, ["scripts/setup.mjs", "--build"], { cwd: ROOT, env: environment({}) });
 }
 
-/** Starts a service without waiting for it; `stopService` ends it. */
 export async function spawnService(settings: Settings = {}, args: string[] = []): Promise<RunningService> {
   const port = settings.PORT ?? String(await freePort());
   const dataDir = settings.DATA_DIR ?? join(mkdtempSync(join(tmpdir(), "keyhook-service-")), "data");
@@ -68,7 +61,7 @@ export async function spawnService(settings: Settings = {}, args: string[] = [])
   return service;
 }
 
-/** Ends a service, and deletes its data unless its DATA_DIR was given. */
+/** If DATA_DIR was given, the data stays. */
 export async function stopService({ process: child, exited, dataDir, isDataShared }: RunningService): Promise<void> {
   child.kill("SIGTERM");
   await exited;
@@ -78,7 +71,6 @@ export async function stopService({ process: child, exited, dataDir, isDataShare
   rmSync(join(dataDir, ".."), { recursive: true, force: true });
 }
 
-/** Starts a service and returns once it is ready; `stopService` ends it. */
 export async function startService(settings: Settings = {}, args: string[] = []): Promise<RunningService> {
   const service = await spawnService(settings, args);
   let hasEnded = false;

@@ -8,14 +8,12 @@ import { closeDeliveryPool } from "../webhooks/delivery/delivery-pool.ts";
 import { asService, dropDatabase, recreateDatabase } from "./database.ts";
 import { secondConnections } from "./second-connections.ts";
 
-// Runs before each test file that may use a database, and creates one for it.
 const database = `keyhook_test_${process.pid}_${Date.now()}`;
 const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
 
 provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: databaseUrl });
 
-// As in the web process, a small process starts git: from this one, which grows to 600 MB, each start would take 26 ms of processor time
-// (docs/decisions/080). The files of a worker share the launcher.
+// A large process takes long to start git (docs/decisions/080).
 const worker = globalThis as { gitLauncherOfWorker?: GitLauncher | undefined; keyhookGitLauncher?: GitLauncher };
 if (!worker.gitLauncherOfWorker) {
   const launcher = await GitLauncher.start(() => {
@@ -26,16 +24,16 @@ if (!worker.gitLauncherOfWorker) {
 }
 worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
 
-// Fails the test even if it caught the error.
+// Fails the test even if the test caught the error.
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
 
 afterAll(async () => {
-  // Otherwise the usage would be written some seconds later, into the next file's database.
+  // Otherwise usage would be written into the next file's database.
   await flushUsage();
   await stopListening();
   await closeDeliveryPool();
   await closeConnections();
-  // Later actions of this file's modules, such as writing their counts, must not use the next file's database.
+  // Later actions of this file's modules must not use the next file's database.
   provideSettings({ DATABASE_URL: "" });
   await dropDatabase(inject("serverUrl"), database);
 });

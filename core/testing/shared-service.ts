@@ -3,13 +3,8 @@ import { closeConnections } from "../db.ts";
 import { provideSettings } from "../env.ts";
 import type { SharedService } from "./start-service.ts";
 
-/**
- * The service shared by all test files that import this: as `npm start` runs it, pages, API and worker. The files run one after another,
- * and this process works on its database and its files.
- */
 export const service = {
   origin: "",
-  /** The service's output so far, from all test files. */
   output: async (): Promise<string> => (await fetchService()).output,
 };
 

@@ -5,18 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../postgres/free-port.ts";
 
-/** Debian's path of the program, whose directory is not in every user's PATH. */
 const PROGRAM = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find(existsSync) ?? "pgbouncer";
 
-/**
- * PgBouncer in transaction mode, in front of a database. It has few connections to the server, so that consecutive transactions of a
- * client use different ones.
- * @returns the URL of the same database through it
- */
+/** With few connections, consecutive transactions of a client use different ones. */
 export async function startPooler(databaseUrl: string, connections = 3): Promise<{ url: string; stop(): Promise<void> }> {
   const url = new URL(databaseUrl);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-pooler-"));
-  // PgBouncer refuses to run as root. It then runs as another user, who must be able to enter this directory.
+  // PgBouncer refuses to run as root, and the other user must be able to enter this directory.
   chmodSync(directory, 0o755);
   const port = await freePort();
   const quoted = [url.username, decodeURIComponent(url.password)].map((text) => `"${text.replaceAll('"', '""')}"`);

@@ -8,15 +8,12 @@ import { SECRET_KEY } from "./secret-key.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Address of the service that all test files of the project share, once it runs. */
     serviceAddress: string;
   }
 }
 
-/** The data about the service that test files receive. */
 export type SharedService = { origin: string; settings: Record<string, string>; output: string };
 
-/** The service has the most verbose log, and no limits for one address, since all requests of tests come from one. */
 const SETTINGS = {
   SECRET_KEY,
   LOG_LEVEL: "trace",
@@ -25,7 +22,6 @@ const SETTINGS = {
   ANONYMOUS_ADDRESS_PERCENT: "100",
 };
 
-/** One service for all test files that need a running one, on this run's database server. It starts when the first of them requests it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { serverUrl, template } = project.getProvidedContext();
   const name = `keyhook_test_service_${process.pid}`;

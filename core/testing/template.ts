@@ -6,7 +6,6 @@ import { migrate } from "../postgres/migrate.ts";
 import { databaseUrlOf, execute, recreateDatabase, SERVICE_PASSWORD, SERVICE_ROLE } from "./database.ts";
 import { SECRET_KEY } from "./secret-key.ts";
 
-/** Creates the template of all test databases: copying costs a fraction of migrating. */
 export async function createTemplate(serverUrl: string, name: string): Promise<void> {
   await recreateDatabase(serverUrl, name);
   const template = databaseUrlOf(serverUrl, name);
@@ -16,9 +15,7 @@ export async function createTemplate(serverUrl: string, name: string): Promise<v
   await addSigningKeys(template);
 }
 
-/**
- * Creates the signing keys. Otherwise the first OAuth request of each of a hundred files would create them, in a quarter of a CPU second.
- */
+/** Without this step, each of a hundred files would create the keys. */
 async function addSigningKeys(databaseUrl: string): Promise<void> {
   const { DATABASE_URL = "", SECRET_KEY: given = "" } = process.env;
   provideSettings({ DATABASE_URL: databaseUrl, SECRET_KEY });

@@ -74,7 +74,6 @@ it("S129 H1 a webhook of an app with only `webhooks` and no organization never c
   expect(await receivers(mine, alice.id)).toEqual(["reader", "granted", "alices"]);
   expect(await receivers(open, org.id)).toEqual(["app", "reader", "granted", "alices"]);
 
-  // No response to the app shows the private events that the user's own webhook carries, neither lists nor lookups by id.
   const deliveries = async (actor: TokenHolder | TestPerson["actor"]) =>
     (await listDeliveries(actor, webhooks.alices)).deliveries;
   const hidden = (await deliveries(alice.actor)).filter(({ repo }) => repo.id !== open.id);
@@ -103,10 +102,8 @@ it("S129 H1 a webhook of an app with only `webhooks` and no organization never c
     madeWith: { kind: "app", name: "Night Ferry", isEnded: true },
   });
   for (const id of [webhooks.granted, webhooks.alices]) expect((await findWebhook(alice.actor, id)).disabledAt).toBeNull();
-  // When the app is allowed again, its webhook stays disabled.
   await appToken(alice, ["webhooks", "read-repos"], [org.id], app.clientId ?? "");
   expect(await receivers(open, org.id)).toEqual(["reader", "granted", "alices"]);
-  // Once the user has enabled the webhook, it acts with the user's rights.
   await enableWebhook(alice.actor, webhooks.app, from);
   expect((await findWebhook(alice.actor, webhooks.app)).madeWith).toBeNull();
   expect(await receivers(secret, org.id)).toEqual(["app", "granted", "alices"]);
@@ -124,7 +121,6 @@ it("H1 the last user or app to change a webhook is responsible for it; no app ch
     return (await receiversOf(event)).includes(webhook.id);
   };
   expect(await mayReceive()).toBe(true);
-  // If an app points the person's webhook elsewhere, the webhook carries no more there than the app can read itself.
   await updateWebhook(plain, webhook.id, { url: "https://elsewhere.example.test/" }, from);
   expect(await mayReceive()).toBe(false);
   await expect(updateWebhook(reader, webhook.id, { domains: ["repo"] }, from)).rejects.toMatchObject({ code: "forbidden" });
@@ -306,7 +302,7 @@ it("an app cannot rotate another app's secret, run its schedule or job, or take 
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
   }
   await runScheduleNow(alice.actor, of, from);
-  // A webhook's run is not repeated: its delivery is replayed, which checks again whether the webhook may receive the event (S129).
+  // The delivery is replayed instead, which checks access again (S129).
   await db().jobRun.update({ where: { id: runId }, data: { webhookId: webhook.id } });
   await expect(duplicateRun(alice.actor, alice.username, runId, from)).rejects.toMatchObject({ code: "conflict" });
   // From an app, a new path needs the secret too, because many users may receive at one host.

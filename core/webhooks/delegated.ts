@@ -8,34 +8,23 @@ import { targetInShort } from "./manage/webhook.ts";
 import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
 import { isInForce } from "./watchers.ts";
 
-/** Things that an app or a token has created and that act with its rights. They stop when those rights end. */
 export type Delegated = {
-  /** At most `NAMED_MAX` webhooks, and as many schedules; `more` counts the others. */
+  /** There are at most `NAMED_MAX` of each. `more` counts the others. */
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
-  /** Names of the relays. */
   relays: string[];
-  /** Runs that wait or are in progress. */
   runs: number;
-  /** The number of webhooks and schedules that are not named. */
   more: { webhooks: number; schedules: number };
 };
 
-/**
- * This many webhooks, and this many schedules, are named. A schedule may have half a megabyte, and an app may have created thousands:
- * reading all of them took Postgres seconds (S137).
- */
+/** A schedule may have half a megabyte, and an app may have created thousands (S137). */
 const NAMED_MAX = 10;
-/** A larger schedule is named by its id: somebody may have a hundred tokens, each with such schedules. */
+/** A larger schedule is named by its ID. */
 const NAMED_MAX_BYTES = 64 * 1024;
 
 type Row = { of: string; webhookCount: number; scheduleCount: number } & Omit<Delegated, "more">;
 
-/**
- * Lists what will stop when these grants end, for the person who is about to end them.
- * @param of ids of consents, or of personal access tokens
- * @returns what will stop, by those ids; ids with nothing to stop are left out
- */
+/** @param of IDs of consents, or of personal access tokens, which are the keys of the result */
 export async function listDelegated(of: readonly string[]): Promise<Map<string, Delegated>> {
   const rows = await db().$queryRaw<
     (Omit<Row, "webhooks"> & { webhooks: (Delegated["webhooks"][number] & { url: string | null })[] })[]
@@ -73,19 +62,11 @@ export async function listDelegated(of: readonly string[]): Promise<Map<string, 
   return new Map(found.filter(([, delegated]) => isAny(delegated)));
 }
 
-/** The number of delegations that one transaction handles. */
 const BATCH = 20;
-/**
- * The number of webhooks, of schedules and of runs that one transaction handles. An app may have so many that all of them would take too
- * long for one transaction, and block the handling of everybody's ended grants (S137).
- */
+/** For each kind of object. Larger transactions would block the handling of everybody's ended grants (S137). */
 export const STOPPED_AT_ONCE = 100;
 
-/**
- * Stops what was created under grants that have ended: disables webhooks, pauses schedules, cancels runs and replays, closes
- * relays. None of these can act once the grant has ended, even before this runs; this makes it visible.
- * @returns whether there may be more
- */
+/** The ended grant already prevents any action, and this makes the end visible. @returns whether there may be more */
 export async function settleEndedDelegations(): Promise<boolean> {
   return inTransaction(async (tx) => {
     const ended = await tx.$queryRaw<{ id: string }[]>`
@@ -109,10 +90,7 @@ export async function settleEndedDelegations(): Promise<boolean> {
   });
 }
 
-/**
- * Disables organizations' webhooks that can no longer act because their creator, or the token that created them, lost the right there:
- * otherwise they would look enabled.
- */
+/** The webhook's creator, or the token, has lost the right in the organization. */
 function disableOutOfReach(tx: Db): Promise<number> {
   return disableWebhooks(
     tx,
@@ -123,7 +101,6 @@ function disableOutOfReach(tx: Db): Promise<number> {
 
 type Disabled = { id: string; ownerId: string; ownerKind: "user" | "organization"; url: string | null; clientId: string | null };
 
-/** @returns how many it disabled */
 async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
   const disabled = await tx.$queryRaw<Disabled[]>`
     UPDATE webhook w SET disabled_at = now(), disabled_reason = 'grant_ended', updated_at = now() FROM delegation d
@@ -138,7 +115,7 @@ async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
       clientId,
       data: { webhookId: id, reason: "grant_ended", target },
     });
-    // A person ends their own grants, and sees beforehand what stops; an organization's administrators are not asked.
+    // A user sees beforehand what stops. An organization's administrators are not asked.
     if (ownerKind === "organization") {
       await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
         webhookDisabledEmail(

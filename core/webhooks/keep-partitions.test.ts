@@ -79,7 +79,6 @@ it("gives up when it has waited too long for a lock, and leaves the rest for the
   try {
     await reader.query("begin; select count(*) from delivery");
     await expect(keepPartitions()).rejects.toThrow("lock timeout");
-    // The attempt that gave up does not block others meanwhile.
     await deliver(Date.now());
   } finally {
     await reader.query("rollback");

@@ -2,21 +2,16 @@ import type pg from "pg";
 import { withDirectConnection } from "../db.ts";
 import { env } from "../env.ts";
 
-/** How many days are created in advance, so that a week without a worker does no harm. */
+/** A week without a worker does no harm. */
 const DAYS_AHEAD = 7;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 type KeptPartitions = {
   made: number;
-  /** Names of the dropped tables. */
   dropped: string[];
 };
 
-/**
- * Creates the partitions of deliveries and attempts for the coming days, and drops expired ones: each in its own transaction, which gives
- * up instead of making others wait. The next run creates and drops the remaining ones.
- * @param now for tests
- */
+/** A partition's transaction gives up instead of making others wait. @param now for tests */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {
   return withDirectConnection(async (client) => {
     const made = await makePartitions(client, now);
@@ -36,7 +31,6 @@ async function makePartitions(client: pg.ClientBase, now: number): Promise<numbe
   return made;
 }
 
-/** Days with rows in a default partition: they arrived when the day had no table. The index finds one row per day. */
 async function strayDays(client: pg.ClientBase): Promise<string[]> {
   const days = new Set<string>();
   for (const table of ["delivery_default", "attempt_default"]) {
@@ -64,5 +58,4 @@ async function dropPartitions(client: pg.ClientBase, before: string): Promise<st
   }
 }
 
-/** The day (UTC) of a time, as Postgres reads it. */
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

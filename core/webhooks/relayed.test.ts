@@ -30,7 +30,6 @@ afterAll(closeDeliveryPool);
 function startEngine(): void {
   const engine = new DeliveryEngine();
   engine.start();
-  // This repeats what worker/deliveries.ts does.
   const looking = setInterval(() => void queueRelayed().then(() => engine.announce()), 50);
   onTestFinished(async () => {
     clearInterval(looking);
@@ -46,7 +45,6 @@ async function relayed(name: string) {
 
 type Handed = { id: string; path: string; headers: [string, string][]; bodyBase64: string; isFromInbox: boolean };
 
-/** Answers each request with the next status; the last one repeats. */
 async function listening(name: string, ...statuses: number[]) {
   return listeningAs(ada.actor, name, ...statuses);
 }
@@ -97,7 +95,6 @@ const delivery = (id: string) => db().delivery.findUniqueOrThrow({ where: { id }
 
 it("S141 a delivery to a relay is handed over within the service, and the handler's response is the attempt's", async () => {
   const { webhookId, relay } = await relayed("online");
-  // No exception to the address rules is needed: no address is dialled.
   expect(new URL(relay.url).pathname).toMatch(/^\/relay\//);
   const { handed } = await listening("online", 200, 422);
   startEngine();
@@ -122,7 +119,6 @@ it("S122 S125 a request without a listener is kept, and the handler's later resp
   const [id = ""] = await queueDeliveries(webhookId);
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
   expect((await db().attempt.findFirst({ where: { deliveryId: id } }))?.reason).toMatch(/^stored in the relay's inbox/);
-  // The signature is old by the time that a listener connects.
   await pool().query(
     "update relay_request set headers = replace(headers::text, 'webhook-timestamp\",\"1', 'webhook-timestamp\",\"0')::json",
   );
@@ -142,7 +138,6 @@ it("S122 S125 a request without a listener is kept, and the handler's later resp
   expect((await attempts(id)).at(-1)).toEqual(["retry", "delivered", 200]);
   expect(handed.map(({ isFromInbox }) => isFromInbox)).toEqual([true, false]);
   const [first] = handed;
-  // The signature is valid now, because it was made at the hand-over.
   new Webhook(SECRET).verify(Buffer.from(first?.bodyBase64 ?? "", "base64").toString(), Object.fromEntries(first?.headers ?? []));
 });
 
@@ -179,7 +174,6 @@ it("S129 the permission is checked again for deliveries of a worker that was kil
   startEngine();
   const [id = ""] = await queueDeliveries(webhookId, { isPrivate: true, ownerId: organization.id });
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
-  // The state when a listener was busy, and the worker ended before it could record that it no longer waited.
   await pool().query(
     "update relay_request set is_from_inbox = false, waited_until = now() - interval '1 second' where delivery_id = $1",
     [id],
@@ -244,7 +238,7 @@ it("S141 an app cannot listen to a relay that the user or another app opened: we
     const answer = { status: 200, headers: [], body: Buffer.alloc(0) };
     await expect(answerRequest(app, { userId: ada.id, name, requestId }, answer)).rejects.toMatchObject(notThere);
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
-    // The app cannot open it once its URL has ended either: requests left there go to the next user or app that opens it.
+    // Requests left in the relay go to the next user or app that opens the relay.
     await db().relay.update({ where: { id: relayId }, data: { expiresAt: new Date(Date.now() - 1) } });
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
   }
@@ -269,7 +263,6 @@ it("S141 a user's own program takes over a relay that an app opened: the app no 
   expect(filled.handed[0]?.path).toBe("/new");
   const listener = await listeningAs(app, "taken-over", 200);
   const opened = await openRelay(own, ada.id, "taken-over", from);
-  // The relay has a new URL: those to whom the app gave the old one cannot reach the user's program.
   expect(opened).toMatchObject({ relay: { isListening: false }, previousUrl: relay.url });
   expect(opened.relay.url).not.toBe(relay.url);
   await expect(listeningAs(app, "taken-over", 200)).rejects.toMatchObject({ code: "not_found" });
@@ -320,7 +313,6 @@ it("S136 no webhook can use another user's relay, and each relay counts as a sep
   expect(targetHost(relay.url)).toMatch(/^relay:/);
   expect(targetHost(relay.url)).toBe(targetHost(`${relay.url}/x`));
   expect(targetHost(relay.url)).not.toBe(targetHost(other.url));
-  // The relay's token is in no entry of the audit log.
   const log = await db().auditEvent.findMany({ where: { actorId: ada.id } });
   expect(JSON.stringify(log)).not.toContain(relay.url.split("/").at(-1));
 });

@@ -25,9 +25,8 @@ type Row = {
 };
 
 /**
- * The headers of a delivery that waited in a relay's inbox, at its hand-over: signed now, since receivers refuse old signatures (S140).
- * @returns undefined if it may no longer be handed over: its webhook is gone, was disabled or points elsewhere, its owner may not read the
- * repository (S129), or the secret cannot be read
+ * Receivers refuse old signatures, so the delivery is signed at the hand-over (S140). @returns undefined if the delivery may no
+ * longer be handed over (S129)
  */
 export async function refreshRelayed(request: {
   id: string;
@@ -44,13 +43,13 @@ export async function refreshRelayed(request: {
     WHERE d.id = ${request.deliveryId}`;
   const { rows } = await pool().query<Row>({ name: "refresh-relayed", text, values: values as unknown[] });
   const [row] = rows;
-  // The engine decides what happens next: it is held, sent to the new URL, or withheld.
+  // The engine holds the delivery, sends it to the new URL, or withholds it.
   if (!row?.may_read || (row.is_disabled && !row.is_test) || !leadsTo(row)) return undefined;
   try {
     const { headers } = deliveryHeaders(
       {
         id: request.deliveryId,
-        // A delivery that was a requested replay stays a replay.
+        // A requested replay stays a replay.
         kind: request.headers.some(([name]) => name === "x-webhook-replay") ? "replay" : "first",
         webhook: { secret: row.secret, previousSecret: row.previous_secret },
         event: { isTest: row.is_test },
@@ -79,11 +78,7 @@ function leadsTo({ url, token_hash }: Row): boolean {
 
 const QUEUED_MAX = 200;
 
-/**
- * Queues deliveries that a relay had kept and whose handlers have now answered: the engine records the answer as an attempt, and retries
- * failed ones (S125). For one that is already in the queue, the next attempt finds the answer (deliverToRelay).
- * @returns how many there were
- */
+/** The engine records the answers as attempts (S125). @returns the number of deliveries */
 export async function queueRelayed(): Promise<number> {
   const { rows } = await pool().query<{ id: string; url: string | null }>({
     name: "relayed-answers",
@@ -110,7 +105,7 @@ export async function queueRelayed(): Promise<number> {
       values: [rows.map(({ id }) => id), rows.map(({ url }) => targetHost(url))],
     });
   }
-  // Responses whose deliveries no longer exist cannot be recorded.
+  // Answers without deliveries cannot be recorded.
   await pool().query(
     `DELETE FROM relay_request q WHERE q.answered_at IS NOT NULL AND q.delivery_id IS NOT NULL AND coalesce(q.waited_until <= now(), true)
        AND NOT EXISTS (SELECT FROM delivery d JOIN webhook w ON w.id = d.webhook_id WHERE d.id = q.delivery_id)`,
@@ -118,7 +113,6 @@ export async function queueRelayed(): Promise<number> {
   return rows.length;
 }
 
-/** The webhooks that still point to a relay's old URL and that the actor may change: their own, and those of their organizations. */
 export async function findStaleWebhooks(
   actor: Actor,
   userId: string,

@@ -5,7 +5,6 @@ import { readBody } from "./serve-relay.ts";
 
 const MIB = 1024 * 1024;
 
-/** A body that has arrived in part, and whose rest is slow. */
 function begun(bytes: number) {
   const stream = new PassThrough({ highWaterMark: 64 * MIB });
   const request = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
@@ -28,7 +27,6 @@ it("S138 one user's relays hold a part of the shared memory: slow requests to th
   const ended = await Promise.all(reading);
   expect(ended.filter((one) => one === "busy").length).toBeGreaterThanOrEqual(9);
   for (const one of ended) if (typeof one === "object") one.release();
-  // All memory is released.
   const again = begun(8 * MIB);
   again.stream.end();
   expect(await readBody(again.request, 8 * MIB, "mallory")).toMatchObject({ bytes: { length: 8 * MIB } });

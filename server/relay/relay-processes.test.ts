@@ -13,7 +13,6 @@ import { startCuttableProxy } from "#core/oauth/testing/cuttable-proxy.ts";
 import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 import { type ServiceProcess, startProcess } from "../testing/start-process.ts";
 
-/** Two web processes on one database, behind an https proxy, with listeners as separate processes. */
 vi.setConfig({ testTimeout: 120_000 });
 const SOON = { timeout: 45_000, interval: 50 };
 let one: ServiceProcess;
@@ -31,7 +30,6 @@ beforeAll(async () => {
     startProcess({ ORIGIN: site.origin, DATABASE_URL: url.href }),
     startProcess({ ORIGIN: site.origin }),
   ]);
-  // Requests go to the second one while it runs.
   site.answer(async (req, res) => pass(req, res, { body: await buffer(req), upstreams: [two.origin, one.origin] }));
 });
 afterAll(async () => {
@@ -74,7 +72,7 @@ function startListener(baseUrl: string, token: string, ...more: string[]) {
   return { child, said };
 }
 
-/** On a busy machine the other processes may take longer to start than callers wait. */
+/** On a busy machine, the other processes may take longer to start than callers wait. */
 async function answeredOrTooLate(waiting: Promise<Response>, text: string): Promise<void> {
   const answer = await waiting;
   expect([200, 504]).toContain(answer.status);

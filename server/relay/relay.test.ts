@@ -24,7 +24,6 @@ async function someone(scopes = ["webhooks"] as const) {
 }
 type Someone = Awaited<ReturnType<typeof someone>>;
 
-/** Listens until the test is over, or it is told to stop. */
 async function listening(
   { client }: Someone,
   handle: (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer,
@@ -51,7 +50,6 @@ async function listening(
 
 type Answered = { status: number; headers: http.IncomingHttpHeaders; rawHeaders: string[]; body: Buffer };
 
-/** Sends a request with Node's own client, which sends headers as given. */
 function send(url: string, { method = "POST", headers = [] as string[], body = Buffer.alloc(0) } = {}): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(url);
@@ -155,7 +153,6 @@ test("requests without a listener are kept, and handed over in order to the next
     async () => expect(await ada.client.relays.get("laptop")).toMatchObject({ waiting: 0, isListening: true }),
     SOON,
   );
-  // A request no longer waits once it is handed over, and is deleted when it is answered.
   await expect.poll(async () => (await pool().query("select from relay_request")).rowCount).toBe(0);
 });
 
@@ -190,7 +187,6 @@ test("requests of a dead listener go to the next one, and to nobody while it liv
   const ada = await someone();
   const first = new AbortController();
   const { relay } = await ada.client.relays.open("laptop");
-  // Accepts requests and never answers.
   const taken: string[] = [];
   const stream = (async () => {
     for await (const { event, data } of ada.client.stream("/api/settings/relays/laptop/requests", {
@@ -322,7 +318,6 @@ describe("S141 what an attacker may try", () => {
     ]) {
       expect([bad, await answer(bad)]).toEqual([bad, 400]);
     }
-    // Somebody else's request is not accessible.
     expect(await answer({ status: 200 }, await someone())).toBe(404);
     expect(await answer({ status: 200 })).toBe(200);
     expect(await answer({ status: 200 })).toBe(404);

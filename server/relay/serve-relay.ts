@@ -12,10 +12,10 @@ import { parseRelayPath, RELAY_BODY_MAX_BYTES } from "#core/relay/relay.ts";
 import { callerHeaders, handlerHeaders, relayHeaders } from "#core/relay/relay-headers.ts";
 import type { Target } from "../read-request.ts";
 
-/** Limit for one relay, over all callers: far more than a receiver on a developer's machine gets. Our own deliveries do not pass here. */
+/** The limit is for one relay over all callers. Our own deliveries do not pass here. */
 const REQUESTS = { limit: 1_200, windowSeconds: 60 };
 
-/** The public door of relays: `/relay/{token}/…`, any method (docs/decisions/063-the-relay.md). */
+/** docs/decisions/063-the-relay.md describes this door. */
 export async function serveRelay(
   req: IncomingMessage,
   res: ServerResponse,
@@ -47,7 +47,7 @@ async function serve(
   res: ServerResponse,
   { sentPath, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  // Refuses a script that would stay and answer for our origin, or become part of one of our pages.
+  // A script could stay and answer for our origin, or become part of one of our pages.
   if (!isForItself(req)) return refuse(req, res, notEmbeddable);
   const named = parseRelayPath(sentPath + search);
   const relay = named && (await findRelayByToken(named.token));
@@ -70,7 +70,7 @@ async function serve(
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
   const answer = await awaitAnswer(taken.id, { signal: leaving.signal }).catch((error: unknown) => {
-    // The request is recorded: an error that asks the caller to try again would create a second one.
+    // The request is recorded, so an error would make the caller send a second one.
     if (isDatabaseDown(error)) return undefined;
     throw error;
   });
@@ -106,14 +106,11 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
   });
   res.end(JSON.stringify({ error, error_description: text }));
-  // A caller that is still sending reads the response only afterwards, but its time for sending the rest is limited.
+  // A caller that is still sending reads the response only afterwards.
   if (isUnread) setTimeout(() => req.complete || req.socket.destroy(), 5_000).unref();
 }
 
-/**
- * Whether the request is not for a script, a style, a worker or a frame of a page: `Sec-Fetch-Dest` is set by the browser itself (Fetch
- * Metadata).
- */
+/** The browser itself sets `Sec-Fetch-Dest` (Fetch Metadata). */
 function isForItself({ headers }: IncomingMessage): boolean {
   const destination = headers["sec-fetch-dest"];
   return (
@@ -122,7 +119,7 @@ function isForItself({ headers }: IncomingMessage): boolean {
   );
 }
 
-/** The same response for a token that never existed, has ended, or whose user was disabled. */
+/** The response does not show whether the token ever existed. */
 const notThere: Refusal = { status: 404, error: "not_found", text: "There is no relay at this URL. It may have expired." };
 const notEmbeddable: Refusal = { status: 403, error: "forbidden", text: "A relay's response cannot be embedded in a page." };
 const tooLarge: Refusal = {
@@ -148,17 +145,13 @@ const tooSlow: Refusal = {
   text: "The relay's listener did not respond in time. The request is stored and will be processed. Do not send it again.",
 };
 
-/**
- * The memory of one process for bodies on their way to all relays, until they are stored. It is separate from the memory for the API's
- * bodies, because anybody may send to a relay.
- */
+/** Anybody may send to a relay, so this memory is separate from that for the API's bodies. */
 const budget = new BodyBudget({ bytes: 128 * 1024 * 1024 });
 
 type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | "gone";
 
 /**
- * Reads a whole body, byte for byte as it was sent. Call `release` once it is no longer held.
- * @param person the owner of the relay. A user's relays share a part of the memory: slow requests to them leave some for others
+ * Call `release` once the body is no longer held. @param person the owner of the relay, whose relays share a part of the memory
  */
 export async function readBody(req: IncomingMessage, maxBytes: number, person: string): Promise<ReadBody> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) return "too large";

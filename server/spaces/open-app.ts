@@ -9,7 +9,6 @@ import { type AppTarget, type FoundApp, findApp } from "#core/spaces/door/find-a
 import { actorOfToken } from "../../api/actor.ts";
 import { cookieOf } from "../read-request.ts";
 
-/** Finds the app that a request is for, with the request's credentials. @throws ServiceError */
 export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundApp> {
   const { authorization } = req.headers;
   const cookie = cookieOf(req, siteSessionCookie().name);
@@ -20,7 +19,6 @@ export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundA
   });
 }
 
-/** Whether an admitted visitor still has access to the same app, with the original credentials. */
 export function staysOpen(
   req: IncomingMessage,
   target: AppTarget,
@@ -34,7 +32,7 @@ export function staysOpen(
   return async () => (await askOnce(repo.id, () => askForAll().catch(() => false))) || askOnce(own, ask);
 }
 
-/** A hash of everything that decides whether a visitor has access; tokens themselves are not stored (S55). */
+/** Tokens are not stored, so this is a hash (S55). */
 function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): string {
   const [, segment] = rest.split("/");
   const credentials = [req.headers.authorization, cookieOf(req, siteSessionCookie().name), segment, req.method];
@@ -43,11 +41,11 @@ function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): str
     .digest("base64url");
 }
 
-/** How long an answer counts for all connections of one visitor, or of all visitors of an open Space. */
+/** The answer counts for all connections of one visitor, or of all visitors of an open Space. */
 const ANSWER_MS = 2_000;
 const answers = new Map<string, Promise<boolean>>();
 
-/** Checks once for all of them: one visitor may have hundreds of lasting connections (S137). */
+/** One visitor may have hundreds of lasting connections (S137). */
 function askOnce(key: string, ask: () => Promise<boolean>): Promise<boolean> {
   const known = answers.get(key);
   if (known) return known;
@@ -59,20 +57,18 @@ function askOnce(key: string, ask: () => Promise<boolean>): Promise<boolean> {
 
 async function byToken(authorization: string): Promise<Actor> {
   const [, token] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
-  // Credentials for the app itself are not ours: the response must not reveal that the Space exists.
+  // Credentials for the app itself must not reveal that the Space exists.
   if (!token) throw notFound("Repository");
   return actorOfToken(token).catch((error: unknown) => {
     throw error instanceof ServiceError ? notFound("Repository") : error;
   });
 }
 
-/** How long an admitted visitor counts as still allowed: as long as in live views. */
 const TRUST_MS = 5_000;
 
 /**
- * Checks again, now and then, whether a continuing visit is still allowed: streams and WebSockets last, and access to a Space changes.
- * @param mayStay throws a ServiceError or returns false if not; after any other error it is called again
- * @returns a function that stops checking
+ * Streams and WebSockets last, and access to a Space changes. @param mayStay ends the visit with false or a ServiceError, and is
+ * called again after any other error @returns a function that stops checking
  */
 export function recheckVisit(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {
   let isOver = false;

@@ -16,29 +16,21 @@ import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { isComing, SPACES_OFF } from "#core/spaces/stages.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 
-/** How long a request waits for a waking Space before it is told to retry. A webhook's delivery has 15 seconds (S120). */
+/** A webhook's delivery has 15 seconds (S120). */
 const WAKE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 3;
-/** How long a request waits for another address if nothing listens at the current one: its worker may just have ended. */
+/** If nothing listens at the address, the worker may just have ended. */
 const AGAIN_MS = 200;
 
-/**
- * Limits of one Space's concurrent requests through this process. A slot is for a request with its whole response, or for a WebSocket;
- * WebSockets last long, and so have slots of their own. All these slots together are half of what the Space's gateway accepts
- * (REQUESTS_MAX), so one process never fills the gateway. Anonymous callers may have three quarters, because most visitors of a public
- * Space have no account here, and in its sandbox even signed-in users count as anonymous.
- */
+/** One process offers half of what the Space's gateway accepts. Most visitors of a public Space are anonymous. */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
 type Slots = Record<"requests" | "sockets", FairQueue>;
-/**
- * How long a WebSocket keeps its slot though others wait for it. Apps' clients connect again, and then come after those who waited (S137).
- */
+/** Afterwards, a WebSocket may have to yield to others that wait (S137). */
 const SOCKET_KEPT_MS = 60_000;
-/** The slots of each Space that has requests at this moment. */
 const slotsOf = new Map<string, Slots>();
 
-/** @returns the response if there is no slot: nobody can take a Space away from all others (S137). */
+/** Nobody can take a Space away from all others (S137). */
 async function takeSlot(repoId: string, kind: keyof Slots, connection: ServerResponse | Duplex): Promise<AppFailure | undefined> {
   const slots = slotsOf.get(repoId) ?? {
     requests: new FairQueue({ name: "space_requests", ...SLOTS }),
@@ -66,7 +58,6 @@ const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 type App = Extract<FoundApp, { kind: "app" }>;
 type Sent = { path: string; ip: string | null; requestId: string };
 
-/** Passes a request to the worker that runs the app, waking it if it sleeps. @returns why it could not */
 export async function passToApp(
   req: IncomingMessage,
   res: ServerResponse,
@@ -83,13 +74,13 @@ export async function passToApp(
       why = reason;
     });
     const passed = await relay(req, res, passing);
-    // An app that just ended has consumed nothing of a request without a body: the request goes to the app's next run.
+    // An app that just ended has consumed nothing of a request without a body.
     const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
     return { passed, why: why === "refused" && !hasBody ? "absent" : why };
   });
 }
 
-/** Passes a WebSocket to the worker that runs the app. If it cannot, it calls `refuse` with the reason. */
+/** `refuse` gets the reason if the WebSocket cannot be passed on. */
 export async function passSocketToApp(
   req: IncomingMessage,
   socket: Duplex,
@@ -148,7 +139,7 @@ async function untilAnswered(
     await noteRequest(repo.id);
     const { passed, why } = await attempt(now.address);
     if (passed === "answered") return undefined;
-    // The runtime's row was read while it changed, or the worker has died and another one takes the Space over.
+    // The row was read while it changed, or another worker takes the Space over.
     const isGone = passed === "refused" || (passed === "declined" && why === "absent");
     if (!isGone || performance.now() >= until) return failed(passed, why);
     const { address, startedAt } = now;
@@ -159,7 +150,7 @@ async function untilAnswered(
   }
 }
 
-/** The response to a visitor who wakes one Space after another, each of which takes a slot from others. */
+/** A visitor who wakes one Space after another takes slots from others. */
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;
@@ -184,7 +175,7 @@ function passingTo(
       [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id),
       [PARTY_HEADER]: currentParty().key,
     },
-    // If the Space has moved meanwhile, the request is still complete, and goes to the new address.
+    // If the Space has moved meanwhile, the request is still complete.
     isBodyHeldBack: true,
     answer: (_, headers: IncomingHttpHeaders) => {
       const why = headers[GATEWAY_ANSWER_HEADER];

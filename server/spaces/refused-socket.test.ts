@@ -16,7 +16,6 @@ test("S137 a refused WebSocket is closed, even if its client keeps its own end o
   const [answer] = await once(client, "data");
   expect(String(answer)).toMatch(/^HTTP\/1\.1 400 /);
   const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-  // Data that still arrives is discarded.
   client.write("x".repeat(100_000));
   await vi.waitFor(async () => expect(await connections()).toBe(0));
   client.destroy();

@@ -23,7 +23,6 @@ test.each([
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const answer = await fetch(`http://127.0.0.1:${port}`, { headers: { accept: "text/html" } });
-  // The page is in a frame, which the links must leave.
   const links = (await answer.text()).matchAll(/<a class="button" target="_top" href="([^"]*)">([^<]*)</g);
   expect([...links].map(([, href, label]) => [href, label])).toEqual(steps.map(([path, label]) => [env().ORIGIN + path, label]));
   server.close();

@@ -5,23 +5,18 @@ import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
 import { sandboxHeaders } from "#core/spaces/door/app-headers.ts";
 import { discardRest } from "../send.ts";
 
-/** Why an app did not respond. */
 export type AppFailure = {
   status: number;
-  /** The error, for programs. */
   error: string;
   title: string;
-  /** What is wrong and what to do, in a sentence or two. */
   text: string;
-  /** Seconds after which to retry; a browser does so by itself. */
+  /** Seconds after which a browser retries by itself. */
   retryAfter?: number;
-  /** The Space's own page. */
   pagePath?: string;
-  /** Whether signing in may help. */
   mayNeedSignIn?: boolean;
 };
 
-/** Responds in place of an app: with a page for users or JSON for programs, within the same sandbox as the app's own responses. */
+/** The response has the same sandbox as the app's own responses. */
 export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failure: AppFailure): void {
   if (res.headersSent) {
     res.destroy();
@@ -63,6 +58,6 @@ const stepsAfter = ({ pagePath, mayNeedSignIn }: AppFailure): ReadonlyArray<read
   pagePath ? [pagePath, "Go to the Space"] : ["/", `Go to ${env().BRAND_NAME}`],
 ];
 
-/** Opens a page of the service in place of the one whose frame the app is in. */
+/** The app is in a frame, from which the link must lead away. */
 const linkButton = (path: string, label: string): string =>
   `<a class="button" target="_top" href="${escapeHtml(env().ORIGIN + path)}">${escapeHtml(label)}</a>`;

@@ -13,16 +13,13 @@ import { passSocketToApp } from "./pass-to-app.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 import { failureOf } from "./serve-app.ts";
 
-/** Whether an upgrade request is for an app. */
 export function isAppSocket(req: IncomingMessage): boolean {
   const target = parseTarget(req.url);
   return target !== undefined && isAppPath(target.pathname);
 }
 
-/** How long the client of a refused WebSocket may take to read the reason. */
 const CLOSE_MS = 2_000;
 
-/** Serves the WebSockets of apps; the service has no others. @param options.keptMs another time, for tests */
 export async function serveAppSocket(
   req: IncomingMessage,
   socket: Duplex,

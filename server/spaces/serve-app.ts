@@ -18,10 +18,9 @@ import { openApp, recheckVisit, staysOpen } from "./open-app.ts";
 import { passToApp } from "./pass-to-app.ts";
 import { type AppFailure, sendAppFailure } from "./send-app-failure.ts";
 
-/** The largest body sent to an app. */
 const APP_REQUEST_MAX_BYTES = 100 * 1024 * 1024;
 
-/** The door of the apps of Spaces: `/spaces/{owner}/{name}/app/…` (docs/decisions/057-spaces.md). */
+/** docs/decisions/057-spaces.md describes this door. */
 export async function serveApp(req: IncomingMessage, res: ServerResponse, target: Target & { ip: string | null }): Promise<void> {
   for (const [name, value] of Object.entries(sandboxHeaders)) res.setHeader(name, value);
   const wanted = parseAppTarget(target.sentPath);
@@ -81,7 +80,7 @@ const noServiceWorkers: AppFailure = {
   title: "Service workers are not allowed",
   text: "The app of a Space cannot install a service worker, which would control more than the app's own pages.",
 };
-/** The same response whether the Space does not exist or the caller may not see it (S136). */
+/** The response does not show whether the Space exists (S136). */
 const notThere: AppFailure = {
   status: 404,
   error: "not_found",
@@ -95,7 +94,6 @@ const tooLarge: AppFailure = {
   title: "The request is too large",
   text: `A request to a Space can be at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB.`,
 };
-/** A read of a static Space's file that got no slot (core/fair-queue). */
 const busy = { status: 503, error: "unavailable", title: "Too many requests at once" };
 const unavailable: AppFailure = {
   status: 503,
@@ -105,7 +103,7 @@ const unavailable: AppFailure = {
   retryAfter: 2,
 };
 
-/** Serves a file of a static Space with its own type: a page as a page, a script as a script. The sandbox gives it an origin of its own. */
+/** A sandbox without our origin makes it safe to send each file with its own type. */
 async function sendStaticFile(
   req: IncomingMessage,
   res: ServerResponse,
@@ -131,7 +129,7 @@ async function sendStaticFile(
   const range = req.headers["if-range"] === undefined ? parseRange(req.headers.range, size) : undefined;
   if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
   const length = range ? range.end - range.start + 1 : size;
-  // Opened first: if Git LFS lacks the content, the status is not 200.
+  // If Git LFS lacks the content, the status is not 200, so the file is opened first.
   const content =
     req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(nullIfMissing);
   if (content === null) return sendAppFailure(req, res, noFile);

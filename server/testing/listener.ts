@@ -1,9 +1,6 @@
 import { createClient, listenToRelay } from "@keyhook/sdk";
 
-/**
- * A listener in a process of its own. It responds with its process's id, or not at all if its fourth argument is `hold`, and reports the
- * paths that were requested.
- */
+/** The response has the process's ID. If the fourth argument is `hold`, there is no response. */
 const [baseUrl = "", token = "", name = "", holds] = process.argv.slice(2);
 await listenToRelay(createClient({ baseUrl, token }), {
   name,

@@ -6,13 +6,11 @@ import { freePort } from "#core/postgres/free-port.ts";
 
 export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
-/** Starts `serve.ts` on the database of this test; `output` has everything it wrote. */
 export async function startProcess(extra: Record<string, string> = {}) {
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const child = fork(join(import.meta.dirname, "serve.ts"), {
     env: childEnvironment({ PORT: String(port), ORIGIN: origin, NODE_ENV: "production", LOG_LEVEL: "trace", ...extra }),
-    // The runner's own options concern its test files.
     execArgv: [],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

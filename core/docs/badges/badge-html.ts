@@ -4,7 +4,6 @@ export const badgePath = (size: BadgeSize, theme: BadgeTheme): string => `/badge
 
 type BadgeHtml = Readonly<{ origin: string; brand: string; size: BadgeSize }>;
 
-/** A link with the badge, as HTML to copy: the picture follows the reader's theme, and its text is available to screen readers. */
 export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in"): string {
   const { label, widthPx, heightPx } = drawBadge(brand, size, "light");
   return `<a href="${href}">
@@ -24,7 +23,6 @@ export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in")
 `;
 }
 
-/** The size and theme in a badge's file name, if it is one. */
 export function parseBadgeName(name: string): { size: BadgeSize; theme: BadgeTheme } | undefined {
   const [, size, theme] = /^sign-in-([a-z]+)-(light|dark)\.svg$/.exec(name) ?? [];
   const known = badgeSizes.find((one) => one === size);

@@ -5,7 +5,6 @@ import { badgeColours, badgeSizes, badgeThemes, drawBadge } from "./draw-badge.t
 
 const all = badgeSizes.flatMap((size) => badgeThemes.map((theme) => ({ size, theme })));
 
-/** Contrast of two colors such as `#1c1917`, by WCAG 2.2. */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
@@ -37,7 +36,6 @@ describe("nothing is cut", () => {
           ground.every((value, index) => Math.abs((data[at + index] ?? 0) - value) < 8),
         );
       const columns = Array.from({ length: widthPx - 8 }, (_, x) => isGround(x + 4));
-      // Between the last letter and the edge there is only background, about as wide as the padding.
       const right = columns.length - 1 - columns.lastIndexOf(false);
       expect(right).toBeGreaterThanOrEqual(4);
       expect(right).toBeLessThan(24);

@@ -14,16 +14,13 @@ const measures: Record<BadgeSize, Measures> = {
   lg: { heightPx: 48, fontPx: 17, paddingPx: 18, markPx: 24, gapPx: 12 },
 };
 
-/** Text has a contrast of at least 4.5:1 with the background, and the border of at least 3:1 (draw-badge.test.ts measures it). */
+/** The contrast with the background is at least 4.5:1 for text and 3:1 for the border. */
 export const badgeColours: Record<BadgeTheme, Record<"ground" | "edge" | "ink" | "mark", string>> = {
   light: { ground: "#ffffff", edge: "#8a837a", ink: "#1c1917", mark: "#a8600a" },
   dark: { ground: "#1c1a18", edge: "#7b746c", ink: "#f3f1ee", mark: "#e0a458" },
 };
 
-/**
- * The button "Sign in with …" as a picture for other sites. Its text consists of outlines of Inter if there is one for each letter: a
- * picture must not load a font, and readers' systems differ.
- */
+/** A picture cannot load a font, so the text is drawn as outlines. */
 export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Badge {
   const { heightPx, fontPx, paddingPx, markPx, gapPx } = measures[size];
   const { ground, edge, ink, mark } = badgeColours[theme];
@@ -31,7 +28,7 @@ export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Ba
   const words = layOut(label, fontPx);
   const wordsAt = paddingPx + markPx + gapPx;
   const widthPx = Math.ceil(wordsAt + words.widthPx + paddingPx);
-  // Capitals are centered vertically, because the eye judges a line by them.
+  // Readers judge the height of a line by its capitals.
   const baseline = round((heightPx + (inter.capHeight / inter.unitsPerEm) * fontPx) / 2);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}" viewBox="0 0 ${widthPx} ${heightPx}" role="img" aria-labelledby="t">
 <title id="t">${escaped(label)}</title>
@@ -60,7 +57,6 @@ function layOut(label: string, fontPx: number): Words {
   return { drawn: `<g transform="scale(${scale.toFixed(6)})">${paths.join("")}</g>`, widthPx: at * scale };
 }
 
-/** A name with letters for which we have no outlines is set in one of the reader's fonts and fitted to a width that we estimate. */
 function inReadersFont(label: string, fontPx: number): Words {
   const widthPx = [...label].reduce((sum, character) => sum + (character > "\u{2e7f}" ? 1 : 0.62), 0) * fontPx;
   const drawn = `<text font-family="Inter, system-ui, sans-serif" font-size="${fontPx}" font-weight="600" textLength="${round(widthPx)}" lengthAdjust="spacingAndGlyphs">${escaped(label)}</text>`;

@@ -1,12 +1,10 @@
 import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "../../api-document.ts";
 
-/** One operation of the reference, with the operations that do the same at other URLs. */
 export type ReferenceOperation = {
   id: string;
   method: string;
   path: string;
   operation: ApiOperation;
-  /** The operations that do the same for other types of repositories, or for an organization's webhooks or apps. */
   alike: { id: string; method: string; path: string }[];
 };
 
@@ -18,7 +16,6 @@ const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/
 
 const made = new WeakMap<ApiDocument, ReferenceSection[]>();
 
-/** The operations of the document by their tags, in the document's order. */
 export function sectionsOf(document: ApiDocument): ReferenceSection[] {
   const known = made.get(document);
   if (known) return known;
@@ -45,19 +42,16 @@ function grouped({ paths }: ApiDocument, tag: string): ReferenceOperation[] {
   return [...groups.values()];
 }
 
-/** The same string for all paths that differ only in the kind of owner or the type of repository. */
 const generalized = (path: string): string =>
   path
     .replace(/^\/api\/organizations\/\{name\}\/settings\/(webhooks|apps)/, "/api/settings/$1")
     .replace(/^\/api\/(models|datasets|spaces)(?=\/\{owner\}\/\{name\}|$)/, "/api/{type}")
     .replace(/^\/(datasets|spaces)(?=\/\{owner\}\/\{name\}\/(resolve|raw))/, "");
 
-/** A section by its slug. */
 export function findSection(document: ApiDocument | undefined, slug: string): ReferenceSection | undefined {
   return document && [...sectionsOf(document), eventsSection(document)].find((section) => section.slug === slug);
 }
 
-/** The kinds of events that webhooks send, in the form of a section of operations. */
 export function eventsSection(document: ApiDocument): ReferenceSection {
   return {
     slug: EVENTS_SLUG,
@@ -80,7 +74,6 @@ export function schemaNameOf({ $ref }: ApiSchema): string | undefined {
   return $ref?.split("/").at(-1);
 }
 
-/** The schema that a reference points to. */
 export function resolveSchema(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const name = schemaNameOf(schema);
   return name === undefined ? schema : (document.components.schemas[name] ?? {});
@@ -91,13 +84,11 @@ export function resolveResponse(document: ApiDocument, response: ApiResponse): A
   return name === undefined ? response : (document.components.responses[name] ?? {});
 }
 
-/** Separates responses that are specific to the operation from shared ones, which are described once. */
 export function splitResponses({ responses }: ApiOperation) {
   const all = Object.entries(responses);
   return { own: all.filter(([, { $ref }]) => !$ref), shared: all.flatMap(([status, { $ref }]) => ($ref ? [status] : [])) };
 }
 
-/** Who may call an operation, as a sentence before its scopes. */
 export function typeOfAccess({ security = [], "x-scopes": scopes = [] }: ApiOperation): { sentence: string; scopes: string[] } {
   if (security.length === 0) return { sentence: "No token required.", scopes };
   const isOptional = security.some((one) => Object.keys(one).length === 0);

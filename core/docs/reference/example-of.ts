@@ -1,16 +1,14 @@
 import type { ApiContent, ApiDocument, ApiSchema } from "../../api-document.ts";
 import { type ReferenceOperation, resolveSchema } from "./api-reference.ts";
 
-/** Deeper levels are left out, since a schema may refer to itself. */
+/** A schema may refer to itself. */
 const DEPTH_MAX = 6;
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
 type Options = {
-  /** For a request: only required fields, so that the example is the shortest that works. */
   isRequest?: boolean;
 };
 
-/** A value that fits a schema: the schema's own example, or else the plainest value. */
 export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest = false }: Options = {}): unknown {
   return make(schema, "", 0);
 
@@ -51,7 +49,6 @@ export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest 
   }
 }
 
-/** Fields that the schema does not require, for example because one of several is enough, but that nearly every request has. */
 const usual = new Set(["url", "dockerImage", "command", "organization", "secret"]);
 
 const singular = (name: string): string => name.replace(/s$/, "");
@@ -68,7 +65,6 @@ function text({ format, pattern }: ApiSchema, name: string): string {
   return "…";
 }
 
-/** Usual field names, with typical values. */
 const names: Record<string, string> = {
   name: "ada/tide-tables",
   organization: "river-lab",
@@ -109,7 +105,6 @@ const names: Record<string, string> = {
   size: "1024",
 };
 
-/** A request to paste into a shell, with this service's own URL; the token is in the environment. */
 export function curlOf(document: ApiDocument, { method, path, operation }: ReferenceOperation): string {
   const { parameters = [], security = [], requestBody } = operation;
   const filled = parameters
@@ -142,5 +137,4 @@ function bodyLines(document: ApiDocument, content: ApiContent): string[] {
   return [`-H "Content-Type: ${mediaType}"`, `-d ${quoted(body)}`];
 }
 
-/** Within single quotes, only the quote itself has a special meaning in a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -8,13 +8,12 @@ import { invalidRequest, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 
-/** The tokens and requests that may be used in a month (UTC); null means no limit. */
+/** A month is a month of UTC. Null means no limit. */
 export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
 
 const TOKENS_MAX = 1_000_000_000_000;
 const REQUESTS_MAX = 1_000_000_000;
 
-/** SQL: the most specific allowance that applies to an account. Without any there is no limit. */
 export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId" | "orgId">) =>
   orgId
     ? Prisma.sql`SELECT a.monthly_tokens, a.monthly_requests FROM inference_allowance a
@@ -25,15 +24,12 @@ export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId"
         WHERE a.subject IN (${ownerId}, 'user') ORDER BY CASE a.subject WHEN ${ownerId} THEN 0 ELSE 1 END LIMIT 1`;
 
 export type AllowanceRow = Allowance & {
-  /** `user`, `organization`, `plan:<plan>`, or an id. */
   subject: string;
-  /** The handle of the user or organization with this id; null for the other subjects, and if the user or organization is gone. */
   handle: string | null;
 };
 
 const ROWS_MAX = 200;
 
-/** The allowances set by operators, general ones first. @throws ServiceError `forbidden` */
 export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().$queryRaw<
@@ -47,12 +43,7 @@ export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
   return rows.map((row) => ({ ...row, monthlyTokens: row.monthlyTokens === null ? null : Number(row.monthlyTokens) }));
 }
 
-/**
- * Sets what may be used in a month, from now on and including the current month.
- * @param subject `user`, `organization`, `plan:<plan>`, or the handle or ID of a user or an organization
- * @param allowance null removes the specific rule, so that the general one applies; the two general ones cannot be removed
- * @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required`
- */
+/** @param subject `user`, `organization`, `plan:<plan>`, a handle or an ID @param allowance null removes a specific rule */
 export async function setAllowance(
   actor: Actor,
   subject: string,
@@ -105,7 +96,6 @@ async function orgIdOf(tx: Db, id: string): Promise<string | null> {
   return (await tx.organization.findUnique({ where: { id }, select: { id: true } }))?.id ?? null;
 }
 
-/** Empty means no limit. */
 function parseLimit(field: string, text: string, max: number): number | null {
   const digits = text.trim().replace(/[,_\s]/g, "");
   if (digits === "") return null;
@@ -115,28 +105,21 @@ function parseLimit(field: string, text: string, max: number): number | null {
   return Number(digits);
 }
 
-/** The user and client of an inference request, and who pays for it. */
 export type InferenceAccount = {
   userId: string;
   /** Empty for a personal access token. */
   clientId: string;
-  /** Set for an exchanged token: the organization pays, not the user. */
+  /** Set for an exchanged token, for which the organization pays. */
   orgId: string | null;
-  /** The owner of the meter: an organization or a user. */
   ownerId: string;
 };
 
-/**
- * The account of an inference request. Requests with an exchanged token are metered to the organization that it is bound to
- * (docs/specification/jobs-and-spaces.md#inference); all others to the user.
- * @throws ServiceError `insufficient_scope` (inference-api), `forbidden`, `unauthorized`
- */
 export async function requireInferenceAccount(actor: Actor): Promise<InferenceAccount> {
   const userId = actorId(actor);
   const orgId = (actor.kind === "token" && actor.boundOrgId) || null;
   const owner = orgId ? { ownerUserId: null, ownerOrgId: orgId } : { ownerUserId: userId, ownerOrgId: null };
   await requirePermission(actor, "inference.use", owner, { what: "Inference" });
-  // A CI job's token and the operator's command have no user to meter, and no right to inference either.
+  // A CI job's token and the operator's command have no user to meter.
   if (!userId) throw new ServiceError("forbidden", "Inference requires a user's token.");
   return { userId, clientId: clientIdOf(actor) ?? "", orgId, ownerId: orgId ?? userId };
 }

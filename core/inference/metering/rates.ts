@@ -8,7 +8,7 @@ import { db } from "../../db.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { InferenceAccount } from "./allowance.ts";
 
-/** Requests per minute of one user, and of one app for all its users. */
+/** Requests per minute. */
 export type InferenceRates = { perUser: number; perApp: number };
 
 const RATES_KEY = "inference_rates";
@@ -16,7 +16,7 @@ const DEFAULT_RATES: InferenceRates = { perUser: 60, perApp: 600 };
 const RATE_MAX = 100_000;
 const WINDOW_SECONDS = 60;
 
-/** Reads the setting's row, which a newer or an older version may have written. */
+/** A newer or an older version may have written this value. */
 function ratesOf(value: unknown): InferenceRates {
   const { perUser, perApp } = Object(value) as Partial<Record<keyof InferenceRates, unknown>>;
   const or = (rate: unknown, otherwise: number) => (Number.isInteger(rate) && Number(rate) > 0 ? Number(rate) : otherwise);
@@ -27,7 +27,6 @@ export async function readRates(): Promise<InferenceRates> {
   return ratesOf((await db().setting.findUnique({ where: { key: RATES_KEY } }))?.value);
 }
 
-/** @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required` */
 export async function setRates(actor: Actor, input: { perUser: string; perApp: string }, from: RequestOrigin): Promise<void> {
   const value = { perUser: parseRate("perUser", input.perUser), perApp: parseRate("perApp", input.perApp) };
   await db().$transaction(async (tx) => {
@@ -45,7 +44,6 @@ function parseRate(field: string, text: string): number {
   return rate;
 }
 
-/** Counts a request for a user and for their app. @throws ServiceError `rate_limited` with the seconds to wait */
 export async function countRequest({ userId, clientId }: InferenceAccount, { perUser, perApp }: InferenceRates): Promise<void> {
   await within(`inference-user:${userId}`, perUser, `You can make ${counted(perUser, "request")} per minute.`);
   if (clientId) await within(`inference-app:${clientId}`, perApp, `This app can make ${counted(perApp, "request")} per minute.`);

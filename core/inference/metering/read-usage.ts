@@ -4,11 +4,8 @@ import { db } from "../../db.ts";
 import { type Allowance, allowanceOf } from "./allowance.ts";
 import { monthOf } from "./reserve.ts";
 
-/** What one app used of one model in a month. */
 export type UsageLine = {
-  /** Empty for personal access tokens. */
   clientId: string;
-  /** The organization that paid; null if the user paid, or if that organization has been deleted. */
   orgName: string | null;
   isPaidByOrganization: boolean;
   model: string;
@@ -20,21 +17,17 @@ export type UsageLine = {
 };
 
 export type MonthOfUsage = {
-  /** The first day of the month, UTC. */
   month: string;
   tokens: number;
   requests: number;
-  /** The number of requests in progress. */
   underWay: number;
   allowance: Allowance;
   lines: UsageLine[];
-  /** Tokens of each day of the month up to today, including those that organizations paid for. */
   days: { day: string; tokens: number }[];
 };
 
 const LINES_MAX = 200;
 
-/** A user's use in this month, by app and model, and their allowance. */
 export async function readUsage(actor: Actor, userId: string, now = new Date()): Promise<MonthOfUsage> {
   await requirePermission(actor, "inference.read_usage", { userId }, { what: "User" });
   const month = monthOf(now);
@@ -80,7 +73,6 @@ export type InstallationUsage = { month: string; tokens: number; requests: numbe
 
 const CONSUMERS_MAX = 10;
 
-/** The use of all accounts in this month, and the accounts with the most. @throws ServiceError `forbidden` */
 export async function readInstallationUsage(actor: Actor, now = new Date()): Promise<InstallationUsage> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const month = monthOf(now);

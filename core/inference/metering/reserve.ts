@@ -5,25 +5,17 @@ import { newId } from "../../ids.ts";
 import { allowanceOf, type InferenceAccount } from "./allowance.ts";
 import type { TokenCount } from "./token-count.ts";
 
-/** What a request in progress has reserved; it is settled when the request ends. */
 type Reservation = { id: string; ownerId: string; month: string };
 
-/** The longest duration of a request. A reservation that is five minutes older than this belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
 const EXPIRES_AFTER_SECONDS = REQUEST_MAX_MS / 1000 + 5 * 60;
-/** The most concurrent requests of a user and of an organization: slow responses hold connections. */
 const UNDER_WAY_MAX = { user: 32, organization: 256 };
 const WAIT_SECONDS = 5;
 
-/**
- * Reserves tokens for a request that begins, in one statement that locks the meter's row, so that parallel requests see each other's
- * reservations. A request may begin while anything of the allowance is left, so only requests that are then in progress can exceed it.
- * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are in progress
- */
+/** One statement locks the meter's row, so that parallel requests see each other's reservations. */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {
   const reservation = { id: newId(), ownerId: account.ownerId, month: monthOf(new Date()) };
   if (await tryToReserve(account, reservation, tokens)) return reservation;
-  // Before refusing, removes reservations that killed processes left behind:
   const { rowCount } = await pool().query("DELETE FROM inference_reservation WHERE owner_id = $1 AND expires_at < now()", [
     account.ownerId,
   ]);
@@ -51,7 +43,6 @@ async function tryToReserve(account: InferenceAccount, { id, ownerId, month }: R
   return rows.length > 0;
 }
 
-/** Finds out which limit was reached. */
 async function refusal(account: InferenceAccount, month: string): Promise<ServiceError> {
   const [row] = await db().$queryRaw<
     { tokenLimit: bigint | null; requestLimit: number | null; tokens: bigint; requests: number; underWay: number }[]
@@ -88,7 +79,6 @@ async function refusal(account: InferenceAccount, month: string): Promise<Servic
 
 const underWayMax = ({ orgId }: InferenceAccount): number => (orgId ? UNDER_WAY_MAX.organization : UNDER_WAY_MAX.user);
 
-/** The first day of a month, UTC, as `2026-11-01`. */
 export function monthOf(at: Date): string {
   return `${at.toISOString().slice(0, 7)}-01`;
 }
@@ -100,10 +90,9 @@ function nextMonth(month: string): string {
   return day.format(new Date(Date.UTC(year, number, 1)));
 }
 
-/** How a request ended: what it used, or undefined if it failed, which costs nothing. */
 type Settlement = { model: string; used: TokenCount | undefined };
 
-/** Releases a request's reservation and adds its use to the meter and to the day's use, in one statement: all or nothing. */
+/** One statement settles all or nothing. */
 export async function settle(account: InferenceAccount, reservation: Reservation, { model, used }: Settlement): Promise<void> {
   const { prompt, completion, isEstimated } = used ?? { prompt: 0, completion: 0, isEstimated: false };
   const total = prompt + completion;

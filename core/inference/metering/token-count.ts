@@ -1,8 +1,6 @@
-/** What a request used. */
 export type TokenCount = {
   prompt: number;
   completion: number;
-  /** Counted here, because the provider reported nothing or the response ended early. */
   isEstimated: boolean;
 };
 
@@ -11,7 +9,6 @@ const TOKENS_MAX = 1_000_000_000;
 const COMPLETION_USUAL = 1_000;
 const COMPLETION_MAX = 100_000;
 
-/** Reads `usage` of a response of either API; undefined if it is invalid, for example too large. */
 export function tokenCountOf(usage: unknown): TokenCount | undefined {
   const reported = Object(usage) as Record<string, unknown>;
   const prompt = tokens(reported.prompt_tokens ?? reported.input_tokens);
@@ -29,7 +26,7 @@ function tokens(value: unknown): number | undefined {
 
 export const tokensOfText = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
 
-/** Estimates the tokens of a request's text. Embedded pictures and sounds are skipped: their length says nothing. */
+/** Embedded files are skipped, because their length does not show how many tokens they use. */
 export function estimatePrompt(body: unknown): number {
   let characters = 0;
   const waiting: unknown[] = [body];
@@ -51,12 +48,11 @@ export function estimatePrompt(body: unknown): number {
   return tokensOfText(characters);
 }
 
-/** A data URL is a file only in these fields; elsewhere it is text. */
+/** In other fields, a data URL is text. */
 const FILE_FIELDS: ReadonlySet<string> = new Set(["url", "image_url", "file_data"]);
 const isInlineFile = (name: string, value: unknown): boolean =>
   FILE_FIELDS.has(name) && typeof value === "string" && value.startsWith("data:");
 
-/** How much to reserve for a response: the requested maximum, or a typical length. */
 export function estimateCompletion(body: Record<string, unknown>): number {
   const most = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens]
     .map(tokens)

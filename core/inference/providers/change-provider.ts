@@ -14,16 +14,11 @@ type ProviderInput = {
   name: string;
   baseUrl: string;
   apiKey?: string | null;
-  /** Whether the provider may have a private address (docs/decisions/047). */
+  /** See docs/decisions/047. */
   isOwnNetworkAllowed?: boolean;
   models?: readonly { name: string; upstreamName?: string | undefined; plans?: readonly string[] }[];
 };
 
-/**
- * Adds a provider to which inference requests are passed. Its key is stored sealed and never shown again.
- * @throws ServiceError `invalid_request`, `conflict` (its name or a model's is taken, or there are too many providers), `forbidden`,
- * `reauthentication_required`
- */
 export async function addProvider(
   actor: Actor,
   input: ProviderInput,
@@ -59,10 +54,6 @@ export async function addProvider(
   return { id, name };
 }
 
-/**
- * Replaces a provider's key; new requests use the new one.
- * @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `reauthentication_required`
- */
 export async function rotateProviderKey(actor: Actor, providerId: string, apiKey: string, from: RequestOrigin): Promise<void> {
   const key = parseApiKey(apiKey);
   if (!key) throw invalidRequest("Enter the new key.", "apiKey");
@@ -71,10 +62,7 @@ export async function rotateProviderKey(actor: Actor, providerId: string, apiKey
   );
 }
 
-/**
- * Disables or enables a provider, and with it its models. Requests in progress are finished.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
+/** Requests in progress are finished. */
 export async function setProviderDisabled(
   actor: Actor,
   providerId: string,
@@ -86,15 +74,11 @@ export async function setProviderDisabled(
   );
 }
 
-/**
- * Deletes a provider with its key and its models. Their recorded use stays.
- * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
- */
+/** Recorded use stays. */
 export async function removeProvider(actor: Actor, providerId: string, from: RequestOrigin): Promise<{ name: string }> {
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }
 
-/** @param what undefined if the provider is deleted */
 async function change(
   actor: Actor,
   providerId: string,
@@ -122,10 +106,8 @@ async function change(
 const TEST_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A provider's response to a request that costs nothing: the list of its models. */
 type ProviderTest = { isReached: true; models: string[]; milliseconds: number } | { isReached: false; problem: string };
 
-/** Requests a provider's models, with its key and in the same way as inference requests. @throws ServiceError `not_found`, `forbidden` */
 export async function testProvider(actor: Actor, providerId: string): Promise<ProviderTest> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const provider = isId(providerId) ? await db().inferenceProvider.findUnique({ where: { id: providerId } }) : null;

@@ -18,10 +18,7 @@ export function parseProviderName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PROVIDER_NAME_MAX_CHARACTERS });
 }
 
-/**
- * The URL before `/chat/completions`, such as `https://api.example.com/v1`, without a trailing slash.
- * @throws ServiceError `invalid_request`
- */
+/** The base URL ends before `/chat/completions` and has no trailing slash. */
 export function parseBaseUrl(value: unknown): string {
   const url = URL.parse(plainText("baseUrl", value, URL_MAX_CHARACTERS).trim());
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
@@ -30,7 +27,7 @@ export function parseBaseUrl(value: unknown): string {
   return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
-/** A key as sent in the header; null if the provider needs none. @throws ServiceError `invalid_request` */
+/** Null if the provider needs no key. */
 export function parseApiKey(value: unknown): string | null {
   const key = plainText("apiKey", value ?? "", KEY_MAX_CHARACTERS).trim();
   if (key === "") return null;
@@ -39,7 +36,7 @@ export function parseApiKey(value: unknown): string | null {
   return key;
 }
 
-/** What is stored of a key: the sealed key, and its end for display (S55). */
+/** See S55. */
 export function sealedKey(key: string | null): { sealedApiKey: Uint8Array<ArrayBuffer> | null; last4: string | null } {
   // The end of a short key would reveal too much of it.
   return { sealedApiKey: key === null ? null : seal(PURPOSE, key), last4: key && key.length >= 12 ? key.slice(-4) : null };
@@ -49,10 +46,8 @@ export function openKey(sealed: Uint8Array | null): string | null {
   return sealed && unseal(PURPOSE, sealed);
 }
 
-/** A model by its public name, its provider's name for it, and the plans that it is for; an empty list means everybody. */
 export type NewModel = { name: string; upstreamName: string; plans: string[] };
 
-/** @throws ServiceError `invalid_request` */
 export function parseModel(input: { name: unknown; upstreamName?: unknown; plans?: readonly unknown[] }): NewModel {
   const name = modelName("model", input.name);
   const plans = [...new Set(input.plans ?? [])];
@@ -77,7 +72,6 @@ export type ListedProvider = {
   id: string;
   name: string;
   baseUrl: string;
-  /** The end of the key; null without a key, and for a key that is too short to show a part of it. */
   last4: string | null;
   hasKey: boolean;
   isOwnNetworkAllowed: boolean;
@@ -86,7 +80,6 @@ export type ListedProvider = {
   models: { id: string; name: string; upstreamName: string; plans: string[] }[];
 };
 
-/** Every provider with its models, by name; the numbers of both are limited. @throws ServiceError `forbidden` */
 export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().inferenceProvider.findMany({
@@ -99,7 +92,7 @@ export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   return rows.map(({ sealedApiKey, ...provider }) => ({ ...provider, hasKey: sealedApiKey !== null }));
 }
 
-/** A provider by its name, ignoring case, for the operator's command. @throws ServiceError `not_found` */
+/** For the operator's command. Ignores case. */
 export async function findProviderByName(name: string): Promise<{ id: string; name: string }> {
   const found = await db().inferenceProvider.findFirst({
     where: { name: { equals: name.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" } },

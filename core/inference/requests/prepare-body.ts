@@ -2,20 +2,15 @@ import { env } from "../../env.ts";
 import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import type { UsableModel } from "../models.ts";
 
-/** The endpoints whose requests are passed on, by their path after the base URL. */
 export const inferenceEndpoints = ["chat/completions", "completions", "embeddings", "responses"] as const;
 export type InferenceEndpoint = (typeof inferenceEndpoints)[number];
 
 export type PreparedBody = {
   json: string;
   isStreamed: boolean;
-  /**
-   * Whether the client gets the token count of a stream: it requested the count, or the endpoint is `responses`, which always sends one.
-   */
   isUsageWanted: boolean;
 };
 
-/** A request's body as an object. @throws ServiceError `invalid_request` */
 export function parseBody(text: string): Record<string, unknown> {
   let body: unknown;
   try {
@@ -27,10 +22,7 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-/**
- * The standard fields of the four endpoints (npm package openai, version 7), without those that would cost the shared account more.
- * `prepareBody` overrides or refuses the fields that concern stored responses.
- */
+/** These are the fields of the npm package openai, version 7, without those that would cost the shared account more. */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
@@ -39,7 +31,6 @@ const STANDARD = `
   dimensions encoding_format moderation safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention
   context_management previous_response_id conversation background`;
 
-/** Further fields of model servers and providers, about how text is generated: vLLM, SGLang, TGI, llama.cpp, Mistral, Qwen and others. */
 const EXTRAS = `
   top_k top_a min_p typical_p tfs_z repetition_penalty length_penalty repeat_penalty repeat_last_n mirostat mirostat_tau
   mirostat_eta dynatemp_range dynatemp_exponent xtc_probability xtc_threshold samplers dry_multiplier dry_base
@@ -55,16 +46,11 @@ const EXTRAS = `
   output_dtype output_dimension`;
 
 /**
- * An allow list, since nobody can list all fields to forbid (docs/decisions/084). The client must not choose fallbacks, nor where and with
- * whose key a request is answered: a provider that is itself a gateway would send the prompt, or its own key, to an address that the client
- * chose. Also excluded are fields that run as code there, cost more than their tokens, or give priority over other users' requests. Names
- * in other letter case are not listed either: providers written in Go read `Model` as `model`.
+ * Nobody can list all dangerous fields, so this is an allow list (docs/decisions/084). Providers written in Go read `Model` as
+ * `model`, so letter case matters.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
-/**
- * Refused in `chat_template_kwargs`: older vLLM passes them on to the function that applies the template, and the template is code
- * (CVE-2025-61620).
- */
+/** Older vLLM lets these arguments replace the template, which is code (CVE-2025-61620). */
 const TEMPLATE_ARGUMENTS = ["chat_template", "tokenize"];
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(["include_usage", "include_obfuscation", "continuous_usage_stats"]);
 
@@ -86,13 +72,10 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
   throw invalidRequest(known, "stream_options");
 }
 
-/** `image_url`, `video_url`, `server_url` and so on. Providers written in Go also read `URL`. */
+/** Providers written in Go also read `URL`. */
 const URL_FIELD = /(^|_)url$/i;
 
-/**
- * A provider in the operator's network would fetch such a URL within that network, to which the sender must not get access (S118, S119).
- * @throws ServiceError `invalid_request`
- */
+/** A provider in the operator's network would fetch such a URL there (S118, S119). */
 function requireNoUrl(name: string, value: unknown): unknown {
   if (typeof value === "string" && URL_FIELD.test(name) && !/^data:/i.test(value)) {
     throw invalidRequest(
@@ -103,12 +86,7 @@ function requireNoUrl(name: string, value: unknown): unknown {
   return value;
 }
 
-/**
- * The body as the provider gets it: the client's known fields, with the model's name replaced, usage reporting added to streams, and
- * `store` set to false. Fields that refer to stored responses are refused. All users here share one account at the provider, so each user
- * could request what that account stores (docs/decisions/047).
- * @throws ServiceError `invalid_request`
- */
+/** All users share one account at the provider, so nothing may be stored there (docs/decisions/047). */
 export function prepareBody(
   endpoint: InferenceEndpoint,
   body: Record<string, unknown>,

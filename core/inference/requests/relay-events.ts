@@ -3,7 +3,6 @@ import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
-/** The longest event that is passed on. An event usually has a few words. */
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
 type Relay = {
@@ -11,14 +10,10 @@ type Relay = {
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
   isUsageWanted: boolean;
-  /** Aborted when the client has left: nobody would read an error message then. */
+  /** Aborted when the client has left. */
   signal: AbortSignal;
 };
 
-/**
- * The events of a provider's response, each as soon as it arrives (text/event-stream): with the model's requested name, and without the
- * token count if only we requested it. A response that breaks off ends with an event that says so.
- */
 export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
   let pending = 0;
@@ -27,14 +22,12 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       pending = 0;
       ready.push(relayed(event, relay));
     },
-    // Comments that keep connections alive are passed on.
     onComment: (comment) => void ready.push(`:${comment}\n\n`),
   });
   const decoder = new TextDecoder();
   try {
     for await (const piece of body) {
-      // Each piece is counted before it is parsed, because a complete event in it resets the count. Comments do not reset it; otherwise an
-      // event of any size could follow them.
+      // A complete event resets the count, so each piece is counted before parsing. Comments must not reset the count.
       pending += piece.length;
       parser.feed(decoder.decode(piece, { stream: true }));
       const text = ready.splice(0).join("");
@@ -71,7 +64,7 @@ function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: O
   if (typeof response === "object" && response !== null)
     isChanged = rename(response as Record<string, unknown>, names) || isChanged;
   if (!isUsageWanted && "usage" in data) {
-    // A client that did not request the count does not get the event that only contains it.
+    // This event contains only the token count, which the client did not request.
     if (data.usage !== null && Array.isArray(data.choices) && data.choices.length === 0) return "";
     delete data.usage;
     isChanged = true;
@@ -79,7 +72,6 @@ function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: O
   return written(event, isChanged ? JSON.stringify(data) : event.data);
 }
 
-/** @returns whether there was anything to rename */
 export function rename(data: Record<string, unknown>, { name, upstreamName }: Relay["names"]): boolean {
   if (data.model !== upstreamName || name === upstreamName) return false;
   data.model = name;
@@ -100,12 +92,10 @@ function written({ event, id }: EventSourceMessage, data: string): string {
   return `${event ? `event: ${event}\n` : ""}${id ? `id: ${id}\n` : ""}${lines.join("")}\n`;
 }
 
-/** A failure in the form in which clients of this API expect it within a stream. */
 function failure(code: string, message: string): string {
   return `data: ${JSON.stringify({ error: { message, type: code === "server_error" ? code : "upstream_error", code, param: null } })}\n\n`;
 }
 
-/** Counts what a response uses as it passes: as the provider reports, or else by its text. */
 export class AnswerCounter {
   readonly #promptEstimate: number;
   #reported: TokenCount | undefined;
@@ -115,7 +105,6 @@ export class AnswerCounter {
     this.#promptEstimate = promptEstimate;
   }
 
-  /** Counts a whole response, or one event of a stream. */
   take(data: Record<string, unknown>): void {
     const response = Object(data.response) as Record<string, unknown>;
     this.#reported = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#reported;
@@ -128,9 +117,8 @@ export class AnswerCounter {
   }
 }
 
-/** The length of the text that a model wrote, in any of the forms in which it arrives. */
 function charactersOf(data: Record<string, unknown>): number {
-  // An event of the responses API. The other events of that API repeat what these had.
+  // Other events of the responses API repeat this text.
   if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);
   const choices = Array.isArray(data.choices) ? data.choices : [];
   let characters = 0;

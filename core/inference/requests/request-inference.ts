@@ -17,36 +17,28 @@ import { AnswerCounter, relayEvents, rename } from "./relay-events.ts";
 import { openUpstream, type PassedRefusal, refusalOfUpstream } from "./upstream.ts";
 
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** Larger bodies are parsed, changed and written one after another: each step can take the event loop a tenth of a second (S137). */
+/** Parsing or writing such a body can take the event loop a tenth of a second (S137). */
 const LARGE_JSON_BYTES = 256 * 1024;
 const largeJson = fairQueue({ name: "inference_json", slots: 1, waitMaxMs: 30_000 });
 const REFUSAL_MAX_BYTES = 64 * 1024;
 
 type InferenceRequest = {
   endpoint: InferenceEndpoint;
-  /** JSON, as the client sent it. */
   body: string;
-  /** Aborted when the client has left. */
   signal: AbortSignal;
 };
 
 type InferenceAnswer =
   | { kind: "whole"; json: string }
   | { kind: "events"; events: AsyncGenerator<string, void, undefined> }
-  /** The provider rejected the request. */
   | ({ kind: "refused" } & PassedRefusal);
 
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
-/**
- * Passes a request on to the provider of its model, and returns the provider's response. The caller has to read the events to their end,
- * call their `return()` or abort `signal`; otherwise the reservation lasts until it expires.
- * @throws ServiceError `insufficient_scope`, `forbidden`, `invalid_request`, `not_found`, `rate_limited`, `quota_exceeded`,
- * `upstream_error`, `upstream_timeout`, `unavailable`
- */
+/** Read the events to their end, call their `return()`, or abort `signal`. Otherwise the reservation lasts until it expires. */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
-  // The request is counted before its body is parsed: parsing is most of the cost of an invalid request.
+  // Parsing is most of the cost of an invalid request, so the request is counted first.
   await countRequest(account, await readRates());
   const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);
@@ -77,7 +69,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
-    // A client that leaves before the response still caused work: if that were free, the client could bypass its allowance without limit.
+    // A client that leaves early must pay too. Otherwise the client could bypass its allowance.
     await finish(signal.aborted ? new AnswerCounter(promptEstimate).result() : undefined);
     throw failureOfUpstream(model, error, signal);
   }
@@ -85,14 +77,13 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
 
 type Finish = (used: TokenCount | undefined) => Promise<void>;
 
-/** Reserves what the request will use; the returned function settles it, once. */
 async function begin(account: InferenceAccount, { name }: UsableModel, estimate: number): Promise<Finish> {
   const reservation = await reserve(account, estimate);
   let isOpen = true;
   return async (used) => {
     if (!isOpen) return;
     isOpen = false;
-    // The response is ready: a failure to count its usage must not withhold it.
+    // A failure to count must not withhold the response.
     await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
       log().error({ err: error, ...reservation, used }, "the usage of an inference request could not be recorded"),
     );
@@ -120,7 +111,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** Kept instead of the whole prepared body, which may have many megabytes and would be kept until the response ends. */
+  /** The prepared body may have many megabytes, so only this is kept. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;
@@ -184,7 +175,6 @@ async function readRefusal(model: UsableModel, answered: Answered): Promise<Pass
   return refusalOfUpstream(model, { status, headers, text, key: openKey(model.provider.sealedApiKey) });
 }
 
-/** Undefined if it is longer than `maxBytes`. @throws ServiceError `unavailable` while there is too little memory for it */
 async function readText({ body, close }: Answered, maxBytes: number): Promise<string | undefined> {
   const room = new BodyRoom();
   const pieces: Uint8Array[] = [];

@@ -9,9 +9,7 @@ import { openKey } from "../providers/provider.ts";
 type Upstream = { baseUrl: string; sealedApiKey: Uint8Array | null; isOwnNetworkAllowed: boolean };
 
 type UpstreamRequest = {
-  /** After the base URL, such as `/chat/completions`. */
   path: string;
-  /** JSON; a request without one is a GET. */
   body?: string;
   isStreamed?: boolean;
   idleMs: number;
@@ -19,10 +17,7 @@ type UpstreamRequest = {
   signal?: AbortSignal;
 };
 
-/**
- * Opens a request to a provider, with its key and only the body of the original request: no token, no cookie, no address of the client.
- * core/outbound decides where it may connect, as for any address that somebody else chose.
- */
+/** The provider gets no token, no cookie and no address of the client. */
 export function openUpstream(
   { baseUrl, sealedApiKey, isOwnNetworkAllowed }: Upstream,
   { path, body, isStreamed, ...bounds }: UpstreamRequest,
@@ -42,7 +37,6 @@ export function openUpstream(
   });
 }
 
-/** A provider's objection to a request, in its own words. */
 export type PassedRefusal = {
   status: number;
   error: { message: string; type: string | null; code: string | null; param: string | null };
@@ -52,14 +46,10 @@ const MESSAGE_MAX_CHARACTERS = 2_000;
 const RETRY_SECONDS = 5;
 const RETRY_MAX_SECONDS = 3_600;
 
-/** Statuses that concern the request itself, and so the caller. */
+/** These statuses concern the request, so the caller reads the provider's error. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
-/**
- * The error for a provider's failed response. Errors in the request are passed on; failures between the provider and us are reported in our
- * words: the provider's own may reveal details of our account there.
- * @throws ServiceError `rate_limited`, `upstream_error`, `upstream_timeout`
- */
+/** The provider's own words may reveal details of the operator's account there. */
 export function refusalOfUpstream(
   { provider, name }: UsableModel,
   { status, headers, text, key }: { status: number; headers: Record<string, string>; text: string; key: string | null },
@@ -103,7 +93,6 @@ function errorIn(text: string, key: string | null): PassedRefusal["error"] {
   };
 }
 
-/** Some providers send `{ error: { … } }`, some `{ error: "…" }`, some the fields themselves. */
 function errorObject(text: string): unknown {
   try {
     const body = Object(JSON.parse(text)) as Record<string, unknown>;

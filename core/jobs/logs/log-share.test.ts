@@ -4,10 +4,6 @@ import { LogShare } from "./log-share.ts";
 
 const PIECES = 60;
 
-/**
- * Tasks that print as fast as they can, for as many callers as there are entries.
- * @returns how many of the first pieces each caller's tasks printed
- */
 async function print(tasksOf: readonly number[]): Promise<number[]> {
   let left = PIECES;
   const counts = tasksOf.map(async (tasks, at) => {

@@ -9,21 +9,17 @@ import { SecretWindows } from "./secret-windows.ts";
 
 type Output = "stdout" | "stderr";
 
-/** How much of a run's output is stored, in bytes (S132). */
+/** The limit for one run (S132). */
 export const LOG_MAX_BYTES = 8 * 1024 ** 2;
 
-/** Output is stored, and followers are notified, at most this often, unless much output is waiting (`PENDING_MAX`). */
 const FLUSH_MS = 200;
-/** A line still unfinished after this time is shown unfinished. */
 const LINE_WAIT_MS = 1_000;
 const LINE_MAX = 16 * 1024;
 const CHUNK_MAX = 32 * 1024;
 const PENDING_MAX = 256 * 1024;
-/** The pause after each piece of output that is discarded. It limits reading to about six megabytes a second. */
 const DISCARD_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 
-/** Takes a run's output as it arrives and stores it in pieces: masked, as text, and up to the limit. */
 export class LogWriter {
   readonly #runId: string;
   readonly #claimId: string;
@@ -45,7 +41,6 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param party the caller whose run it is (LogShare) @param secrets the texts to mask */
   static async open(
     runId: string,
     claimId: string,
@@ -55,7 +50,7 @@ export class LogWriter {
     return new LogWriter(runId, claimId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
-  /** Resolves when more may be written: a reader of a pipe that awaits this cannot be flooded. */
+  /** Await each call, so that output cannot flood the process. */
   async write(stream: Output, bytes: Buffer): Promise<void> {
     if (this.#isFull) {
       await sleep(DISCARD_PAUSE_MS);
@@ -69,17 +64,16 @@ export class LogWriter {
     else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** A message of this service, as a sentence. It never contains a secret. */
   note(sentence: string): void {
     this.#add("system", `${sentence}\n`);
     this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** Stores the remaining output. Await it before the run ends, since an ended run gets no more output. */
+  /** Await this before the run ends, because an ended run gets no more output. */
   async close(): Promise<void> {
     for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#streams[stream].end());
     clearTimeout(this.#timer);
-    // This flushes at least once: a flush that began earlier has emptied `#pending` but may not have stored it yet.
+    // An earlier flush may have emptied `#pending` without having stored the chunks yet.
     do await this.#flush();
     while (this.#pending.length > 0 && !this.#isLost);
   }
@@ -93,7 +87,6 @@ export class LogWriter {
       this.#add(stream, text);
       return;
     }
-    // A character that the cut splits is dropped entirely.
     this.#add(stream, new TextDecoder().decode(Buffer.from(text).subarray(0, room), { stream: true }));
     this.#fill();
   }
@@ -136,7 +129,6 @@ export class LogWriter {
         this.#isLost = !(await appendLog(this.#runId, this.#claimId, chunks));
         break;
       } catch (error) {
-        // Nothing more is read meanwhile: the command waits for the database.
         log().warn({ err: error, runId: this.#runId }, "cannot store a job's output; trying again");
         await sleep(RETRY_MS);
       }
@@ -146,14 +138,12 @@ export class LogWriter {
     }
   }
 
-  /** Discards the remaining output, because another worker has the run. */
   abandon(): void {
     this.#isLost = true;
     clearTimeout(this.#timer);
   }
 }
 
-/** One stream's bytes as text that Postgres can store, in whole lines if they arrive soon enough. */
 class OutputText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #mask: SecretMask;
@@ -195,10 +185,8 @@ class OutputText {
   }
 }
 
-/** Postgres cannot store NUL. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
 
-/** As many whole lines as fit, or as much of the first as fits, without splitting a character. */
 function takeLines(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = text.lastIndexOf("\n", most - 1) + 1 || most;
@@ -212,10 +200,7 @@ function inUnits(bytes: number): string {
 
 type NewChunk = Omit<LogChunk, "seq">;
 
-/**
- * Adds chunks to a run's log under its claim, and notifies its followers. Output of a worker that has lost its claim is dropped.
- * @returns whether the claim still holds
- */
+/** Output of a worker without the claim is dropped. @returns whether the worker still has the claim */
 export async function appendLog(runId: string, claimId: string, chunks: readonly NewChunk[]): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (

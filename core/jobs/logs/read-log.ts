@@ -5,16 +5,11 @@ import { requestContext } from "../../log.ts";
 import { followTail, type Page, type Tail } from "../../tail.ts";
 import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
-/** Limits for the end of a log, besides the number of lines: lines may be very long, and a chunk may consist of line breaks only (S137). */
+/** Lines may be very long, and a chunk may consist of line breaks only (S137). */
 const END_BYTES = 1024 * 1024;
 const END_CHUNKS = 1_000;
 
-/**
- * The end of a run's log: its last chunks, the first without its surplus lines. The caller has found the run (`findRun`).
- * @param most.lines the maximum number of whole lines; an unfinished line is returned in addition
- * @param most.bytes the maximum size of the chunks; by default 1 MiB
- * @returns `isCut`: whether there is more before
- */
+/** The caller checked access. @param most.lines does not count an unfinished line @returns `isCut` if there is more before */
 export async function readLogEnd(
   runId: string,
   most: { lines: number; bytes?: number },
@@ -41,13 +36,11 @@ export async function readLogEnd(
   return { chunks, isCut: (chunks[0]?.seq ?? 1) > 1 };
 }
 
-/** A page ends with the chunk that reaches this size: each reader of a log may hold one in memory. */
+/** Each reader may hold a page in memory. */
 const PAGE_BYTES = 256 * 1024;
 const PAGE_CHUNKS = 500;
 
-/**
- * The chunks after the one numbered `after`, and the run's stage, read at the same moment: if the run is over by then, no chunk is missing.
- */
+/** The chunks and the stage are read at one moment, so that no chunk of an ended run is missing. */
 async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
   type Row = { stage: JobStage; last: number } & (LogChunk | { seq: null });
   const { rows } = await pool().query<Row>({
@@ -71,10 +64,7 @@ async function readLogPage(runId: string, after: number): Promise<Page<LogChunk,
   return { entries, end, isCut: end < first.last, state: first.stage };
 }
 
-/**
- * Everything that a run has printed so far, a page at a time.
- * @param requireStill checks before each page whether the reader may still read it: readers take as long as they like (S114)
- */
+/** @param requireStill is called before each page, because readers take as long as they like (S114) */
 export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<readonly LogChunk[]> {
   for (let after = 0; ; ) {
     await requireStill();
@@ -86,7 +76,6 @@ export async function* readWholeLog(runId: string, requireStill: () => Promise<u
   }
 }
 
-/** What a follower gets: more of the log, or another stage. */
 type LogUpdate = { chunks: readonly LogChunk[]; stage: JobStage };
 
 type Follow = { after?: number; signal: AbortSignal };
@@ -107,7 +96,7 @@ const stages: Tail<never, JobStage, number> = {
   bytesOf: () => 0,
 };
 
-/** Follows a run's log from a chunk until the run is over or `signal` aborts. Yields at least once. The caller found the run. */
+/** Yields at least once. The caller checked access. */
 export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogUpdate> {
   let lastStage: JobStage | undefined;
   for await (const { entries: chunks, state: stage, isCut } of followTail(logs, runId, { after, signal })) {
@@ -117,7 +106,7 @@ export async function* followLog(runId: string, { after = 0, signal }: Follow): 
   }
 }
 
-/** The stages of a run, starting with its current one, until it is over or `signal` aborts. The caller has found the run. */
+/** The caller checked access. */
 export async function* followStage(runId: string, signal: AbortSignal): AsyncGenerator<JobStage> {
   for await (const { state: stage } of followTail(stages, runId, { signal })) {
     yield stage;
@@ -130,24 +119,17 @@ async function readStage(runId: string): Promise<Page<never, JobStage, number> |
   return rows[0] && { entries: [], end: 0, isCut: false, state: rows[0].stage };
 }
 
-/** `system`: messages of this service about the run. */
 const logStreams = ["stdout", "stderr", "system"] as const;
 export type LogStream = (typeof logStreams)[number];
 
-/** A piece of output: whole lines of one stream, unless a line is very long or stays unfinished for long. */
 export type LogChunk = { seq: number; at: Date; stream: LogStream; text: string };
 
-/** How many logs of jobs and Spaces, and stages of jobs, one user may follow at once on one web process, over any door. */
 const LOGS_MAX_PER_PERSON = 10;
 
-// On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// On `globalThis`, because each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookLogSlots?: ReturnType<typeof streamSlots> };
 
-/**
- * Takes a slot for following a log, for this request's caller, until the response ends or its client disconnects. It is taken before the
- * stream begins, so that a refusal can still be sent as an error response.
- * @throws ServiceError `rate_limited`
- */
+/** Call this before the stream begins, so that a refusal can be sent as an error response. */
 export function takeLogSlot(): void {
   const whenClosed = requestContext.getStore()?.whenClosed;
   if (!whenClosed) return;

@@ -1,11 +1,10 @@
-/** Line lengths of base64: of `base64` and MIME, and of PEM. */
+/** `base64` and MIME have 76 characters per line, PEM 64. */
 const BASE64_COLUMNS = [76, 64];
-/** Line length of the hexadecimal digits that `xxd -p` prints. */
 const HEX_COLUMNS = 60;
 /** The digits of fewer bytes would match too many numbers. */
 const HEX_SHORTEST_BYTES = 8;
 
-/** The forms that programs give a text in a URL, JSON, base64 or hexadecimal digits, one after the other (S134). */
+/** See S134. */
 export function* encodingsOf(text: string): Generator<string> {
   yield* inUrls(text.toWellFormed());
   yield* inJson(text);
@@ -23,13 +22,12 @@ function* inUrls(text: string): Generator<string> {
   url.password = text;
   const forms = [
     component,
-    // RFC 3986, as Python and Go encode; Python leaves slashes.
+    // RFC 3986: Python and Go encode like this, but Python leaves slashes.
     strict,
     strict.replaceAll("%2F", "/"),
-    // Form encoding: Python and Go encode more characters than browsers and Java, except "~", which only browsers and Java encode.
+    // Form encoding: only browsers and Java encode "~".
     strict.replaceAll("%20", "+"),
     new URLSearchParams([["", text]]).toString().slice("=".length),
-    // The userinfo part of a URL.
     url.password,
   ];
   for (const form of new Set(forms)) {
@@ -38,7 +36,7 @@ function* inUrls(text: string): Generator<string> {
   }
 }
 
-/** PHP escapes slashes, Go the characters of HTML; Python and others leave only ASCII. */
+/** PHP escapes slashes, and Go escapes the characters of HTML. Python leaves only ASCII. */
 function* inJson(text: string): Generator<string> {
   const plain = JSON.stringify(text).slice(1, -1);
   const escaped = (which: RegExp, asHex = (hex: string) => hex) =>
@@ -52,10 +50,7 @@ function* inJson(text: string): Generator<string> {
   yield escaped(/[<>&\u2028\u2029]/g);
 }
 
-/**
- * The base64 of a text that contains the secret has one of three forms, depending on the secret's offset modulo three. Yields the part of
- * each form that depends only on the secret.
- */
+/** The base64 of a secret depends on the secret's offset modulo three, and at both ends on the text around the secret. */
 function* inBase64(bytes: Buffer): Generator<string> {
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
@@ -67,7 +62,6 @@ function* inBase64(bytes: Buffer): Generator<string> {
   }
 }
 
-/** Lines are broken as if the text began with the secret; a form no longer than a line is not broken. */
 function* withBroken(form: string, columns: number): Generator<string> {
   yield form;
   if (form.length <= columns) return;

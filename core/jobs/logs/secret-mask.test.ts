@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { MASK, SecretMask } from "./secret-mask.ts";
 import { SecretWindows } from "./secret-windows.ts";
 
-/** A share of the event loop that never pauses, since nobody else is waiting. */
 const share = { take: async <T>(work: () => T) => work() };
 const maskOf = async (secrets: string[]) => new SecretMask(await SecretWindows.of(secrets, share));
 
@@ -69,7 +68,6 @@ it("S134 every encoding of a secret in URLs, forms, JSON and hexadecimal digits 
     expect((await masked([secret], [`<${form}>`])).replace(`${MASK}\n`, ""), `${by}: ${form}`).toBe(`<${MASK}>`);
     expect(await masked([`a line\n${secret}\n`], [`<${form}>`]), `a line ${by}: ${form}`).toContain(MASK);
   }
-  // A shorter form would mask too many numbers.
   const short = Buffer.from("7 bytes").toString("hex");
   expect(await masked(["7 bytes"], [short])).toBe(short);
 });
@@ -84,7 +82,6 @@ it.each([76, 64])("S134 the base64 of a secret is masked if a program breaks its
       Buffer.from(`${secret}\n`)
         .toString("base64")
         .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
-    // What stays is the end, which the line break after the secret changes, and remainders that are too short to search for.
     const shown = await masked([secret], [`${lines.join("\n")}\n`]);
     const left = shown.replaceAll(MASK, "").replaceAll("\n", "");
     expect(left.length, `${length} bytes`).toBeLessThan(12);
@@ -125,7 +122,6 @@ it("S134 the time for masking grows in proportion to the length of the output", 
 });
 
 it("S134 seven times as many lines cost less than four times as much, and are all masked", async () => {
-  // These are as many lines of the shortest length as the secrets of a job may have.
   const lines = Array.from({ length: 87_000 }, (_, i) => (46_656 + i * 17).toString(36)).filter(({ length }) => length === 4);
   const secrets = Array.from({ length: 14 }, (_, at) => lines.slice(at * 6_500, (at + 1) * 6_500).join("\n"));
   const [many, few] = [await maskOf(secrets), await maskOf(secrets.slice(0, 2))];
@@ -140,7 +136,6 @@ it("S134 seven times as many lines cost less than four times as much, and are al
     time("few", few);
     time("many", many);
   }
-  // `many` has seven times as many lines as `few`.
   expect(times.many).toBeLessThan(4 * times.few);
 });
 

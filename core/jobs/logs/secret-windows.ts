@@ -1,36 +1,21 @@
 import type { LogShare } from "./log-share.ts";
 import { encodingsOf } from "./secret-forms.ts";
 
-/** How long one slice of building the list may block the event loop; a pause in proportion to its cost follows. */
 const SLICE_MS = 4;
-/** The share of the event loop that building the list may take; each task waits for its list once. */
 const SHARE = 0.25;
-/** The number of windows between two checks of the clock. */
 const STEP_WINDOWS = 1_000;
-/** Shorter values occur in too many words to mask them everywhere. */
 const SHORTEST = 4;
-/**
- * Shorter values are not searched for in base64 and similar encodings, where the searched part of such a value would occur in unrelated
- * text.
- */
+/** A shorter value's encoded form would occur in unrelated text. */
 const SHORTEST_ENCODED = 8;
-/** A longer value is searched for in adjacent windows of this length: if all of them match, the whole value is there. */
+/** A longer value is split into windows of this length, which must all match. */
 const LONGEST = 64;
-/** The first lines of a secret, up to this number, are also searched for in encoded forms: a key's file has fewer lines. */
 const LINES_ENCODED_MAX = 100;
-/** Limit for all encoded forms together, short secrets first: about ten megabytes of memory, and a few tenths of a second. */
 const ENCODED_WINDOWS_MAX = 64 * 1024;
 
-/**
- * The texts by which secrets are found: their values, each line of a value, and their encoded forms (secret-forms.ts). All are in one
- * sorted list of short texts, so that each position in the output takes one binary search, however many secrets there are. An automaton
- * (Aho, Corasick) would take some forty bytes for each character of each form: 250 MB for the secrets that one job may have.
- */
+/** Each position of the output takes one binary search. An automaton could take 250 MB for the secrets of one job. */
 export class SecretWindows {
   readonly #windows: readonly string[];
-  /** For each window, the longest other window with which it begins; -1 if there is none. */
   readonly #shorter: Int32Array;
-  /** A bit for each hash of four characters: whether a window begins with them. There are enough bits that few other texts match. */
   readonly #begins: Uint8Array;
 
   private constructor(windows: readonly string[], shorter: Int32Array) {
@@ -39,7 +24,7 @@ export class SecretWindows {
     this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(4 * (windows.length + 1))));
   }
 
-  /** Built in slices, so that others get their turn: the secrets of one task may take half a second (S132). */
+  /** The secrets of one task may take half a second, so other work runs in between (S132). */
   static async of(secrets: Iterable<string>, share: Pick<LogShare, "take">): Promise<SecretWindows> {
     const steps = SecretWindows.#build(secrets);
     for (;;) {
@@ -68,7 +53,6 @@ export class SecretWindows {
     return this.#windows.length === 0;
   }
 
-  /** The length of the longest window at this position of a text; 0 if there is none. */
   lengthAt(text: string, at: number): number {
     const hash = this.#hashAt(text, at);
     if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
@@ -83,7 +67,6 @@ export class SecretWindows {
     return 0;
   }
 
-  /** How many characters at the end of a text may begin a window that continues in the next text. */
   begunAtEnd(text: string): number {
     for (let length = Math.min(LONGEST - 1, text.length); length > 0; length--) {
       const end = text.slice(text.length - length);
@@ -94,7 +77,6 @@ export class SecretWindows {
     return 0;
   }
 
-  /** The first window that does not sort before a text. */
   #firstFrom(text: string): number {
     let from = 0;
     for (let to = this.#windows.length; from < to; ) {
@@ -107,16 +89,14 @@ export class SecretWindows {
 
   #hashAt(text: string, at: number): number {
     let hash = 0;
-    // Beyond its end a text yields NaN, which counts as 0 here; no window matches there.
+    // NaN beyond the end counts as 0.
     for (let next = at; next < at + SHORTEST; next++) hash = Math.imul(hash, 0x9e3779b1) + text.charCodeAt(next);
     return (hash ^ (hash >>> 15)) & (8 * this.#begins.length - 1);
   }
 }
 
-/** Work that can pause at each `yield`. */
 type Steps<Result> = Generator<void, Result, void>;
 
-/** The windows of all secrets as they are, and of their encoded forms as far as there is room. */
 function* allWindowsOf(secrets: Iterable<string>): Steps<string[]> {
   const values = [...new Set(secrets)].sort((one, other) => one.length - other.length);
   const windows: string[] = [];
@@ -149,7 +129,7 @@ function* textsToEncode(values: readonly string[]): Generator<string> {
 
 const linesOf = (value: string): string[] => value.split(/\r\n|\n|\r/).map((line) => line.trim());
 
-/** Avoids windows that begin near the end of a line: output usually pauses after a line, and such an end would be held back. */
+/** Output often pauses after a line, and a window that begins near the end of a line would be held back. */
 function* addWindows(windows: string[], form: string): Steps<void> {
   const lineEndsSoonAfter = (place: number) => form.slice(place, place + LONGEST / 4).indexOf("\n");
   let at = 0;
@@ -164,7 +144,7 @@ function* addWindows(windows: string[], form: string): Steps<void> {
   windows.push(form.slice(Math.min(last + lineEndsSoonAfter(last) + 1, at)));
 }
 
-/** Sorted, without duplicates. The built-in sort cannot be interrupted, so short runs are sorted and then merged. */
+/** The built-in sort cannot be interrupted, so short runs are sorted and then merged. */
 function* sortedOf(texts: readonly string[]): Steps<string[]> {
   let runs: string[][] = [];
   for (let at = 0; at < texts.length; at += STEP_WINDOWS) {

@@ -34,7 +34,6 @@ beforeEach(async () => {
       });
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-  // This service's own address is the only one on this machine that a job may reach.
   provideSettings({ ORIGIN: addressOf((site.address() as AddressInfo).port) });
   folder = await mkdtemp(join(tmpdir(), "way-out-"));
   proxy = await openEgressProxy({ onNote: (sentence) => notes.push(sentence) }, join(folder, "out.sock"));
@@ -63,7 +62,6 @@ it("S132 a response that cannot be passed on ends the request, not the worker", 
   expect(await outcome()).toBe("broken off");
   answer = "HTTP/1.1 204 Well\r\n\r\n";
   expect(await outcome()).toBe(204);
-  // Interim responses, however many, do not replace a final one.
   answer = "HTTP/1.1 103 Early\r\n\r\n".repeat(100);
   expect(await outcome()).toBe("broken off");
 });
@@ -103,7 +101,6 @@ it("S132 S137 requests that are pipelined through one connection open at most on
   };
   await send(1_000);
   expect(asked.length).toBeLessThanOrEqual(1);
-  // The next connection is closed at once, not after its idle time.
   await send(1);
   expect(asked.length).toBeLessThanOrEqual(1);
   answer = "HTTP/1.1 204 Well\r\n\r\n";
@@ -117,7 +114,6 @@ it("S132 S137 requests that are pipelined through one connection open at most on
   await vi.waitFor(async () => expect(await isServed()).toMatchObject({ statusCode: 204 }));
 });
 
-/** A port that neither accepts nor refuses connections, and the number of connections being opened to it. */
 async function startDeafPort() {
   const listen = `const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
     require("node:fs").writeSync(1, String(server.address().port));
@@ -130,7 +126,6 @@ async function startDeafPort() {
     const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
     return lines.filter(([, , remote, state]) => remote?.endsWith(end) && state === "02").length;
   };
-  // The kernel accepts a few on its own.
   const first = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
   onTestFinished(() => {
     for (const socket of first) socket.destroy();
@@ -152,7 +147,6 @@ it.runIf(process.platform === "linux")(
       await expect.poll(opening).toBe(8);
       return asking;
     };
-    /** Expects that the connections end, and not because of the connect timeout: one that was begun later is still being opened. */
     const expectEnded = async () => {
       let isOver: unknown = false;
       const done = new AbortController();
@@ -210,7 +204,6 @@ it("S132 a job that opens one connection after another waits between them, and i
   };
   await Promise.all(Array.from({ length: 32 }, askInVain));
   expect(served).toBeGreaterThan(0);
-  // At most twenty are served in a tenth of a second.
   expect(served).toBeLessThanOrEqual(20 * (1 + (performance.now() - begin) / 95));
   expect(logged).not.toHaveBeenCalled();
 });
@@ -225,7 +218,6 @@ it("S132 a job that repeatedly opens more connections than allowed is cut off, a
     });
   };
   for (let place = 0; place < 64; place++) void outcomeOf();
-  // A single burst does not cut the job off.
   expect(await Promise.all(Array.from({ length: 100 }, outcomeOf))).toEqual(
     Array(100).fill(expect.stringMatching(/closed|reset|EPIPE/i)),
   );

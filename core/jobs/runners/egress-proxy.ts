@@ -17,25 +17,17 @@ import { openTunnel } from "../../outbound/open-tunnel.ts";
 import { failureOf } from "../../outbound/request.ts";
 import type { Task } from "./runner.ts";
 
-/** The maximum number of open connections from a sandbox, and of outgoing connections opened for them. */
 const CONNECTIONS_MAX = 64;
-/**
- * How many connections are served within `SERVED_MS`. Other connections wait for their turn: each takes up to a millisecond of the worker's
- * event loop, and a program that opens them in a loop would use it up (S132).
- */
+/** Each connection takes up to a millisecond of the worker's event loop (S132). */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
-/**
- * How many connections may be dropped within `DROPPED_MS` because too many are open. Closing them also takes time on the event loop, and
- * Node cannot stop accepting for a while, so the job is cut off instead.
- */
+/** Closing connections takes time too, and Node cannot stop accepting for a while, so the job is cut off. */
 const DROPPED_MAX = 5_000;
 const DROPPED_MS = 10_000;
-/** How long new connections of a job are closed unread after it has pipelined requests. */
+/** After a job has pipelined requests, new connections are closed for this long. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
 
-/** The port on a sandbox's loopback at which programs find this proxy, and the variables that point them there. */
 export const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 export const proxyVariables: Readonly<Record<string, string>> = {
@@ -48,19 +40,16 @@ export const proxyVariables: Readonly<Record<string, string>> = {
 };
 
 export type EgressProxy = {
-  /** Serves a connection that did not arrive by the socket. The caller closes it when it is idle. */
+  /** The caller closes an idle connection. */
   take(connection: Duplex): void;
-  /** Resolves when the sandbox opened too many connections; nothing is served after that. */
+  /** Resolves when the sandbox opened too many connections. Then nothing is served. */
   cutOff: Promise<void>;
   close(): void;
 };
 
 /**
- * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for encrypted traffic). It reaches what this service's own
- * requests may reach (S117, S118), and this service itself. It never reaches anything else that listens on this machine, whatever the
- * operator allows for webhooks (S132).
- * @param task gets a note if it is cut off
- * @param socketPath where it listens in the file system; without it, the proxy serves only connections that are given to `take`
+ * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132).
+ * @param socketPath if absent, only `take` brings connections
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
   const sockets = new Set<Duplex>();
@@ -70,8 +59,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   let served = 0;
   let [dropped, droppedUntil] = [0, 0];
   const cutOff = Promise.withResolvers<void>();
-  // No program that we know of sends a second request through the same connection. Reading and refusing thousands of them would block the
-  // worker's other jobs (S137).
+  // No program that we know of pipelines requests. Refusing thousands would block the worker's other jobs (S137).
   let refusesUntil = 0;
 
   const keep = <Kept extends Duplex>(socket: Kept): Kept => {
@@ -82,7 +70,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 
   const open: Open = async (target, inside) => {
-    // Outgoing connections that the program has abandoned also count: they may still be closing, or waiting for a name server.
+    // Abandoned connections count too, because they may still be closing or waiting for a name server.
     if (outside >= CONNECTIONS_MAX) throw FULL;
     outside++;
     const left = new AbortController();
@@ -98,7 +86,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 
   const server = createHttpServer((incoming, answer) => void passOn(incoming, answer, open));
-  // Node emits all requests pipelined through one connection at once, and each would open a connection outside.
+  // Node emits all pipelined requests at once, and each would open a connection outside.
   server.maxRequestsPerSocket = 1;
   server.on("dropRequest", (_, socket) => {
     refusesUntil = performance.now() + PIPELINED_PAUSE_MS;
@@ -132,7 +120,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     serve();
   };
 
-  // Paused, so that an abandoned connection keeps its slot until its turn: a program that opens them in a loop has to wait.
+  // A paused, abandoned connection keeps its slot until its turn.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countDropped(): void {
@@ -159,7 +147,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   }
   return {
     take(connection) {
-      // Applies `maxConnections`, which Node enforces only for connections to the listener.
+      // Node enforces `maxConnections` only for the listener.
       if (taken.size >= CONNECTIONS_MAX) {
         connection.destroy();
         return countDropped();
@@ -173,7 +161,6 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 }
 
-/** Opens an outgoing connection, unless the connection that it is for has closed meanwhile. */
 type Open = (target: { host: string; port: number }, inside: Duplex | ServerResponse) => Promise<Socket>;
 
 async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, open: Open): Promise<void> {
@@ -203,8 +190,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         createConnection: () => socket,
         method: incoming.method,
         path: `${url.pathname}${url.search}`,
-        // Without `endToEnd`, a header such as `Trailer` would make Node throw when the body ends, outside this `try`, which would end the
-        // worker.
+        // A header such as `Trailer` would make Node throw outside this `try`, which would end the worker.
         headers: { ...endToEnd(incoming.headers), ...framing, connection: "close" },
       },
       (answered) => {
@@ -212,7 +198,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         try {
           answer.writeHead(answered.statusCode ?? 502, endToEnd(answered.headers));
         } catch {
-          // A header or a status that Node reads but refuses to write: that exception would end the worker.
+          // Node reads some headers and statuses that it refuses to write, and the exception would end the worker.
           answer.destroy();
           return;
         }
@@ -220,7 +206,6 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
       },
     );
     limitInterimResponses(outgoing).on("error", () => answer.destroy());
-    // The program may close its connection at any time; then the outgoing one is closed too.
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
     void passBody(incoming, outgoing);
@@ -235,7 +220,6 @@ function targetOf(address: string): { host: string; port: number } {
   return { host: hostname, port: Number(port || 80) };
 }
 
-/** A job may reach this service, as everybody may, but no other address of this machine. */
 function allowedFrom({ host, port }: { host: string; port: number }): AllowAddress {
   const own = new URL(env().ORIGIN);
   const ownPort = Number(own.port || (own.protocol === "https:" ? 443 : 80));
@@ -243,10 +227,7 @@ function allowedFrom({ host, port }: { host: string; port: number }): AllowAddre
   return (address) => isAllowedAddress(address) && !isThisMachines(address);
 }
 
-/**
- * Includes the machine's addresses on a network. A connection from this machine bypasses its firewall, so a database that listens on such
- * an address could be reached.
- */
+/** Addresses on a network count too, because a connection from this machine bypasses the firewall. */
 function isThisMachines(address: string): boolean {
   const wanted = plain(address);
   if (["loopback", "unspecified"].includes(wanted.range())) return true;

@@ -6,12 +6,11 @@ import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
 import type { Runner } from "./runner.ts";
 import { RUNNER_REPORT_KEY } from "./runner-report.ts";
 
-/** Why no job can run and what to do, for the operator. Users read `JOBS_OFF`. */
+/** The operator reads this refusal. Users read `JOBS_OFF`. */
 export type NoRunner = { refusal: string };
 
 let found: Promise<Runner | NoRunner> | undefined;
 
-/** The installation's runner (JOBS_RUNNER), looked for once. If none is found, the next call looks again. */
 export async function findRunner(): Promise<Runner | NoRunner> {
   found ??= chooseRunner().catch((error: unknown) => {
     found = undefined;
@@ -42,7 +41,6 @@ let logged: string | undefined;
 async function probeBubblewrap(): Promise<NoRunner | undefined> {
   const reason = await probe(bubblewrap);
   if (reason === undefined) return undefined;
-  // A worker looks again every minute.
   if (reason !== logged) log().warn({ reason }, "jobs cannot be isolated on this machine and are refused");
   logged = reason;
   return {
@@ -50,7 +48,6 @@ async function probeBubblewrap(): Promise<NoRunner | undefined> {
   };
 }
 
-/** Reports how this worker runs jobs (`readRunnerReport`). */
 export async function reportRunner(): Promise<void> {
   const found = await findRunner().catch((error: unknown) => ({
     refusal: isServiceError(error)
@@ -68,7 +65,6 @@ export async function reportRunner(): Promise<void> {
 
 const PROBE_MS = 10_000;
 
-/** Whether a runner works on this machine, tested by running something. @returns why it does not, as a sentence */
 export async function probe(runner: Runner): Promise<string | undefined> {
   let output = "";
   const { exited } = await runner.start({

@@ -1,29 +1,22 @@
 import { db } from "../../db.ts";
 
-/** The row of `setting` that workers write. */
 export const RUNNER_REPORT_KEY = "jobs_runner";
-/** Workers report every minute: if the last report is older than this, no worker is left. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
-/** The text that users read if no job can run. The operator reads the reason and what to do about it (`NoRunner`). */
 export const JOBS_OFF = "Jobs are disabled on this server. The operator can enable them.";
 
-/** How tasks are limited, for runners where that depends on the machine. */
 export type LimitsReport = {
-  /** Whether the kernel itself enforces all limits on all processes of a task together. */
+  /** The kernel enforces all limits on all processes of a task together. */
   isExact: boolean;
   sentence: string;
 };
 
-/** The workers' last report on how they run jobs. */
 export type RunnerReport =
   | { kind: "runs"; runner: string; limits: LimitsReport | undefined }
-  /** For the operator: the reason, and what to do. */
   | { kind: "refuses"; refusal: string }
-  /** No worker has reported recently: jobs wait. */
   | { kind: "silent" };
 
-/** For pages: the web process may be on another machine than the workers, and loads none of the runners. */
+/** The web process may be on another machine than the workers. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

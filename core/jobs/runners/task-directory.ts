@@ -4,18 +4,10 @@ import { join } from "node:path";
 import { pool } from "../../db.ts";
 import { serviceMark } from "../../temporary-folder.ts";
 
-/**
- * A folder on this machine for one task: with the contents of its sandbox (`run`), or with its files (`files`). The creator removes it,
- * unless the worker is killed before that; therefore its name contains the task's id.
- * @param id of the task: of a run, or of a Space
- */
+/** The name contains the ID, so that the folder is found after the worker was killed. @param id of the run or the Space */
 export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-${id}-`));
 
-/**
- * Removes the folders of tasks that no worker holds.
- * @param held the ids of Spaces that workers run
- */
 export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<void> {
   const ours = new RegExp(`^keyhook-(?:run|files)-${serviceMark()}-([0-9a-f]{24})-[^-]+$`);
   const left = (await readdir(tmpdir())).flatMap((name) => {
@@ -29,10 +21,7 @@ export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<v
   for (const { name, id } of left) if (!ids.has(id)) await rm(join(tmpdir(), name), { recursive: true, force: true });
 }
 
-/**
- * Which of these tasks some worker holds. Called after listing the leftovers: a claim is older than the folders created under it.
- * @param spaces the ids of Spaces that workers run
- */
+/** Call this after the leftovers were listed, because a claim is older than the folders. @param spaces IDs that workers run */
 export async function heldAmong(ids: readonly string[], spaces: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await pool().query<{ id: string }>(

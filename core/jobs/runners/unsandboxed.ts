@@ -9,8 +9,7 @@ import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "./r
 import { makeTaskDirectory } from "./task-directory.ts";
 
 /**
- * Runs a command as this service's own user, who can read everything that the service can: its database, its key, other users' files. For
- * operators who request it (JOBS_RUNNER=unsandboxed), on machines where that harms nobody (S132). Only the time limit is enforced.
+ * The command can read the service's database, key and files, so this runner is only for machines where that harms nobody (S132).
  */
 export const unsandboxed: Runner = {
   name: "unsandboxed",
@@ -42,7 +41,7 @@ async function run(task: Task): Promise<Execution> {
       ...(task.payload !== undefined && { WEBHOOK_PAYLOAD_FILE: payloadFile }),
     } as Record<string, string> as NodeJS.ProcessEnv,
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, so that all processes that it starts end with it.
+    // A process group of its own, so that all processes of the command can be killed.
     detached: true,
   });
   yieldMemory(child.pid);
@@ -69,10 +68,9 @@ async function run(task: Task): Promise<Execution> {
       );
     });
     const output = Promise.all([read("stdout", child.stdout), read("stderr", child.stderr)]);
-    // As in bubblewrap: an error while reading its output ends this command, not the worker.
+    // An unhandled rejection would end the worker.
     output.catch(() => send("SIGKILL"));
     const exit = await ended;
-    // The command's leftover processes end too.
     send("SIGKILL");
     await output;
     task.signal.removeEventListener("abort", terminate);
@@ -87,7 +85,7 @@ async function run(task: Task): Promise<Execution> {
   return { exited: exited(), kill: () => send("SIGKILL") };
 }
 
-/** When memory is short, the kernel should kill the command first, not this service. */
+/** When memory is short, the kernel should kill the command first. */
 function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");

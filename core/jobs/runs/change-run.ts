@@ -11,11 +11,7 @@ import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
 import { namespaceOf, type RunOwner, runOf } from "./run.ts";
 
-/**
- * Ends a run. A run that no worker has claimed ends at once; otherwise its worker is notified and ends the command (SIGTERM, then SIGKILL).
- * A finished run is not changed: cancelling twice is not an error.
- * @throws ServiceError `not_found`, `insufficient_scope`
- */
+/** Cancelling a finished run changes nothing. */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "job.run", namespaceOf(owner), { what: "Job" });
   if (!isId(id)) throw notFound("Job");
@@ -32,13 +28,11 @@ export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from:
         claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
         message = CASE WHEN claimed_until > now() THEN message ELSE 'It was cancelled before it started.' END
       WHERE id = ${id}`;
-    // A second call only confirms the first.
     if (!wanted.isCancelled) await recordAuditEvent(tx, { type: "job.cancel", actor, owner, data: { runId: id }, from });
     await tx.$executeRaw`SELECT pg_notify(${JOB_CANCEL_CHANNEL}, ${id}), pg_notify(${JOB_LOG_CHANNEL}, ${id})`;
   });
 }
 
-/** Replaces the labels of a run. @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` (another app's) */
 export async function updateRunLabels(
   actor: Actor,
   namespace: string,

@@ -58,7 +58,6 @@ it("S137 a page of a list ends where its runs have a megabyte, and the next one 
 
 type More = { runner?: Runner; stopping?: AbortSignal; takeFiles?: TakeFiles };
 
-/** What a worker does with due runs. */
 async function claimAndRun({
   runner = bubblewrap,
   stopping = new AbortController().signal,
@@ -77,7 +76,6 @@ async function logOf(id: string): Promise<string> {
   return (await wholeLog(id)).map(({ stream, text }) => (stream === "stdout" ? text : `${stream}: ${text}`)).join("");
 }
 
-/** A runner that records its tasks and ends them as the test says: for endings that no real runner produces on demand. */
 function runnerThat(end: (task: Task) => Promise<Exit>) {
   const tasks: Task[] = [];
   const kill = vi.fn();
@@ -116,7 +114,6 @@ describe("a run", () => {
   it("S133 sees its payload in a variable and in a file, and above the kernel's limit in the file alone, as its log says", async () => {
     const repo = { id: newId(), type: "model", name: "ada/tides" };
     const payload = (text: string) => JSON.stringify({ event: { scope: "repo", action: "create" }, repo, text });
-    // Exactly the limit, with its name, `=` and the final zero byte; and one byte more.
     const most = "x".repeat(131_072 - "WEBHOOK_PAYLOAD=".length - 1 - payload("").length);
     const script = `printf '%s' "$WEBHOOK_PAYLOAD" | wc -c; wc -c < "$WEBHOOK_PAYLOAD_FILE"; echo $WEBHOOK_REPO_ID $WEBHOOK_REPO_TYPE $WEBHOOK_ID`;
     const deliveryId = newId();
@@ -258,7 +255,6 @@ describe("the user who started a run of an organization", () => {
     const by = (person: TestPerson | undefined, more: Partial<NewRun> = {}) =>
       newRun(sh("true"), { owner, createdById: person?.id ?? null, ...more });
     const refused = [await by(left), await by(disabled), await by(demoted)];
-    // A webhook belongs to the organization, whoever created it, and its right to receive the event was already checked.
     const begun = [await by(stays), await by(left, { webhookId: newId(), deliveryId: newId(), deliveryTry: 1, payload: "{}" })];
     await db().membership.deleteMany({ where: { userId: left?.id ?? "" } });
     await db().user.update({ where: { id: disabled?.id ?? "" }, data: { disabledAt: new Date() } });

@@ -17,46 +17,35 @@ import { type Outcome, recordEnd, recordStart, watchClaim } from "./record-run.t
 import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 
-/** A run's owner, and the actor for whom it runs, with their current rights. `delegate` is undefined if that actor no longer has any. */
+/** `delegate` is undefined if the actor no longer has any rights. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
-/**
- * Puts the files of a Space into an empty directory, if both the run's owner and its starter may read them. This module does not know
- * repositories.
- * @throws ServiceError whose sentence is shown to the owner
- */
+/** The run's owner and the starter must both be able to read the Space. */
 export type TakeFiles = (
   space: string,
   of: RunFor,
   directory: string,
   how: {
     note: (sentence: string) => void;
-    /** Aborted when the files are no longer needed: the function then rejects soon. */
     signal: AbortSignal;
   },
 ) => Promise<void>;
 
-/** Whether a run may still receive its delivery's event (S129): it may have waited for a long time. */
+/** A run may wait for a long time, after which its webhook may have lost access (S129). */
 type MayReceive = (deliveryId: string) => Promise<boolean>;
 
 type RunContext = {
   takeFiles: TakeFiles;
   mayReceive: MayReceive;
-  /** The worker is about to stop. */
   stopping: AbortSignal;
-  /** Replaces the installation's runner in tests. */
   runner?: Runner;
 };
 
-/** A stopping process has 6.5 seconds (core/instance/process-lifecycle.ts), within which the end of the run must also be recorded. */
+/** A stopping process has 6.5 seconds, within which the run's end must also be recorded. */
 const STOP_GRACE_MS = 3_000;
-/** Processes and threads of one run. A runtime such as Node uses a dozen. */
 const PROCESSES = 256;
 
-/**
- * Runs a claimed run to its end and records the result under the claim. A run is never started twice: one that a lost worker had started
- * ends as the runner's failure, which a webhook's delivery retries with a new run.
- */
+/** A run is never started twice. If a worker was lost, the run ends as the runner's failure. */
 export async function executeRun(run: ClaimedRun, claimId: string, context: RunContext): Promise<void> {
   const found = context.runner ?? (await findRunner());
   if (run.stage === "RUNNING") {
@@ -65,7 +54,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   }
   const mayReceive = run.delivery_id === null || (await context.mayReceive(run.delivery_id));
   if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
-    // It was cancelled, or may no longer run. If the claim is lost, this records nothing.
+    // The run was cancelled, or may no longer run.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }
@@ -104,7 +93,7 @@ type Running = Omit<RunContext, "runner"> & {
   secrets: Readonly<Record<string, string>>;
 };
 
-/** Runs the command until it ends. A cancelled one is ended with SIGTERM first; one that another worker may have claimed, at once. */
+/** If another worker may have claimed the run, the command is killed at once. */
 async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: Running): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);

@@ -7,7 +7,7 @@ import { isId } from "../../ids.ts";
 import type { JobStage } from "../stages.ts";
 import { namespaceOf, type Run, type RunOwner, toRuns } from "./run.ts";
 
-/** One run of an owner. @throws ServiceError `not_found`, both if it does not exist and if the actor may not see it (S136) */
+/** The error does not show whether the run exists (S136). */
 export async function findRun(actor: Actor, owner: RunOwner, id: string): Promise<Run> {
   await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
   const row = isId(id) ? await db().jobRun.findUnique({ where: { id }, omit: { payload: true } }) : null;
@@ -19,22 +19,16 @@ export async function findRun(actor: Actor, owner: RunOwner, id: string): Promis
 export type RunSearch = {
   stages?: readonly JobStage[];
   webhookId?: string;
-  /** Labels that the run must have, with their values. */
   labels?: Readonly<Record<string, string>>;
-  /** Runs before this id, the last of the previous page. */
   before?: string;
-  /** At most 100; default 30. */
   limit?: number;
 };
 
 const LIMIT_MAX = 100;
-/**
- * A page also ends at this size, but has at least one run: otherwise one small request could return a hundred runs of half a megabyte each
- * (S137).
- */
+/** A hundred runs may have half a megabyte each (S137). */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Runs of an owner, newest first. `next`: `before` for the next page. A page of a search by labels may have few runs, or none. */
+/** `next` is the `before` of the next page. With labels, a page may be empty. */
 export async function listRuns(
   actor: Actor,
   owner: RunOwner,
@@ -58,14 +52,10 @@ export async function listRuns(
   return { runs: await toRuns(rows), next: (found.length > ids.length ? ids.at(-1) : end) ?? null };
 }
 
-/**
- * How much data one search by labels reads. Labels have no index, and a run may have half a megabyte: searching a gigabyte of runs took
- * Postgres a second, and a few such requests at once took all connections (S137).
- */
+/** Labels have no index, so each search reads a limited amount (S137). */
 const SEARCH_MAX_RUNS = 10_000;
 const SEARCH_MAX_BYTES = 8 * 1024 * 1024;
 
-/** The last run that a search by labels looks at; undefined if it looks at all of them. The next page continues from it. */
 async function endOfSearch(owner: RunOwner, { labels = {}, before }: RunSearch): Promise<string | undefined> {
   if (Object.keys(labels).length === 0) return undefined;
   const older = before === undefined ? Prisma.empty : Prisma.sql`AND id < ${before}`;
@@ -88,10 +78,10 @@ function countThatFit(found: readonly { recordBytes: number }[], limit: number):
   return over < 0 ? limit : Math.min(over, limit);
 }
 
-/** How many of the latest runs are counted: an owner may have millions, and a filter reads each of them (S137). */
+/** An owner may have millions of runs (S137). */
 export const COUNTED_MAX = 10_000;
 
-/** Counts the latest runs. @throws ServiceError `invalid_request` if there are too many to search by labels */
+/** @throws ServiceError `invalid_request` if there are too many runs for a search by labels */
 export async function countRuns(
   actor: Actor,
   owner: RunOwner,

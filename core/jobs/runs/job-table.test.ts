@@ -12,7 +12,6 @@ type By = { kind: "user" | "organization"; id: string; createdById: string | nul
 const person = (id = newId()): By => ({ kind: "user", id, createdById: id });
 const organizationOf = ({ id }: By): By => ({ kind: "organization", id: newId(), createdById: id });
 
-/** Creates runs that wait; the one that was created first waits longest. */
 async function waiting({ createdById, ...owner }: By, count: number, spec: Partial<JobSpec> = {}): Promise<void> {
   const initiator = { type: "user", id: owner.id } as const;
   const of = { owner, createdById, delegationId: null, initiator, secrets: {} };
@@ -34,7 +33,6 @@ describe("slots for jobs", () => {
     await waiting(bob, 2);
     await waiting(eve, 1);
     expect(count(await claim(4), ada, bob, eve)).toEqual([2, 1, 1]);
-    // The caller with the fewest slots is next, however long others have waited.
     expect(count(await claim(1), ada, bob)).toEqual([0, 1]);
     expect(count(await claim(10), ada)).toEqual([10]);
   });
@@ -60,7 +58,6 @@ describe("slots for jobs", () => {
     for (const of of [ada, ...Array.from({ length: 5 }, () => organizationOf(ada))]) await waiting(of, 2);
     await waiting(bob, 2);
     expect(count(await claim(4), bob)).toEqual([2]);
-    // A run without a creator counts against the organization.
     const left: By = { ...organizationOf(ada), createdById: null };
     await waiting(left, 1);
     expect(count(await claim(1), left)).toEqual([1]);
@@ -71,7 +68,6 @@ describe("slots for jobs", () => {
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
     expect(await claim(2)).toEqual([]);
-    // Nor does a worker get a run that claims for only one of its two free slots.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
@@ -99,7 +95,6 @@ describe("slots for jobs", () => {
     await waiting(ada, 2);
     const claimed = await claim(4);
     expect(claimed.filter(({ spec }) => (spec as JobSpec).timeoutSeconds === undefined)).toHaveLength(2);
-    // So does a short run of the last of many callers.
     await pool().query("update job_run set finished_at = now()");
     await waiting(ada, 3, DAY);
     await claim(4);
@@ -120,7 +115,6 @@ describe("slots for jobs", () => {
     await waiting(ada, 20, DAY);
     const claims = (await Promise.all([claim(4), claim(4), claim(4)])).flat();
     expect(new Set(claims.map(({ id }) => id)).size).toBe(claims.length);
-    // Half of 12.
     expect(claims.length).toBeLessThanOrEqual(6);
   });
 

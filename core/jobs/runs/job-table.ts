@@ -2,10 +2,7 @@ import { JOB_TIMEOUT_SECONDS } from "@keyhook/sdk";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
 import type { RunOwner } from "./run.ts";
 
-/**
- * A run counts against the user who started it, or who created the schedule or webhook that started it: one user may have many
- * organizations. Runs that may take longer than the default time never get all slots, unless there is only one (decision 055).
- */
+/** Runs of one user's organizations count against the user. Long runs never get all slots (decision 055). */
 export const jobTable: LeasedTable = {
   name: "job_run",
   isOpen: "finished_at is null",
@@ -16,7 +13,6 @@ export const jobTable: LeasedTable = {
   },
 };
 
-/** A claimed run, as in the table. */
 export type ClaimedRun = {
   id: string;
   owner_id: string;
@@ -32,5 +28,4 @@ export type ClaimedRun = {
   cancel_requested_at: Date | null;
 };
 
-/** The party of `jobTable`'s share that a run counts against. */
 export const partyOf = ({ created_by_id, owner_id }: ClaimedRun): string => created_by_id ?? owner_id;

@@ -10,30 +10,24 @@ import { LEASE_SECONDS } from "../../postgres/leased-table.ts";
 import type { RunnerName } from "../runners/runner.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
-/** How a run ended. `exitCode` is null if the run was cancelled, or its runner could not run the command to its end. */
+/** `exitCode` is null if the run was cancelled, or could not run to its end. */
 export type Outcome = {
   stage: Extract<JobStage, "COMPLETED" | "CANCELED" | "ERROR">;
   exitCode: number | null;
   message: string | null;
 };
 
-/**
- * The user who started an organization's run on the pages may no longer do so: they have left, were disabled, or have a lesser role. A
- * webhook and its runs belong to the organization, even if a member created it.
- */
+/** Webhooks and their runs belong to the organization, even after their creator has left. */
 const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delegation_id is null and job_run.webhook_id is null
   and not exists (select 1 from member_standing m join "user" u on u.id = m.user_id and u.disabled_at is null
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
 
-/**
- * SQL condition on a row of `job_run`: the run may no longer begin or continue. Its owner is a user who was disabled (S112), its starter
- * may no longer start it, or the grant under which it was started has ended.
- */
+/** The owner was disabled (S112), the starter may no longer start the run, or the grant has ended. */
 const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
-/** @returns whether the run begins: not if the claim is lost, the run was cancelled meanwhile, or it may no longer run (`MAY_NOT_RUN`) */
+/** @returns false if the claim is lost, or the run was cancelled or may no longer run */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
@@ -49,10 +43,7 @@ export async function recordStart(id: string, claimId: string, runner: RunnerNam
 
 const RETRY_MS = 1_000;
 
-/**
- * Ends a run under its claim. Waits for an unavailable database as long as the claim can last; after that another worker ends the run.
- * @returns whether the claim still held
- */
+/** Waits for the database as long as the claim can last. @returns whether the worker still had the claim */
 export async function recordEnd(id: string, claimId: string, { stage, exitCode, message }: Outcome): Promise<boolean> {
   for (let left = LEASE_SECONDS; ; left--) {
     try {
@@ -73,32 +64,27 @@ export async function recordEnd(id: string, claimId: string, { stage, exitCode, 
   }
 }
 
-/** A run in this process, with callbacks for its watch. */
 type Watched = {
   id: string;
   claimId: string;
-  /** It was cancelled, or may no longer run (`MAY_NOT_RUN`). */
   onCancel(): void;
-  /** Another worker may have claimed the run, or will soon, so no part of it may continue here. */
+  /** Another worker may claim the run, so no part may continue here. */
   onLost(): void;
 };
 
 const CHECK_MS = 2_000;
-/**
- * Without a response from the database for this long, the lease may be over: the run ends here, before another worker can execute it too.
- */
+/** After this time without a response, another worker may claim the run. */
 const FENCE_MS = (LEASE_SECONDS - 5) * 1_000;
 
 const watched = new Map<string, Watched & { heldAt: number }>();
 let timer: NodeJS.Timeout | undefined;
 let checking: Promise<void> | undefined;
 
-/** Watches this worker's claim of a run while it runs. @returns a function that ends the watch */
 export function watchClaim(run: Watched): () => void {
   watched.set(run.id, { ...run, heldAt: performance.now() });
   void listen(JOB_CANCEL_CHANNEL, check);
   timer ??= setInterval(() => void check(), CHECK_MS);
-  // Also finds a run that was cancelled just before the watch began.
+  // The run may have been cancelled just before.
   void check();
   return () => {
     watched.delete(run.id);

@@ -15,10 +15,6 @@ import { type Initiator, type RunOwner, runOf } from "./run.ts";
 
 type Requested = { owner: JobNamespace; runId: string };
 
-/**
- * Runs a job on the account of a user or an organization.
- * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `rate_limited` (too many wait)
- */
 export async function requestRun(
   actor: Actor,
   namespace: string,
@@ -29,11 +25,7 @@ export async function requestRun(
   return request(actor, namespace, from, async (tx) => ({ spec, secrets, initiator: await initiatorOf(tx, actor) }));
 }
 
-/**
- * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: a replay of its delivery checks again
- * whether the webhook may receive the event (S129).
- * @throws ServiceError as `requestRun`, `not_found` (the run), `forbidden` (another app's run), and `conflict` (a webhook's run)
- */
+/** A webhook's run is refused, because a replay checks the rights again (S129). */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
   return request(actor, namespace, from, async (tx, owner) => {
     const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
@@ -63,7 +55,7 @@ async function request(
     const delegationId = await recordDelegation(tx, actor);
     const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor), delegationId });
     const { dockerImage, spaceId } = prepared.spec;
-    // Without the command: people write passwords into commands.
+    // People write passwords into commands, so the command is left out.
     const data = { runId, image: dockerImage ?? spaceId ?? "" };
     await recordAuditEvent(tx, { type: "job.run", actor, owner, data, from });
     return { owner, runId };
@@ -80,22 +72,17 @@ async function initiatorOf(tx: Db, actor: Actor): Promise<Initiator> {
 export type NewRun = {
   owner: RunOwner;
   createdById: string | null;
-  /** The delegation whose rights it has, if a token started it (core/access/delegation.ts). */
   delegationId: string | null;
   initiator: Initiator;
   spec: JobSpec;
   secrets: Readonly<Record<string, string>>;
-  /** For a webhook's run: the body of its delivery, the delivery, and the number of its attempt. */
   payload?: string;
   webhookId?: string;
   deliveryId?: string;
   deliveryTry?: number;
 };
 
-/**
- * Queues a run; a worker starts it after the commit. The caller has checked `job.run`.
- * @returns its id
- */
+/** The caller has checked `job.run`. */
 export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Promise<string> {
   const id = newOrderedId();
   await tx.jobRun.create({
@@ -105,17 +92,15 @@ export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Pro
   return id;
 }
 
-/** The maximum number of an owner's waiting and running runs, from all sources together. */
 const OPEN_RUNS_MAX_PER_OWNER = 200;
 
-/** Whether an owner may have another run. Without a lock: several concurrent callers may each be told that there is room. */
+/** There is no lock, so several callers may be told that there is room. */
 export async function hasRoom(db: Db, ownerId: string): Promise<boolean> {
   return (await countOpen(db, ownerId)) < OPEN_RUNS_MAX_PER_OWNER;
 }
 
-/** Requires that the owner may have another run, in the transaction that creates it. @throws ServiceError `rate_limited` */
 export async function requireRoom(tx: Db, owner: { id: string; handle?: string }): Promise<void> {
-  // One call after another, so that each counts the runs of the previous one.
+  // Each call must count the runs of the previous one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
   const open = await countOpen(tx, owner.id);
   if (open < OPEN_RUNS_MAX_PER_OWNER) return;

@@ -8,13 +8,9 @@ import { invalidRequest, notFound } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
 
-/** The limit of a process's arguments and environment together, far below the kernel's (S138). */
+/** In bytes, far below the kernel's limit (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
 
-/**
- * Rejects a job that this installation could never run, at once instead of in its log.
- * @throws ServiceError `invalid_request`
- */
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {
   if (Boolean(spec.dockerImage) === Boolean(spec.spaceId))
     throw invalidRequest("Enter either an image or a Space.", "dockerImage");
@@ -35,14 +31,12 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
 }
 
 /**
- * Rejects a Space whose files the actor may not read. A run reads the files with the rights of its account, which exceed a token's: without
- * this check, the scope `jobs` alone could read every private Space of its user.
- * @throws ServiceError `not_found`, the same for a Space that does not exist and for one that may not be read (S136)
+ * A run reads files with the rights of its account, which exceed a token's. The error does not show whether the Space exists
+ * (S136).
  */
 export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
   if (spaceId === undefined) return;
   const [handle = "", name = ""] = spaceId.toLowerCase().split("/");
-  // By its current or former name, as when its files are read.
   const [space] = await tx.$queryRaw<Resources["repo"][]>`
     SELECT r.id AS "repoId", r.is_private AS "isPrivate", r.gated <> 'none' AS "isGated",
       r.created_by_id AS "createdById", r.created_by_client_id AS "createdByClientId",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { env } from "../../env.ts";
 import type { Flavor } from "../flavors.ts";
 
-/** The kernel's limit for one variable, with its name, `=` and the final zero byte (S133). */
+/** The kernel's limit for one variable, including the name, `=` and the final zero byte (S133). */
 const VARIABLE_MAX_BYTES = 131_072;
 
 const payloadSchema = z.object({
@@ -18,7 +18,6 @@ type RunInput = {
   deliveryId: string | null;
 };
 
-/** The environment of a run's command, and the log's notes about what does not fit into it. */
 export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId }: RunInput): {
   environment: Record<string, string>;
   note: string | undefined;
@@ -35,7 +34,6 @@ export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId 
   const { repo } = payloadSchema.parse(JSON.parse(payload));
   if (repo?.id) environment.WEBHOOK_REPO_ID = repo.id;
   if (repo?.type) environment.WEBHOOK_REPO_TYPE = repo.type;
-  // The delivery's id, as in the header `webhook-id`: the same in each of its runs.
   if (deliveryId) environment.WEBHOOK_ID = deliveryId;
   const bytes = Buffer.byteLength(`WEBHOOK_PAYLOAD=${payload}`) + 1;
   if (bytes <= VARIABLE_MAX_BYTES) {

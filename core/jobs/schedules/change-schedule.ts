@@ -18,12 +18,8 @@ import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
-/** Enough for a team; it stops a runaway script. */
 const SCHEDULES_MAX_PER_OWNER = 100;
-/**
- * The maximum size of an owner's schedules together. Each may run every minute, and each run stores a copy of its command, variables and
- * secrets (S137).
- */
+/** Each run stores a copy of the schedule's command, variables and secrets (S137). */
 const SCHEDULES_MAX_BYTES = 4_000_000;
 
 export type NewSchedule = {
@@ -35,10 +31,6 @@ export type NewSchedule = {
   isSuspended?: boolean;
 };
 
-/**
- * Schedules a recurring job in the actor's name.
- * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `conflict` (too many)
- */
 export async function createSchedule(actor: Actor, namespace: string, input: NewSchedule, from: RequestOrigin): Promise<Changed> {
   const { spec, secrets, mayOverlap = false, isSuspended = false } = input;
   requireOffered(spec, secrets);
@@ -78,19 +70,18 @@ async function changedTo(tx: Db, owner: JobNamespace, row: ScheduleRow): Promise
   return { owner, schedule: schedule as Schedule };
 }
 
-/** `changeSchedule`, with the changed schedule as its result. */
 function editSchedule(actor: Actor, of: ScheduleOf, edit: Parameters<typeof changeSchedule<ScheduleRow>>[2]): Promise<Changed> {
   return changeSchedule(actor, of, async (tx, row, owner) => changedTo(tx, owner, await edit(tx, row, owner)));
 }
 
 async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
-  // One call after another, so that each counts the schedules of the previous one.
+  // Each call must count the schedules of the previous one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules ${owner.id}`}, 0))`;
   if ((await tx.scheduledJob.count({ where: { ownerId: owner.id } })) < SCHEDULES_MAX_PER_OWNER) return;
   throw conflict(`${owner.handle} already has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);
 }
 
-/** Called after the new schedule is stored, because the database measures it. */
+/** Call this after the schedule was stored, because the database measures the size. */
 async function requireFewBytes(tx: Db, owner: JobNamespace): Promise<void> {
   const { _sum } = await tx.scheduledJob.aggregate({ where: { ownerId: owner.id }, _sum: { recordBytes: true } });
   if ((_sum.recordBytes ?? 0) <= SCHEDULES_MAX_BYTES) return;
@@ -104,15 +95,10 @@ type ScheduleChanges = {
   schedule?: string;
   timezone?: string;
   mayOverlap?: boolean;
-  /** Replaces all labels. */
   labels?: JobSpec["labels"];
 };
 
-/**
- * Changes when a job runs, whether its runs may overlap, or its labels. Omitted fields stay. The change applies from now on, and the job
- * then runs in the name of the user who made it.
- * @throws ServiceError `invalid_request`, and as `changeSchedule`
- */
+/** The job then runs in the name of the user who changed the schedule. */
 export async function updateSchedule(
   actor: Actor,
   of: ScheduleOf,
@@ -129,10 +115,9 @@ export async function updateSchedule(
       data: {
         ...when,
         mayOverlap,
-        // From now on the schedule acts for the user who changed it, as with a webhook.
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
-        // A worker that holds the schedule for an outdated due time finds its claim gone.
+        // A worker with a claim for the old due time must lose that claim.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
       },
     });
@@ -142,10 +127,7 @@ export async function updateSchedule(
   });
 }
 
-/**
- * Suspends a schedule: its due times start no runs until it is resumed. A current run continues. Suspending twice is not an error.
- * @throws ServiceError as `changeSchedule`
- */
+/** A current run continues. */
 export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     const changed = await tx.scheduledJob.update({
@@ -159,9 +141,8 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
 }
 
 /**
- * Resumes a suspended schedule: times that passed meanwhile do not run, and it now runs in the name of the user who resumed it, since the
- * previous user may be why it was suspended. Resuming one that is not suspended changes nothing.
- * @throws ServiceError as `changeSchedule`
+ * The job then runs in the name of the user who resumed the schedule, because the previous user may be why the schedule was
+ * suspended.
  */
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
@@ -185,7 +166,7 @@ export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: Request
   });
 }
 
-/** Deletes a schedule; runs that it started stay, and running ones continue. @throws ServiceError as `changeSchedule` */
+/** Runs of the schedule stay. */
 export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
   await changeSchedule(actor, of, async (tx, row, owner) => {
     await tx.scheduledJob.delete({ where: { id: row.id } });
@@ -194,7 +175,6 @@ export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: Request
   });
 }
 
-/** Records a change of a schedule, and has workers check their schedules again. */
 async function recordScheduleChange(
   tx: Db,
   type: Extract<AuditEventType, `scheduled_job.${string}`>,

@@ -10,7 +10,6 @@ import { type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 export type ScheduleOf = { namespace: string; scheduleId: string };
 
-/** @throws ServiceError `not_found`, `insufficient_scope` */
 export async function findSchedule(
   actor: Actor,
   { namespace, scheduleId }: ScheduleOf,
@@ -22,10 +21,6 @@ export async function findSchedule(
   return { owner, schedule };
 }
 
-/**
- * Changes one schedule under a lock, if the actor may do so at that moment and the owner still exists.
- * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
- */
 export async function changeSchedule<T>(
   actor: Actor,
   { namespace, scheduleId }: ScheduleOf,
@@ -34,7 +29,7 @@ export async function changeSchedule<T>(
   const owner = await findJobNamespace(actor, "job.run", namespace);
   if (!isId(scheduleId)) throw notFound("Scheduled job");
   return inTransaction(async (tx) => {
-    // Locks the owner first, as a deletion of the owner does, so that the two cannot deadlock.
+    // Locks the owner first, as the owner's deletion does. Otherwise the two could deadlock.
     if (!(await lockOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     const locked = await tx.$queryRaw<unknown[]>`
@@ -46,13 +41,10 @@ export async function changeSchedule<T>(
   });
 }
 
-/** A schedule counts once more per this many bytes, so that no page has much more than a megabyte (S137). */
+/** Limits the size of a page (S137). */
 const BYTES_PER_SCHEDULE = 10 * 1024;
 
-/**
- * The schedules of a namespace, newest first; those with a large spec count more than once, both in a page and in `total`.
- * @throws ServiceError `not_found`, `insufficient_scope`
- */
+/** A schedule with a large spec counts more than once, also in `total`. */
 export async function listSchedules(
   actor: Actor,
   namespace: string,
@@ -60,7 +52,6 @@ export async function listSchedules(
 ): Promise<Page<Schedule> & { owner: JobNamespace }> {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const { page, pageSize, skip } = pageBounds(request);
-  // The number of an owner's schedules is limited (SCHEDULES_MAX_PER_OWNER).
   const all = await db().scheduledJob.findMany({
     where: { ownerId: owner.id },
     orderBy: { id: "desc" },

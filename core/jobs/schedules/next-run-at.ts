@@ -1,22 +1,15 @@
 import { Cron } from "croner";
 import { invalidRequest } from "../../errors.ts";
 
-/** Names for the most common schedules (docs/specification/jobs-and-spaces.md#schedules). */
 const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
 
 const SCHEDULE_MAX = 200;
-/**
- * Longer than the longest wait between two runs: a 29 February on a given weekday can take 40 years. Searching 400 years took 0.25 s
- * (S137).
- */
+/** A 29 February on a given weekday can take 40 years. A longer search takes too long (S137). */
 const YEARS = 41;
-/** A schedule without seconds: no job starts more often than once a minute, and a date is not a schedule. */
+/** No job starts more often than once a minute, and a date is not a schedule. */
 const FIVE_FIELDS = /^\S+( \S+){4}$/;
 
-/**
- * A schedule in its stored form: single spaces between its fields, its time zone spelled as in the IANA list.
- * @throws ServiceError `invalid_request` if it is not a schedule, not a time zone, or never due (the 30th of February)
- */
+/** @throws ServiceError `invalid_request`, also for a schedule that is never due */
 export function parseSchedule(input: { schedule: string; timezone?: string | null }): { schedule: string; timezone: string } {
   const schedule = input.schedule.trim().replace(/\s+/g, " ");
   const isNamed = scheduleNames.some((name) => name === schedule.toLowerCase());
@@ -36,11 +29,7 @@ function parseTimezone(name: string): string {
   }
 }
 
-/**
- * The first due time later than `after`; null if there is none. A time skipped by the clocks is due right after the gap; one shown twice is
- * due once.
- * @throws ServiceError `invalid_request` if it is not a schedule
- */
+/** A time that the clocks skip is due after the gap. A time that is shown twice is due once. */
 export function nextRunAt({ schedule, timezone }: { schedule: string; timezone: string }, after: Date): Date | null {
   const year = after.getUTCFullYear();
   const [pattern, mode] = schedule.startsWith("@")

@@ -5,25 +5,20 @@ import type { LeasedTable } from "../../postgres/leased-table.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
 
-/** A recurring job (docs/specification/jobs-and-spaces.md#schedules). */
 export type Schedule = {
   id: string;
   ownerId: string;
-  /** The user with whose rights it runs: who created it, or last changed or resumed it. */
   createdById: string | null;
-  /** The app or token with which that user did so; null if they did so on the pages. */
   madeWith: MadeWith | null;
   spec: JobSpec;
-  /** The secrets, by name only (S134). */
+  /** Only the names are shown (S134). */
   secretNames: string[];
   schedule: string;
   timezone: string;
   mayOverlap: boolean;
   isSuspended: boolean;
-  /** Why it did not run when it was due, or was suspended automatically. */
   message: string | null;
   createdAt: Date;
-  /** Null while it is suspended. */
   nextRunAt: Date | null;
   lastRun: { id: string; at: Date; stage: JobStage } | null;
 };
@@ -46,7 +41,6 @@ export type ScheduleRow = {
   dueAt: Date | null;
 };
 
-/** Rows as schedules, with their last runs and the apps that created them, in at most two more statements. */
 export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise<Schedule[]> {
   const runIds = rows.flatMap(({ lastRunId }) => lastRunId ?? []);
   const found = await tx.jobRun.findMany({
@@ -68,8 +62,6 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
   }));
 }
 
-/** Schedules as work: a row is due at its next run. */
 export const scheduleTable: LeasedTable = { name: "scheduled_job", isOpen: "not is_suspended" };
 
-/** NOTIFY channel for schedules that may be due sooner than a worker checks. */
 export const SCHEDULE_CHANNEL = "scheduled_job";

@@ -24,7 +24,6 @@ const makeDue = (id: string, ago = "1 second") =>
   pool().query("update scheduled_job set due_at = now() - $2::interval where id = $1", [id, ago]);
 const runsOf = (id: string) => db().jobRun.findMany({ where: { initiator: { path: ["id"], equals: id } } });
 
-/** What one worker does in one round. */
 async function work(): Promise<void> {
   const { claimId, rows } = await claimRows<ClaimedSchedule>(scheduleTable, 50);
   await Promise.all(rows.map((row) => startDueRun(row, claimId)));
@@ -47,12 +46,11 @@ test("a schedule has five fields or a name, in a time zone, and must be due at s
     schedule: "0 9 * * 1",
     timezone: "Europe/Zurich",
   });
-  // 02:30 is skipped in the night in which the clocks go forward, and shown twice when they go back.
+  // 02:30 is skipped when the clocks go forward, and shown twice when they go back.
   expect(next("30 2 * * *", "Europe/Zurich", new Date("2026-03-28T12:00:00Z"))).toBe("2026-03-29T01:00:00.000Z");
   const once = next("30 2 * * *", "Europe/Zurich", new Date("2026-10-24T12:00:00Z")) as string;
   expect(once).toBe("2026-10-25T00:30:00.000Z");
   expect(next("30 2 * * *", "Europe/Zurich", new Date(once))).toBe("2026-10-26T01:30:00.000Z");
-  // The longest possible wait: a 29 February that is a Monday.
   expect(next("0 0 29 2 +1", "UTC", new Date("2072-03-01T00:00:00Z"))).toBe("2112-02-29T00:00:00.000Z");
   for (const wrong of [
     "",
@@ -166,7 +164,6 @@ test("a suspended schedule does not run; when resumed, it does not make up for m
   await makeDue(id);
   expect((await suspendSchedule(ada.actor, of, from)).schedule).toMatchObject({ isSuspended: true, nextRunAt: null });
   await work();
-  // The suspended schedule can still be run by hand.
   await runScheduleNow(ada.actor, of, from);
   expect(await runsOf(id)).toHaveLength(1);
   await deleteSchedule(ada.actor, of, from);
@@ -189,7 +186,6 @@ test("S135 a schedule has the rights that its creator has when the schedule is d
   });
   expect(await db().auditEvent.count({ where: { orgId: org.id, type: "scheduled_job.suspend", actorId: null } })).toBe(1);
   await expect(resumeSchedule(writer.actor, of, from)).rejects.toMatchObject({ code: "not_found" });
-  // The schedule now runs in the administrator's name, until the administrator is disabled.
   await resumeSchedule(admin.actor, of, from);
   await makeDue(schedule.id);
   await work();

@@ -17,16 +17,12 @@ import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { nextRunAt } from "./next-run-at.ts";
 import type { ScheduleRow } from "./schedule.ts";
 
-/** A claimed schedule: the row with the table's column names. */
 export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string };
 
-/**
- * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim. So no due time runs twice, however
- * many workers there are and whenever one of them dies. Several missed times result in one run.
- */
+/** One transaction creates the run and sets the next time, so that no due time runs twice. */
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {
-    // Locks the owner first, as a deletion of the owner does.
+    // Locks the owner first, as the owner's deletion does.
     const isLive = await lockOwner(tx, ownerOf({ ownerId: claimed.owner_id, ownerKind: claimed.owner_kind }));
     const [held] = await tx.$queryRaw<{ now: Date; dueAt: Date }[]>`
       SELECT clock_timestamp() AS "now", due_at AS "dueAt" FROM scheduled_job
@@ -41,7 +37,7 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
-        // Later than the due time handled now, even if this machine's clock is wrong.
+        // This machine's clock may be wrong.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,
@@ -60,13 +56,12 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
-    // If a limit is reached now, this run is skipped; the next may succeed.
+    // This run is skipped, and the next may succeed.
     if (!isServiceError(error)) throw error;
     return { message: `${due} was skipped: ${error.message}` };
   }
 }
 
-/** Whether the user who created the schedule, or last changed or resumed it, may now run its job there, and read its Space. */
 async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
   const delegate = await findDelegate(row, tx);
   if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return false;
@@ -93,11 +88,7 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   });
 }
 
-/**
- * Runs a schedule's job once, now; its due times do not change, and a suspended one stays suspended.
- * @throws ServiceError as `changeSchedule`, `rate_limited` (too many wait), `conflict` while the last run continues and runs must not
- * overlap
- */
+/** A suspended schedule can be run too. */
 export async function runScheduleNow(
   actor: Actor,
   of: ScheduleOf,
@@ -125,11 +116,7 @@ export async function runScheduleNow(
   });
 }
 
-/**
- * Creates one run of a schedule whose row the caller has locked.
- * @returns the run's id
- * @throws ServiceError `rate_limited`: too many of its owner's runs wait
- */
+/** The caller has locked the schedule's row. */
 async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdById" | "delegationId">): Promise<string> {
   await requireRoom(tx, { id: row.ownerId });
   return createRun(tx, {
@@ -141,7 +128,6 @@ async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdBy
   });
 }
 
-/** Whether the latest run of a schedule is still running or waiting. */
 async function isRunning(tx: Db, { lastRunId }: Pick<ScheduleRow, "lastRunId">): Promise<boolean> {
   if (!lastRunId) return false;
   const last = await tx.jobRun.findUnique({ where: { id: lastRunId }, select: { stage: true } });

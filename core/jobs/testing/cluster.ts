@@ -15,17 +15,13 @@ export type Pod = Named & {
   phase: string;
 };
 
-/**
- * A stand-in for a cluster: the part of the Kubernetes API needed to run a command in a pod, written from its documentation, over HTTP like
- * the real one. A pod's container is a plain process, without isolation.
- */
+/** This is the part of the Kubernetes API that runs a command in a pod. A container is a plain process. */
 export async function startCluster() {
   const pods = new Map<string, Pod>();
   const secrets = new Map<string, Named & { stringData: Record<string, string> }>();
   const policies = new Map<string, Named>();
   const made: Pod[] = [];
   const madeSecrets: (Named & { stringData: Record<string, string> })[] = [];
-  /** If `next` is set, the next log stream breaks off after its first output, and `next` is cleared. */
   const cut = { next: false };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -134,7 +130,6 @@ export async function startCluster() {
   const sections = Object.fromEntries(named.map(([section, key, value]) => [section, [{ name: "here", [key]: value }]]));
   writeFileSync(config, JSON.stringify({ apiVersion: "v1", kind: "Config", "current-context": "here", ...sections }));
   return {
-    /** The value for KUBECONFIG. */
     config,
     made,
     madeSecrets,

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 
 export type ImageConfig = { Volumes?: Record<string, object>; Env?: string[]; Entrypoint?: string[]; Cmd?: string[] };
 
-/** A registry of images on this machine's loopback, following the distribution specification: read-only, and it records its requests. */
 export async function startRegistry() {
   const blobs = new Map<string, Buffer>();
   const manifests = new Map<string, string>();
@@ -35,9 +34,7 @@ export async function startRegistry() {
 
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The paths of all requests. */
     asked,
-    /** @returns its digest */
     push(name: string, tag: string, directory: string, config: ImageConfig = {}): string {
       const { stdout: layer } = spawnSync("tar", ["-C", directory, "--owner=0", "--group=0", "-cf", "-", "."], {
         maxBuffer: 1024 ** 3,

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Programs of BusyBox that the tests' images have. */
 const TOOLS = [
   "sh",
   "cat",
@@ -28,11 +27,6 @@ const TOOLS = [
   "wc",
 ];
 
-/**
- * Starts a real container engine for one test: Podman with runc, with its images, containers and volumes in a folder that is removed at
- * the end.
- * @param hub replaces Docker Hub: a registry on this machine
- */
 export async function startPodman(hub: string) {
   const directory = mkdtempSync(join(tmpdir(), "kh-podman-"));
   const socketPath = join(directory, "podman.sock");
@@ -41,7 +35,7 @@ export async function startPodman(hub: string) {
   writeFileSync(registries, `${mirrored}[[registry]]\nlocation = "${hub}"\ninsecure = true\n`);
   const storage = ["--root", join(directory, "root"), "--runroot", join(directory, "run"), "--tmpdir", join(directory, "tmp")];
   const options = [...storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
-  // Podman's locks would otherwise be in memory that all Podman instances of this user share, wherever their storage is.
+  // Otherwise all Podman instances of this user would share locks in memory.
   const settings = join(directory, "containers.conf");
   writeFileSync(settings, '[engine]\nlock_type = "file"\n');
   const environment = {
@@ -50,9 +44,8 @@ export async function startPodman(hub: string) {
     CONTAINERS_CONF: settings,
     CONTAINERS_REGISTRIES_CONF: registries,
   };
-  // Podman's monitor leaves files in the directory in which it was started.
   const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
-  // Podman must not run synchronously: it pulls from a registry that runs in this process.
+  // Podman must not run synchronously, because the registry is in this process.
   const podman = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)("podman", [...options, ...words], given)).stdout;
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);
@@ -69,12 +62,9 @@ export async function startPodman(hub: string) {
     directory,
     socketPath,
     podman,
-    /** Containers, including ended ones. */
     containers: async () => lines(await podman("ps", "--all", "--quiet", "--external")),
     volumes: async () => lines(await podman("volume", "ls", "--quiet")),
-    /** Names of images, without their tags. */
     images: async () => lines(await podman("images", "--format", "{{.Repository}}")),
-    /** Podman no longer responds; its containers continue to run. */
     stopService() {
       service.kill("SIGKILL");
       rmSync(socketPath, { force: true });
@@ -86,7 +76,7 @@ export async function startPodman(hub: string) {
         stdio: "ignore",
         timeout: 20_000,
       });
-      // If it has the permission, Podman bind-mounts these directories onto themselves, and mounted directories cannot be removed.
+      // Podman may bind-mount these directories onto themselves, and mounted directories cannot be removed.
       for (const path of ["root/overlay", "root", "run"])
         spawnSync("umount", ["--lazy", join(directory, path)], { stdio: "ignore" });
       rmSync(directory, { recursive: true, force: true });
@@ -94,7 +84,6 @@ export async function startPodman(hub: string) {
   };
 }
 
-/** The files of a small image: BusyBox. */
 export function busyboxFiles(directory: string): string {
   for (const path of ["bin", "etc", "tmp"]) mkdirSync(join(directory, path), { recursive: true });
   chmodSync(join(directory, "tmp"), 0o1777);
@@ -103,7 +92,6 @@ export function busyboxFiles(directory: string): string {
   return directory;
 }
 
-/** The files of an image with this process's own Node besides BusyBox. */
 export function nodeFiles(directory: string): string {
   busyboxFiles(directory);
   const copy = (from: string, to: string) => {

@@ -3,7 +3,6 @@ import type { Execution, Exit, Runner, Task } from "../runners/runner.ts";
 
 export const MEBIBYTE = 1024 ** 2;
 
-/** Small enough that a failing test harms no machine. */
 export const smallLimits = {
   memoryBytes: 128 * MEBIBYTE,
   cpus: 1,
@@ -14,7 +13,6 @@ export const smallLimits = {
 
 export type Ended = { exit: Exit; stdout: string; stderr: string; notes: string[] };
 
-/** Starts a command with a runner, for tests of the runner. */
 export async function startTask(runner: Runner, command: string[], more: Partial<Task> = {}) {
   const said = { stdout: "", stderr: "" };
   const notes: string[] = [];

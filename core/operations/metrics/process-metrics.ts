@@ -17,22 +17,20 @@ import { attemptsSeen, fanOutsSeen, pacedSeen, rejectionsSeen, requestsSeen } fr
 import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
 import { type Heartbeat, type ProcessKind, startHeartbeat } from "../heartbeat.ts";
 
-/** One process's metrics, in the form in which its heartbeat stores them. */
 export type ReportedMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
 type ProcessMetrics = {
-  /** The current values. */
   report(): Promise<ReportedMetrics>;
   stop(): void;
 };
 
-/** Seconds: from a page to a large push. */
+/** In seconds, from a page to a large push. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
-/** Seconds: an attempt ends after fifteen. */
+/** In seconds, because an attempt ends after fifteen. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
 
-/** Measures this process: its work, connections, event loop and memory. Labels have few values, none chosen by users. */
+/** Labels have few values, and users choose none of them. */
 export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ process: kind, instance: `${hostname().slice(0, 100)}:${process.pid}` });
@@ -112,7 +110,7 @@ function watchPace(registers: Registry[]): () => void {
   const labelNames = ["party", "outcome"];
   const help = "Requests that had to wait for their turn while the process was busy, or were refused";
   const paced = new Counter({ name: "keyhook_requests_paced_total", help, labelNames, registers });
-  // Starts at zero, so that the first request shows as an increase.
+  // A counter that starts at zero shows the first request as an increase.
   for (const party of partyKinds) for (const outcome of ["waited", "refused"]) paced.inc({ party, outcome }, 0);
   return pacedSeen.subscribe((seen) => paced.inc(seen));
 }
@@ -166,12 +164,10 @@ function watchAttempts(registers: Registry[]): () => void {
   });
 }
 
-/** This process, as operators see it. */
 export type OwnProcess = { heartbeat: Heartbeat; metrics: ProcessMetrics | null; stop(): Promise<void> };
 
 let own: OwnProcess | undefined;
 
-/** Starts this process's heartbeat, and its metrics if METRICS_TOKEN is set. */
 export function startOwnProcess(kind: ProcessKind): OwnProcess {
   const metrics = env().METRICS_TOKEN ? startProcessMetrics(kind) : null;
   const heartbeat = startHeartbeat(kind, metrics?.report);

@@ -8,11 +8,7 @@ import { countAlive, SILENT_AFTER_SECONDS } from "../heartbeat.ts";
 import { ownProcess, type ReportedMetrics } from "./process-metrics.ts";
 import { readWork, type Work } from "./read-work.ts";
 
-/**
- * The metrics for Prometheus: queued work, this process now, and every other process as of its latest heartbeat.
- * @param authorization of the request. A loopback address gives no access, since a proxy on this machine has one too
- * @throws ServiceError `not_found` while METRICS_TOKEN is not set; `unauthorized` for another token
- */
+/** A loopback address gives no access, because a proxy on this machine has one too. */
 export async function readMetrics(authorization: string | undefined): Promise<{ contentType: string; text: string }> {
   const { METRICS_TOKEN } = env();
   if (!METRICS_TOKEN) throw notFound("Page");
@@ -35,12 +31,12 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
     );
     return rows.map(({ metrics }) => metrics);
   } catch {
-    // Without the database only this process is known; a metric reports that the database is unavailable.
+    // Without the database, only this process is known.
     return [];
   }
 }
 
-/** Results are cached this long, so that many scrapers cost the database as little as one. */
+/** Many scrapers cost the database as little as one. */
 const KEPT_MS = 2_000;
 
 type Measured = { work: Work; alive: Record<string, number>; messages: number };
@@ -54,13 +50,12 @@ async function measure(): Promise<Measured | null> {
     const [work, alive, messages] = await Promise.all([readWork(), countAlive(), mail]);
     return { work, alive, messages: messages.rows[0]?.waiting ?? 0 };
   } catch (error) {
-    // A metric reports that it is unavailable, and this process's own metrics are returned anyway.
+    // A metric reports this failure.
     log().debug({ err: error }, "the work cannot be measured");
     return null;
   }
 }
 
-/** Metrics of the queues in the database, which all processes share. */
 async function workMetrics(): Promise<Registry> {
   if (!latest || performance.now() - latest.at > KEPT_MS) latest = { at: performance.now(), measured: measure() };
   const measured = await latest.measured;

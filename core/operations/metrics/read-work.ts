@@ -2,19 +2,13 @@ import { db, pool } from "../../db.ts";
 import { firstIdAt } from "../../ids.ts";
 import type { AttemptOutcome } from "../../webhooks/vocabulary.ts";
 
-/** The work of webhooks, jobs and relays in the database, for all processes together. */
 export type Work = {
   events: { waiting: number; oldestAt: Date | null };
   deliveries: {
-    /** Number of deliveries to be sent now. */
     due: number;
-    /** When the delivery that has been due for longest became due; null if none is due. */
     oldestDueAt: Date | null;
-    /** Number of deliveries being sent. */
     claimed: number;
-    /** Number of deliveries to be retried later. */
     later: number;
-    /** Number of deliveries on hold until their webhook is enabled. */
     held: number;
   };
   runs: { waiting: number; running: number };
@@ -37,7 +31,7 @@ type Row = {
   relaysWaiting: number;
 };
 
-/** One statement over unfinished work, which is little in normal operation: finished work is in none of these indexes. */
+/** These indexes contain no finished work. */
 export async function readWork(): Promise<Work> {
   const { rows } = await pool().query<Row>(`
     SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays,
@@ -62,22 +56,19 @@ export async function readWork(): Promise<Work> {
   };
 }
 
-/** How the attempts of the last hour ended. */
 export type RecentAttempts = {
-  /** Start of the count: an hour ago, or later if there were more than the limit. */
   since: Date;
   byOutcome: Partial<Record<AttemptOutcome, number>>;
 };
 
 const HOUR_MS = 3600_000;
-/** Limits the time of the count on a very busy installation. */
 const COUNTED_MAX = 50_000;
 
-/** Reads along the primary key, which sorts by time, from the newest attempt back. */
+/** The primary key sorts by time. */
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {
-    // For a day that has just begun the planner has no statistics, and would read and sort the whole day.
+    // For a new day, the planner has no statistics, and would read and sort the whole day.
     await tx.$executeRaw`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
       set_config('enable_bitmapscan', 'off', true)`;
     return tx.$queryRaw<{ outcome: AttemptOutcome; count: number; oldest: Date }[]>`

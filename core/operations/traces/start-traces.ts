@@ -7,13 +7,9 @@ import type { Traces } from "./traces.ts";
 
 let own: Traces | undefined;
 
-/** The spans of this process; undefined if no collector is set. */
 export const traces = (): Traces | undefined => own;
 
-/**
- * Starts sending traces to OTEL_EXPORTER_OTLP_ENDPOINT. Without it nothing of OpenTelemetry is loaded, and no event has a trace.
- * @returns a function that sends the remaining spans and stops
- */
+/** Without an endpoint, nothing of OpenTelemetry is loaded. */
 export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<void> }> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = env();
   if (!endpoint) return { stop: async () => undefined };
@@ -31,7 +27,7 @@ export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<
       "service.instance.id": newId(),
       "host.name": hostname(),
     }),
-    // Spans that cannot be sent in time are dropped: an unavailable collector never delays anything or fills the memory.
+    // An unavailable collector never delays anything or fills the memory.
     spanProcessors: [
       new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }) }),
     ],

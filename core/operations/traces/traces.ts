@@ -10,7 +10,6 @@ import {
 } from "@opentelemetry/api";
 import { type AttemptSeen, attemptsSeen, type FanOutSeen, fanOutsSeen, isTraceparent } from "../../telemetry.ts";
 
-/** Creates the spans of this process: for requests while they run, for fan-outs and attempts after they end. */
 export class Traces {
   readonly #tracer: Tracer;
   readonly #stops: (() => void)[];
@@ -27,7 +26,6 @@ export class Traces {
     for (const stop of this.#stops) stop();
   }
 
-  /** @param parent the client's traceparent, if the client is trusted */
   beginRequest(name: string, attributes: Attributes, parent: string | null): RequestSpan {
     const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, contextOf(parent));
     return {
@@ -40,7 +38,6 @@ export class Traces {
     };
   }
 
-  /** A span for each event that belongs to a trace. The spans of events that were fanned out together have the same times. */
   #addFanOut({ startedAt, milliseconds, events, deliveries }: FanOutSeen): void {
     const attributes = { "keyhook.fan_out.events": events.length, "keyhook.fan_out.deliveries": deliveries };
     for (const { id, traceparent } of events) {
@@ -66,7 +63,6 @@ export class Traces {
     });
     if (!timings) return;
     const { firstByteMs } = timings;
-    // Zero for a connection that was already open.
     const [dnsMs, connectMs, tlsMs] = [timings.dnsMs ?? 0, timings.connectMs ?? 0, timings.tlsMs ?? 0];
     const parent = traceparentOf(attempt.spanContext());
     let at = begin;
@@ -82,7 +78,6 @@ export class Traces {
     }
   }
 
-  /** A span of something already finished. */
   #add(
     name: string,
     parent: string | null,

@@ -20,11 +20,7 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
- * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery it is recorded; otherwise it is discarded. The
- * answer to a delivery is kept for minutes, so only the part that its attempt will show is stored, and only the status once the user's
- * relays are full.
- * @throws ServiceError `not_found` if it is not a request of the user's relay, was answered, or was abandoned; `invalid_request` if the
- * answer is not valid HTTP; `payload_too_large`
+ * An answer to a delivery is stored as far as an attempt shows it. Once the user's relays are full, only the status is stored.
  */
 export async function answerRequest(
   actor: Actor,
@@ -59,9 +55,7 @@ export async function answerRequest(
   if (rows.length === 0) throw notFound("Request");
 }
 
-/**
- * Refuses what HTTP/1.1 cannot express, so that the handler's author sees the reason: a line break in a value would start another header.
- */
+/** A line break in a value would start another header, so the handler's author gets an error. */
 function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   const refuse = (field: string, sentence: string) => invalidRequest(sentence, field);
   if (!Number.isInteger(status) || status < 200 || status > 599)
@@ -80,7 +74,6 @@ function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   return { status, headers, body };
 }
 
-/** Ends a request that will have no answer. @param why a clause for its sender */
 export async function failRequest(requestId: string, why: string): Promise<void> {
   await pool().query(
     `WITH notified AS (
@@ -91,7 +84,6 @@ export async function failRequest(requestId: string, why: string): Promise<void>
   );
 }
 
-/** Ends all unanswered requests of a relay. Deliveries and requests with a waiting caller get the reason. */
 export async function abandonRequests(tx: Db, relayId: string, why: string): Promise<void> {
   await tx.$executeRaw`
     WITH notified AS (

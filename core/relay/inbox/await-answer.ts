@@ -4,22 +4,16 @@ import { listen } from "../../notifications.ts";
 import { ANSWER_WAIT_MS, RELAY_ANSWER_CHANNEL } from "../relay.ts";
 import type { HeaderList } from "./take-request.ts";
 
-/** The handler's answer, or why there will never be one. */
 export type HandlerAnswer =
   | { kind: "answered"; status: number; headers: HeaderList; body: Buffer }
   | { kind: "failed"; reason: string };
 
-/** The interval at which the answer is read in any case, since a notification may be missed. */
 const POLL_MS = 1_000;
 
 const waiters = new Map<string, () => void>();
 let polling: NodeJS.Timeout | undefined;
 
-/**
- * Waits until a request is answered, and takes the answer. When the time is over or `signal` aborts, the request no longer has
- * a waiting caller.
- * @returns undefined in that case
- */
+/** @returns undefined when the time is over or `signal` aborts, after which the request has no waiting caller */
 export async function awaitAnswer(
   requestId: string,
   { waitMs = ANSWER_WAIT_MS, signal }: { waitMs?: number; signal?: AbortSignal | undefined } = {},
@@ -52,7 +46,6 @@ function announce(requestId: string): void {
 
 let isPolling = false;
 
-/** One statement for all waiting callers in this process. */
 function poll(): void {
   if (isPolling || waiters.size === 0) return;
   isPolling = true;
@@ -73,7 +66,7 @@ function poll(): void {
 
 type Row = { status: number | null; answer_headers: HeaderList | null; answer_body: Buffer | null; failure: string | null };
 
-/** One statement either takes the answer or ends the waiting, so that a later answer finds the request without a caller. */
+/** One statement takes the answer or ends the waiting, so that a later answer finds the request without a caller. */
 async function takeAnswer(requestId: string): Promise<HandlerAnswer | undefined> {
   const { rows } = await pool().query<Row>({
     name: "take-relay-answer",
@@ -93,7 +86,6 @@ function answerOf({ status, answer_headers: headers, answer_body: body, failure 
 }
 
 type EarlierAnswer = HandlerAnswer & {
-  /** The time from the hand-over to the answer. */
   milliseconds: number;
 };
 
@@ -102,10 +94,7 @@ type EarlierRow = Row & { milliseconds: number };
 const columns = `status, answer_headers, answer_body, failure,
   round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
 
-/**
- * The late answer to a delivery that the relay had kept. The row is not deleted here, because recording the answer may fail and be tried
- * again.
- */
+/** The row stays, because recording the answer may fail and be tried again. */
 export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "recorded-relay-answer",
@@ -115,7 +104,7 @@ export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer 
   return earlierAnswerOf(rows[0]);
 }
 
-/** The answer to a delivery whose caller waited but never read it. */
+/** The caller waited but never read this answer. */
 export async function takeEarlierAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "earlier-relay-answer",

@@ -4,7 +4,7 @@ import { newOrderedId } from "../../ids.ts";
 import { recordsLimit } from "../../storage/limits.ts";
 import { ANSWER_WAIT_MS, INBOX_MAX_BYTES, INBOX_MAX_REQUESTS } from "../relay.ts";
 
-/** The headers in the order in which they were sent, with repetitions. */
+/** Headers keep their order and repetitions. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export type TakenRequest = {
@@ -12,17 +12,12 @@ export type TakenRequest = {
   path: string;
   headers: HeaderList;
   body: Uint8Array;
-  /**
-   * For one of our own deliveries: its id, and its number of failed attempts (`tries` of `ClaimedDelivery`). A delivery is in an inbox at
-   * most once.
-   */
+  /** `tries` counts failed attempts. A delivery is in an inbox at most once. */
   delivery?: { id: string; tries: number };
 };
 
-/** A relay whose URL works at this moment. */
 type FoundRelay = { id: string; userId: string; isListening: boolean };
 
-/** The relay of a token; undefined if there is none, it has ended, or its user may no longer sign in. */
 export async function findRelayByToken(token: string): Promise<FoundRelay | undefined> {
   const { rows } = await pool().query<{ id: string; user_id: string; is_listening: boolean }>({
     name: "relay-by-token",
@@ -34,10 +29,7 @@ export async function findRelayByToken(token: string): Promise<FoundRelay | unde
   return row && { id: row.id, userId: row.user_id, isListening: row.is_listening };
 }
 
-/**
- * Records a request for the relay's current or next listener. The request is durable when this returns.
- * @returns undefined if the relay, or all relays of its user together, are full
- */
+/** The request is durable when this returns. @returns undefined if the relay, or all relays of the user together, are full */
 export async function takeRequest(
   relayId: string,
   { method, path, headers, body, delivery }: TakenRequest,
@@ -54,7 +46,7 @@ export async function takeRequest(
       Buffer.from(body.buffer, body.byteOffset, body.byteLength),
       delivery?.id ?? null,
       delivery?.tries ?? null,
-      // A little longer than callers wait, so that an answer at the last moment still reaches them.
+      // Callers wait a little less, so that a late answer still reaches them.
       ANSWER_WAIT_MS / 1_000 + 2,
       INBOX_MAX_REQUESTS,
       INBOX_MAX_BYTES,

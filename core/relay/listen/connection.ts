@@ -5,10 +5,7 @@ import { newId } from "../../ids.ts";
 import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
 import { type Connection, GRACE_SECONDS, LEASE_SECONDS } from "./hand-over.ts";
 
-/**
- * Makes the caller the listener of a relay, replacing any other: the newest one wins.
- * @returns undefined if the actor has no such relay, or it has expired
- */
+/** The newest listener wins. @returns undefined if the actor has no such relay, or the relay has expired */
 export async function connect(
   actor: Actor,
   { userId, name, listenerId }: { userId: string; name: string; listenerId: string },
@@ -27,10 +24,9 @@ export async function connect(
   return row && { relayId: row.id, listenerId, connectionId };
 }
 
-/** `replaced`: another listener took over. `over`: the relay was closed or expired, or this listener reconnected. */
+/** `replaced`: another listener took over. `over`: the relay has ended, or this listener reconnected. */
 export type ListenerState = "listening" | "replaced" | "over";
 
-/** Records that the listener is alive, and renews its claim on the requests that it is working on. */
 export async function renew({ relayId, listenerId, connectionId }: Connection): Promise<ListenerState> {
   const { rows } = await pool().query<{ state: ListenerState }>({
     name: "renew-relay-connection",
@@ -49,7 +45,7 @@ export async function renew({ relayId, listenerId, connectionId }: Connection): 
   return rows[0]?.state ?? "over";
 }
 
-/** Records that the connection has ended. The listener keeps its requests for a moment, in which it may reconnect. */
+/** The listener keeps its requests for a moment, in which the listener may reconnect. */
 export async function disconnect({ relayId, listenerId, connectionId }: Connection): Promise<void> {
   await pool().query({
     name: "disconnect-relay",

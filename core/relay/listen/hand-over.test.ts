@@ -26,7 +26,6 @@ it("S138 reads at most one large request from the database at once, because each
     handed = batch.length;
     if (handed > 0) batches.push(batch.map(({ body }) => body.length));
   }
-  // All requests arrive in order, each once.
   expect(batches).toEqual([
     [1, 2, 7 * MIB],
     [7 * MIB, 3, MIB / 2],

@@ -4,7 +4,6 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 import { RELAY_BODY_MAX_BYTES } from "../relay.ts";
 
-/** A request as its listener gets it. */
 export type HandedRequest = {
   id: string;
   method: string;
@@ -12,25 +11,20 @@ export type HandedRequest = {
   headers: HeaderList;
   body: Buffer;
   receivedAt: Date;
-  /** The request was kept: nobody waits for the answer. */
   isFromInbox: boolean;
   deliveryId: string | null;
 };
 
-/** A listener that is silent for this long has ended. */
 export const LEASE_SECONDS = 20;
-/** How long a disconnected listener may take to reconnect before its requests go to the next one. */
+/** A disconnected listener has this time to reconnect, before its requests go to the next listener. */
 export const GRACE_SECONDS = 5;
 
-/** The limits for one hand-over in requests, and in bytes if it has several: what a slow listener has not read is held in memory. */
+/** Requests that a slow listener has not read are held in memory. */
 const BATCH = 4;
 const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 
-/** What a listener may receive, according to its token now. */
 export type ListenerReach = {
-  /** The owners whose webhooks' deliveries it gets; null for all. */
   owners: readonly string[] | null;
-  /** The private repositories that the token can read; null without a token. */
   readable: ReadableOwners | null;
 };
 
@@ -48,12 +42,8 @@ type Row = {
 };
 
 /**
- * Gives a listener the oldest unassigned requests: new ones, those of a listener that has ended, and its own that it may have lost with an
- * earlier connection.
- * @param room how many requests it accepts now
- * @param known what this connection has already received
- * @param reach what the listener's token can read: of deliveries, the listener gets only those of these owners' webhooks, about
- * repositories that the token can read. Other deliveries wait for a listener that may receive them
+ * @param room how many requests the listener accepts now @param known requests that this connection has already received
+ * @param reach what the listener may receive
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,
@@ -94,7 +84,6 @@ export async function handOver(
     }));
 }
 
-/** The given requests that are still unanswered. */
 export async function stillOpen(ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await pool().query<{ id: string }>({

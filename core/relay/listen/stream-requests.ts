@@ -19,30 +19,25 @@ const takeSlot = streamSlots({
 });
 
 const HEARTBEAT_MS = 5_000;
-/** How many heartbeats may go unread before a client counts as gone. */
+/** After this many unread heartbeats, a client counts as gone. */
 const STALLED_BEATS = 12;
-/** How many unanswered requests a listener may have. */
 export const CONCURRENCY_MAX = 64;
 
 type RequestStream = {
-  /** The listening actor, with the current rights of their token. @throws ServiceError if the token has ended */
+  /** @throws ServiceError if the token has ended */
   actorNow: () => Promise<Actor>;
   userId: string;
   name: string;
-  /** Distinguishes listeners across connections; chosen by the listener. */
+  /** The listener chooses this ID, and keeps it across connections. */
   listenerId: string;
   concurrency: number;
   signal: AbortSignal;
-  /** For one of our deliveries that waited: its current headers, or undefined if it may no longer be handed over. */
+  /** @returns undefined if the delivery may no longer be handed over */
   refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
   heartbeatMs?: number;
 };
 
-/**
- * The requests of a relay as server-sent events: `listening` at once, `request`, `replaced` when another listener took over, a
- * comment as a heartbeat. It ends when the user may no longer listen; the client reconnects and learns why.
- * @throws ServiceError `not_found`; `rate_limited` if the user has too many open
- */
+/** The stream ends when the user may no longer listen. The client then reconnects and learns why. */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
   let reach: ListenerReach;
@@ -93,21 +88,19 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   }
 
   const encoder = new TextEncoder();
-  /** The requests that were sent over this connection and are not answered yet. */
   const given = new Set<string>();
   const ready: string[] = ["retry: 1000\nevent: listening\ndata: {}\n\n"];
   let renewedAt = Date.now();
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // Detects a client that has stopped reading: then nothing calls `pull`.
+    // Nothing calls `pull` for a client that has stopped reading.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
   signal.addEventListener("abort", () => void close(), { once: true });
   if (signal.aborted) await close();
 
-  /** The next message; null when the stream is over. */
   async function next(): Promise<string | null> {
     while (!isClosed && !isOver) {
       if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
@@ -159,7 +152,6 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       if (headers) ready.push(toMessage({ ...request, headers }));
       else await failRequest(request.id, "the request can no longer be passed on");
     }
-    // There may be more than fit into one hand-over.
     if (handed.length > 0) hasNews = true;
   }
 
@@ -189,10 +181,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   );
 }
 
-/**
- * The owners whose deliveries a token may receive, null for all: one without access to an organization must not receive the organization's
- * deliveries at the relay of a user who administers it.
- */
+/** A token without access to an organization must not receive the organization's deliveries. @returns null for all */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }
@@ -213,7 +202,7 @@ function toMessage({ id, method, path, headers, body, receivedAt, isFromInbox }:
 type Notice = "request" | "listener";
 const listeners = new Map<string, Set<(notice: Notice) => void>>();
 
-/** The payload is a relay's id: alone for requests or answers, with the mark for a change of the relay or its listener. */
+/** `payload` is a relay's ID, with the mark after a change of the relay or the listener. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");

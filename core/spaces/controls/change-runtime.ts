@@ -13,20 +13,15 @@ import { readSpaceConfig } from "../space-config.ts";
 import { COLUMNS, type SpaceRuntime } from "../space-runtime.ts";
 import { SLEEP_AFTER_MIN_SECONDS, SLEEP_AFTER_SECONDS, SPACE_CHANNEL } from "../stages.ts";
 
-/** A Space's name in URLs. */
 export type SpaceName = Omit<RepoName, "type">;
 
 type Change = {
   type: AuditEventType;
   data?: Record<string, string | number | boolean | null>;
-  /** Makes the change in the transaction that has locked the row. */
+  /** `change` runs in the transaction that has locked the row. */
   change: (tx: Db, repo: Repo) => Promise<unknown>;
 };
 
-/**
- * Lets one caller at a time change how a Space runs, records the change in the audit log, and notifies the worker that runs the Space.
- * @throws ServiceError `conflict` while there is no commit; and as `changeRepo`
- */
 async function changeRuntime(
   actor: Actor,
   name: SpaceName,
@@ -49,10 +44,6 @@ async function changeRuntime(
   });
 }
 
-/**
- * Stops a Space until it is restarted: neither a request nor a push wakes it.
- * @throws ServiceError `invalid_request` for a static Space; and as `changeRuntime`
- */
 export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,
@@ -70,11 +61,7 @@ export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   );
 }
 
-/**
- * Restarts a Space from its latest commit, whatever its stage: running, failed, or paused. An organization's Space then counts against the
- * user who restarted it (SPACE_PARTY).
- * @throws ServiceError as `changeRuntime`
- */
+/** An organization's Space then counts against the user who restarted the Space. */
 export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,
@@ -90,11 +77,6 @@ export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin)
   );
 }
 
-/**
- * Sets how long a Space may go without a request before it sleeps.
- * @throws ServiceError `invalid_request` for less than a minute or more than the free flavor's 48 hours
- * (docs/specification/jobs-and-spaces.md#spaces); and as `changeRuntime`
- */
 export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, from: RequestOrigin) {
   if (!Number.isInteger(seconds) || seconds < SLEEP_AFTER_MIN_SECONDS || seconds > SLEEP_AFTER_SECONDS) {
     throw invalidRequest(`Choose a sleep time of ${SLEEP_AFTER_MIN_SECONDS} to ${SLEEP_AFTER_SECONDS} seconds.`, "seconds");
@@ -112,12 +94,11 @@ export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, fro
   );
 }
 
-/** The URL at which a private Space receives webhooks. It is shown only to the Space's managers; anybody who knows it can only post. */
+/** Anybody who knows this URL can only post. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }
 
-/** Creates a new URL for receivers; the previous one stops working. @throws ServiceError as `changeRuntime` */
 export function renewReceiverAddress(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,

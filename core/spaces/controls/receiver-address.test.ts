@@ -27,7 +27,6 @@ it("S141 the receiver URL of a private Space expires when a member who may know 
   const openBefore = await generationOf(open);
   expect(await changed(removal)).toBe(true);
   expect(await changed(() => db().user.update({ where: { id: other.id }, data: { disabledAt: new Date() } }))).toBe(true);
-  // Anybody may post to an open Space, so the URLs of its webhooks stay valid.
   expect(await generationOf(open)).toBe(openBefore);
   const transfer = { ownerId: admin.id, ownerKind: "user" };
   expect(await changed(() => db().repo.update({ where: { id: closed }, data: transfer }))).toBe(true);

@@ -4,30 +4,22 @@ import { currentParty } from "../../fair-queue/party.ts";
 import { SPACE_PARTY } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
-/** Resolution of the time of a Space's last request, in seconds. */
 const RESOLUTION_SECONDS = 30;
 const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
 /**
- * How many accounts' Spaces one visitor may wake within five minutes, and how many Spaces of each account: for each, another Space may have
- * to yield its slot. The limit by account exists because all deliveries to public Spaces come from this service's own address: those to one
- * account's Spaces must not stop all others. Requests through a URL for receivers count only against the receivers of the Space's account
- * (door/find-app.ts).
+ * A woken Space may take another's slot. The limit per account exists because all deliveries to public Spaces come from one
+ * address.
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 
-/** How long a woken Space keeps waiting for a slot when nobody waits for it: a browser that was told to retry needs some seconds. */
+/** A browser that was told to retry needs some seconds. */
 export const AWAITED_SECONDS = 15;
 const AWAITED_RESOLUTION_SECONDS = 5;
 
-/** Wake-ups in progress in this process, by Space and visitor: simultaneous requests count as one. */
 const waking = new Map<string, Promise<void>>();
 
-/**
- * Wakes a sleeping Space for a request. Anybody who may read the Space may wake it; a paused one stays paused.
- * @throws ServiceError `rate_limited` for a visitor who woke too many
- */
 export async function wakeSpace(repoId: string): Promise<void> {
   const visitor = currentParty().key;
   const key = `${repoId} ${visitor}`;
@@ -64,7 +56,6 @@ async function countWake(visitor: string, account: string): Promise<void> {
   }
 }
 
-/** Notes that a request waits for a Space that was woken. */
 export async function noteWaiting(repoId: string): Promise<void> {
   await pool().query(
     "UPDATE space_runtime SET awaited_at = now() WHERE repo_id = $1 AND is_wanted AND awaited_at < now() - make_interval(secs => $2)",
@@ -72,7 +63,6 @@ export async function noteWaiting(repoId: string): Promise<void> {
   );
 }
 
-/** Notes that a Space is in use; twice a minute is enough to know when it no longer is. */
 export async function noteRequest(repoId: string, now = Date.now()): Promise<void> {
   if (now - (noted.get(repoId) ?? 0) < RESOLUTION_MS) return;
   if (noted.size > 10_000) noted.clear();

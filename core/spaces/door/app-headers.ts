@@ -3,12 +3,7 @@ import { env } from "../../env.ts";
 import { isForeignHeaderAllowed } from "../../http/foreign-response-headers.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 
-/**
- * Headers of every response below an app's URL, from the app or from us. A Space's pages belong to their author but are on our origin: they
- * run in a sandbox without cookies or storage, as if on an origin of their own, so that their scripts cannot read our pages
- * (docs/decisions/057-spaces.md). Only our pages may frame them. Of an app's own headers only those that concern this one response pass
- * (core/http/foreign-response-headers.ts).
- */
+/** A Space's pages are on our origin, so they run in a sandbox (docs/decisions/057-spaces.md). Only our pages may frame them. */
 export const sandboxHeaders = {
   "Content-Security-Policy":
     "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads; frame-ancestors 'self'",
@@ -17,12 +12,11 @@ export const sandboxHeaders = {
   "Referrer-Policy": "no-referrer",
   "Permissions-Policy":
     "camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), hid=(), publickey-credentials-get=()",
-  // Without an origin, every request of a page to its own Space is cross-origin. There are no credentials to send.
+  // Without an origin, every request of a page is cross-origin. There are no credentials to send.
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "*",
 } as const;
 
-/** The response to a CORS preflight. */
 export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
@@ -31,14 +25,10 @@ export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHead
   };
 }
 
-/** Never passed on: the user's credentials with us, and headers that only we may set. */
+/** The user's credentials with us, and headers that only we may set. */
 const WITHHELD =
   /^(cookie2?|authorization|dpop|host|forwarded|x-forwarded-.*|x-real-ip|x-keyhook-.*|content-security-policy|expect)$/;
 
-/**
- * The request headers that an app gets: without our cookies and tokens, with where the request came from.
- * @param base the path before the app's own paths
- */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
   { base, ip, requestId }: { base: string; ip: string | null; requestId: string },
@@ -51,17 +41,15 @@ export function requestHeaders(
     ...(ip && { "x-forwarded-for": ip }),
     "x-forwarded-host": host,
     "x-forwarded-proto": protocol.slice(0, -1),
-    // The prefix is sent without the visitor segment, which would tell the app who the visitor is, and give others access through the same
-    // URL.
+    // The visitor segment is left out, because it would give others access.
     "x-forwarded-prefix": /^.*\/app(?=\/)/.exec(base)?.[0] ?? base.replace(/\/$/, ""),
     "x-request-id": requestId,
   };
 }
 
-/** An app must not learn from which of our own pages a visitor came. */
+/** An app must not learn from which of our pages a visitor came. */
 const isOurs = (name: string, value: unknown): boolean => name === "referer" && String(value).startsWith(env().ORIGIN);
 
-/** The headers of an app's response that are passed back. */
 export function answerHeaders(
   headers: IncomingHttpHeaders,
   { base, isOpen }: { base: string; isOpen: boolean },
@@ -73,7 +61,7 @@ export function answerHeaders(
   return {
     ...others,
     ...sandboxHeaders,
-    // Several policies apply together: the app's can only restrict further.
+    // Several policies apply together, so the app's policy can only restrict further.
     ...(typeof theirs === "string" && { "Content-Security-Policy": `${own}, ${theirs}` }),
     ...(typeof location === "string" && { location: withinApp(location, base) }),
     // A cache must not give a private response to anybody else.
@@ -83,12 +71,12 @@ export function answerHeaders(
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(?=\/|$)/i;
 
-/** An app believes that it is at the root of its host: its redirects are rewritten to stay below its base. */
+/** An app believes that it is at the root of its host. */
 function withinApp(location: string, base: string): string {
   const { ORIGIN } = env();
   const local = location.startsWith(`${ORIGIN}/`) ? location.slice(ORIGIN.length) : location.replace(LOOPBACK, "") || "/";
   if (!local.startsWith("/") || local.startsWith("//")) return location;
-  // A path that the app built from SPACE_BASE_PATH is already correct, except for the visitor segment.
+  // An app may already have used SPACE_BASE_PATH, which lacks the visitor segment.
   const [root = ""] = /^.*\/app\//.exec(base) ?? [];
   if (!local.startsWith(root)) return base + local.slice(1);
   return local.startsWith(base) ? local : base + local.slice(root.length);

@@ -35,7 +35,6 @@ test("a hundred callers waiting for one Space cause no more database queries tha
     return Promise.all(waiting);
   });
   expect(result.map((runtime) => runtime?.stage)).toEqual(result.map(() => "RUNNING"));
-  // One query at first and one for callers that came meanwhile, two a second, one for the notification, and a few more for a slow machine.
   expect(statements).toBeLessThan(20);
 });
 

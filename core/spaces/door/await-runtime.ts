@@ -3,22 +3,16 @@ import { noteWaiting } from "../controls/wake-space.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
-// A notification may be missed.
 const POLL_MS = 500;
-/** How often it is noted that somebody waits: a woken Space waits for a slot only while somebody waits for it. */
+/** A woken Space waits for a slot only while somebody waits for the Space. */
 const NOTE_MS = 5_000;
 
-/** The Spaces that are being waited for: one listener for the whole process, and one query per Space for all who wait. */
 const watches = new Map<string, Watch>();
 
 function announce(repoId: string): void {
   for (const watch of repoId === "" ? watches.values() : [watches.get(repoId)]) watch?.check();
 }
 
-/**
- * The state of a Space once `isAwaited` is true for it, or when the time is up; undefined if it no longer exists.
- * @param signal ends the waiting early
- */
 export async function awaitRuntime(
   repoId: string,
   isAwaited: (runtime: SpaceRuntime) => boolean,
@@ -36,7 +30,6 @@ export async function awaitRuntime(
     else if (!reading.runtime || isAwaited(reading.runtime) || isOver()) resolve(reading.runtime);
   };
   const isOver = () => performance.now() >= until || signal?.aborted === true;
-  // A waiter without a result gets that of the running query.
   const end = () => {
     if (latest) notify(latest);
   };
@@ -54,10 +47,9 @@ export async function awaitRuntime(
 
 type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
-/** Watches one Space for all who wait for it: checks at once on a notification, and every half second. */
 class Watch {
   readonly #repoId: string;
-  /** Each waits with the number of the first check whose result it may get: an earlier check began before it asked. */
+  /** The value is the first check whose result counts, because an earlier check began before the waiter asked. */
   readonly #waiting = new Map<(reading: Reading) => void, number>();
   #checks = 0;
   #isChecking = false;

@@ -8,29 +8,18 @@ import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 
-/** How a caller may authenticate if the Space is not open to everybody. Not evaluated otherwise. */
 type Credentials = {
   method: string;
-  /** The actor of the token, if one was sent. */
   byToken?: () => Promise<Actor>;
-  /** The signed-in user, if any. */
   bySession?: () => Promise<Parameters<typeof personActor>[0] | undefined>;
 };
 
 export type FoundApp =
-  /** Access granted. `base` is the path before the app's own path: it ends in a slash and contains what granted access. */
+  /** `base` is the path before the app's own path. It ends in a slash and contains what granted access. */
   | { kind: "app"; repo: Repo; runtime: SpaceRuntime | undefined; base: string; path: string; isOpen: boolean }
-  /** Access granted, at another URL. */
   | { kind: "elsewhere"; path: string };
 
-/**
- * Finds the app of a Space for a caller who may read its content.
- *
- * A Space that is open to everybody requires nothing. For a private or gated Space, a signed-in user is redirected to a URL for their visit
- * (app-address.ts): the pages of an app have no cookies. The cookie itself gives access to nothing else, so that no other page can make a
- * browser change something in a private app.
- * @throws ServiceError `not_found`, and as `findRepo`
- */
+/** A session cookie only redirects to a URL for the visit, so that no other page can make a browser change a private app. */
 export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
   const wanted = { type: "space", owner, name } as const;
   const isReading = credentials.method === "GET" || credentials.method === "HEAD";
@@ -40,14 +29,14 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     refusal = error;
     return undefined;
   });
-  // This lookup only checks the segment that was sent: without a valid one, nothing is revealed.
+  // The repository is found only to check the segment. Without a valid segment, nothing is revealed.
   const repo = open ?? (await findRepo(operatorCommand, wanted).catch(() => undefined));
   if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
   const runtime = await readSpaceRuntime(repo.id);
   const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
   const isVisiting = await isAdmitted(repo, segment, runtime, credentials.method);
   if (isVisiting) return { kind: "app", repo, runtime, base: `${appPath(repo)}${segment}/`, path: path || "/", isOpen: false };
-  // A user's expired URL redirects to a new one while their session still allows it.
+  // An expired URL redirects to a new one while the session allows access.
   const asked = segment.startsWith("~") && !open ? path : rest;
   if (!open) {
     if (credentials.byToken) {
@@ -69,10 +58,10 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
 async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
-  // The URL for receivers accepts only POST requests: it cannot be used to view anything.
+  // A receiver can only post, so that the URL cannot be used to view anything.
   if (visitor.kind === "receiver") {
     if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;
-    // Deliveries all come from this service's own address: counted by address, all would share one visitor's limit (S137).
+    // All deliveries come from this service's own address, and would share one visitor's limit (S137).
     countAgainst({ kind: "receivers", ofParty: runtime?.party ?? repo.owner.id });
     return true;
   }
@@ -85,20 +74,19 @@ async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | u
   return true;
 }
 
-/** The parts of an app's URL. */
 export type AppTarget = {
   owner: string;
   name: string;
-  /** The rest after `/app`, as sent; empty if not even a slash follows. */
+  /** The rest is as sent, and empty if not even a slash follows. */
   rest: string;
 };
 
 const APP = /^\/spaces\/([^/]+)\/([^/]+)\/app(?=\/|$)/;
 
-/** Whether a path is an app's: it goes only to the Space's door. */
+/** Such a path goes only to the Space's door. */
 export const isAppPath = (pathname: string): boolean => APP.test(pathname);
 
-/** Parses such a path; undefined if no app can have it (S137). */
+/** @returns undefined if no app can have the path (S137) */
 export function parseAppTarget(pathname: string): AppTarget | undefined {
   const [matched = "", owner, name] = APP.exec(pathname) ?? [];
   if (owner === undefined || name === undefined) return undefined;

@@ -5,7 +5,6 @@ import { createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { type Passed, relay } from "./proxy.ts";
 
-/** The result of relaying a request to an app that responds with these bytes, and in how many pieces its body is passed on. */
 async function passedOn(bytes: string) {
   const app = createServer((socket) => {
     socket.on("error", () => undefined);

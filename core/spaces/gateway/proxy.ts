@@ -11,9 +11,7 @@ import {
 import type { Duplex } from "node:stream";
 import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
 
-/** The destination of a relayed request. */
 export type Upstream = { connect: Connect } | { host: string; port: number };
-/** Opens a connection. Fails with the code ECONNREFUSED if nothing listens. */
 export type Connect = () => Promise<Duplex>;
 
 export type Passing = {
@@ -21,31 +19,26 @@ export type Passing = {
   agent?: Agent;
   path: string;
   headers: OutgoingHttpHeaders;
-  /** The response's headers to send back; undefined if the response must not be passed back at all. */
   answer: (status: number, headers: IncomingHttpHeaders) => OutgoingHttpHeaders | undefined;
-  /** Whether the body waits until the other side accepts it, so that after a refusal the request is still whole. */
+  /** After a refusal, a held-back request is still whole. */
   isBodyHeldBack?: boolean;
 };
 
-/** How long a relay may be idle: before the response begins, and within it. The total duration is not limited (S138). */
+/** The total duration is not limited (S138). */
 const ANSWER_IDLE_MS = 60_000;
 const STREAM_IDLE_MS = 10 * 60_000;
-/** How long an app may take to close a WebSocket whose client has left. */
+/** An app gets this long to close a WebSocket whose client has left. */
 const LEAVING_MS = 2_000;
 
-/** The result of relaying a request. */
 export type Passed =
-  /** The request was answered, or the client has left. */
   | "answered"
-  /** `answer` declined the response; nothing was sent, and no body was read if it was held back. */
+  /** Nothing was sent, and a held-back body was not read. */
   | "declined"
-  /** Nothing listens at the destination. */
   | "refused"
-  /** The app closed the connection early. */
   | "broken"
   | "timed_out";
 
-/** Relays a request and its response, piece by piece. Never throws; if nothing was sent yet, the caller responds. */
+/** Never throws. If nothing was sent yet, the caller responds. */
 export function relay(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
   const { promise, resolve } = Promise.withResolvers<Passed>();
   const isChunked = req.headers["transfer-encoding"] !== undefined;
@@ -56,7 +49,6 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     ...(isHeldBack && { expect: "100-continue" }),
   });
   if (!out) return Promise.resolve("broken");
-  // The client may leave at any time.
   const leave = () => {
     out.destroy();
     resolve("answered");
@@ -87,21 +79,21 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     try {
       res.writeHead(answer.statusCode ?? 502, headers);
     } catch {
-      // A header or a status that Node reads but refuses to write.
+      // Node reads some headers and statuses that it refuses to write.
       out.destroy();
       return end("broken");
     }
     res.flushHeaders();
     res.once("finish", () => {
-      // The app answered before it had the whole request. Node would keep the connection for the rest, which nobody will send, and
-      // it would outlast the request's place in the limits of connections (S137).
+      // The app answered early. Node would keep the connection for the rest of the request, beyond the limits of connections
+      // (S137).
       if (!out.writableFinished) out.destroy();
       end("answered");
     });
-    // A body shorter than announced must not look complete: the connection is broken off.
+    // A body shorter than announced must not look complete.
     void passBody(answer, res);
   });
-  // The app upgrades without a request to do so. Node then emits neither a response nor an end.
+  // For an upgrade without a request to do so, Node emits neither a response nor an end.
   out.once("upgrade", (_, socket) => {
     socket.destroy();
     end("broken");
@@ -112,7 +104,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   return promise;
 }
 
-/** Relays a WebSocket. `refuse` answers failures before the upgrade; `onPiece` is called for every piece sent over it. */
+/** `onPiece` is called for every piece in either direction. */
 export function relayUpgrade(
   req: IncomingMessage,
   socket: Duplex,
@@ -165,8 +157,7 @@ export function relayUpgrade(
     other.setTimeout(STREAM_IDLE_MS, () => other.destroy());
     other.on("error", () => socket.destroy()).once("close", () => socket.destroy());
     socket.once("close", () => other.destroy());
-    // A client that closes its end has left (RFC 6455 §7.1.4). Node keeps the other half open, and an app that does not notice would keep
-    // the client's slot (S137).
+    // A client that closes its end has left (RFC 6455 §7.1.4). Otherwise an app that does not notice would keep the slot (S137).
     socket.once("end", () => setTimeout(() => socket.destroy(), LEAVING_MS).unref());
     socket.on("data", onPiece).pipe(other).on("data", onPiece).pipe(socket);
   });
@@ -180,7 +171,7 @@ function open(
   more: OutgoingHttpHeaders,
 ): ClientRequest | undefined {
   try {
-    // Node calls `createConnection` only if there is no agent.
+    // Node calls `createConnection` only without an agent.
     const to =
       "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
     return limitInterimResponses(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
@@ -189,7 +180,6 @@ function open(
   }
 }
 
-/** `connect` in the form that Node accepts, which passes the socket to a callback. */
 function connectingBy(connect: Connect): NonNullable<RequestOptions["createConnection"]> {
   return (_, done) => {
     connect().then(

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../ids.ts";
 import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER, startGateway } from "./start-gateway.ts";
 
-// An error event without a listener ends the process: Vitest then fails the file.
+// An error event without a listener would end the process, and Vitest would fail the file.
 it("S138 a WebSocket that disconnects while its Space is not running does not end the worker", async () => {
   const gateway = await startGateway();
   onTestFinished(() => gateway.stop());
@@ -49,14 +49,12 @@ it("a Space counts as used by the callers it answers, and over a WebSocket by ca
   await delay(20);
   const lastBy = (party: string) => gateway.usesOf(repoId)?.lastBy.get(party);
   expect(lastBy("one")).toBeLessThanOrEqual(opened);
-  // The open WebSocket still keeps the Space awake, as long as nobody else needs the slot.
   expect(gateway.idleSince(repoId)).toBeUndefined();
   socket.write("hello");
   await vi.waitFor(() => expect(heard.join("")).toContain("hello"));
   expect(lastBy("one")).toBeGreaterThan(opened);
   const headers = { [GATEWAY_KEY_HEADER]: gatewayKey(repoId), [PARTY_HEADER]: "other" };
   const answer = await fetch(gateway.address, { headers });
-  // While the request is being answered.
   const before = Date.now();
   expect(lastBy("other")).toBeGreaterThanOrEqual(before);
   await answer.body?.cancel();

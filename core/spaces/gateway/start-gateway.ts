@@ -5,31 +5,23 @@ import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 import { type Connect, type Passing, relay, relayUpgrade } from "./proxy.ts";
 
-/** Header of a gateway's own responses: why the Space itself did not respond. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
-/** Limit for one Space over all web processes, to protect the worker's memory. server/spaces/pass-to-app.ts shares it among callers. */
+/** The limit protects the worker's memory. The web processes share the limit among callers. */
 export const REQUESTS_MAX = 512;
 
-/** The number of callers whose last use of a Space the gateway remembers. */
 const PARTIES_MAX = 64;
 
-/** How many requests of one caller are being answered, and when it last sent or received anything. */
+/** `lastAt` is when the caller last sent or received anything. */
 type Use = { requests: number; lastAt: number };
 type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
-/** The server on which a worker accepts requests for the Spaces that it runs, and passes them to their doors. */
 export type Gateway = {
-  /** Address for our other processes. */
   address: string;
   add(repoId: string, connect: Connect): void;
   remove(repoId: string): void;
-  /** Since when a Space has had no requests; undefined while it has one. */
   idleSince(repoId: string): number | undefined;
-  /**
-   * Since when a Space has accepted requests, and when each caller last used it: "now" while one of its requests is being answered. A
-   * WebSocket on which nothing is sent does not count as use. Undefined for a Space that does not accept requests yet.
-   */
+  /** An idle WebSocket does not count as use. @returns undefined if the Space does not accept requests yet */
   usesOf(repoId: string): { since: number; lastBy: ReadonlyMap<string, number> } | undefined;
   stop(): Promise<void>;
 };
@@ -64,7 +56,7 @@ export async function startGateway(): Promise<Gateway> {
   server.on("request", (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));
   server.on("upgrade", (req, socket, head) => {
-    // Node has just removed its own listener: without one, a peer that resets the connection ends the worker.
+    // Node has just removed its own listener, and a reset connection would end the worker.
     socket.on("error", () => socket.destroy());
     const space = find(req);
     const refuse = (why: string) =>
@@ -117,7 +109,6 @@ function note(space: Served, use: Use): void {
   space.lastUsedAt = use.lastAt;
 }
 
-/** The use by the caller that the web process names. The latest callers are remembered. */
 function noteUse({ uses }: Served, req: IncomingMessage): Use {
   const party = String(req.headers[PARTY_HEADER] ?? "unknown");
   const use = uses.get(party) ?? { requests: 0, lastAt: 0 };
@@ -132,7 +123,7 @@ function noteUse({ uses }: Served, req: IncomingMessage): Use {
 function passingTo({ connect }: Served, req: IncomingMessage): Passing {
   const { [GATEWAY_KEY_HEADER]: _, [PARTY_HEADER]: __, ...headers } = endToEnd(req.headers);
   const answer = (_: number, given: IncomingHttpHeaders) => {
-    // An app must not set our reason for failing to reach it.
+    // Only the gateway may set this header.
     const { [GATEWAY_ANSWER_HEADER]: ___, ...passed } = endToEnd(given);
     return passed;
   };
@@ -150,13 +141,13 @@ function listenAddress(): { host: string; port: number } {
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 0) };
 }
 
-/** Shows a worker that a request for a Space comes from this service: the Space, the time, and a MAC of them under SECRET_KEY. */
+/** The header's value has the Space, the time, and a MAC of both under SECRET_KEY. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
-/** Names the caller (core/fair-queue), because one visitor may keep only some Spaces busy. */
+/** One visitor may keep only some Spaces busy. */
 export const PARTY_HEADER = "x-keyhook-party";
 
-/** How long a key is valid: clocks of machines differ, but a leaked key must soon be worthless. */
+/** Clocks of machines differ, but a leaked key must soon be worthless. */
 const KEY_SECONDS = 120;
 
 export function gatewayKey(repoId: string, now = Date.now()): string {
@@ -164,7 +155,6 @@ export function gatewayKey(repoId: string, now = Date.now()): string {
   return `${message}.${sign(PURPOSE, message)}`;
 }
 
-/** The Space that a key is for; undefined if it is invalid. */
 function readGatewayKey(key: string | string[] | undefined, now = Date.now()): string | undefined {
   const [repoId = "", seconds = "", given = ""] = String(key ?? "").split(".");
   if (!isSigned(PURPOSE, `${repoId}.${seconds}`, given)) return undefined;

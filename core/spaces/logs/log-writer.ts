@@ -8,23 +8,16 @@ import { SecretWindows } from "../../jobs/logs/secret-windows.ts";
 import { log } from "../../log.ts";
 import { SPACE_LOG_CHANNEL } from "../stages.ts";
 
-/** How often a Space's output is stored: five statements a second. */
 const FLUSH_MS = 200;
-/** Once this much waits to be stored, reading pauses: so a Space prints at most some 640 KiB a second. */
+/** Reading pauses at this size, so a Space prints at most about 640 KiB a second. */
 const WAITING_MAX_CHARACTERS = 128 * 1024;
-/** Longer lines are stored in several pieces. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
-/**
- * Output that is stored without delay; after that, one piece a second. Only the last 256 KiB are kept, but all stored output is first
- * written to disk.
- */
 const ROOM_MAX_CHARACTERS = 2 * 1024 ** 2;
 const ROOM_CHARACTERS_PER_SECOND = PIECE_MAX_CHARACTERS;
 const FULL_FLUSH_MS = 1_000;
 const LEFT_OUT = "===== Some output was not stored: the app prints too much. =====\n";
 
-/** Takes a Space's output, whole lines at a time, masks its secrets (S134) and stores it. */
 export class LogWriter {
   readonly #repoId: string;
   readonly #masks: Record<"stdout" | "stderr", SecretMask>;
@@ -34,7 +27,6 @@ export class LogWriter {
   #waiting = "";
   #room = ROOM_MAX_CHARACTERS;
   #roomAt = performance.now();
-  /** Resolves when the next output has been stored. */
   #due: Promise<void> | undefined;
   #storing: Promise<void> = Promise.resolve();
 
@@ -44,18 +36,16 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param party the caller whose Space it is (LogShare) @param secrets the texts to mask */
+  /** @param secrets are masked (S134) */
   static async open(repoId: string, { party, secrets }: { party: string; secrets: readonly string[] }): Promise<LogWriter> {
     const share = new LogShare(party);
     return new LogWriter(repoId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
-  /** A message of this service. */
   note(sentence: string): void {
     this.#add(`===== ${sentence} =====\n`);
   }
 
-  /** Output of the command. Resolves when more may be written: a Space that prints without end waits for its log. */
   async output(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> {
     await this.#share.take(() => this.#take(stream, this.#masks[stream].push(this.#decoders[stream].write(bytes))));
     if (this.#waiting.length > WAITING_MAX_CHARACTERS) await this.#due;
@@ -84,7 +74,6 @@ export class LogWriter {
     this.#due ??= sleep(this.#room < PIECE_MAX_CHARACTERS ? FULL_FLUSH_MS : FLUSH_MS).then(() => this.#flush());
   }
 
-  /** Stores all pending output. */
   async #flush(): Promise<void> {
     this.#due = undefined;
     const text = this.#fit(this.#waiting);
@@ -93,7 +82,6 @@ export class LogWriter {
     await this.#storing;
   }
 
-  /** As much of the end of a text as fits. */
   #fit(text: string): string {
     const now = performance.now();
     const more = ((now - this.#roomAt) / 1_000) * ROOM_CHARACTERS_PER_SECOND;
@@ -116,14 +104,11 @@ export class LogWriter {
   }
 }
 
-/** Limits of a Space's stored log: the last bytes, in at most this many pieces. */
 const SPACE_LOG_MAX_BYTES = 256 * 1024;
 const PIECES_MAX = 2_000;
-/** Pruned once in this many pieces, not with every line. */
 const PRUNE_EVERY = 64;
 const appended = new Map<string, number>();
 
-/** Appends pieces to the log of a Space, notifies its followers, and now and then deletes the oldest. */
 export async function appendSpaceLog(repoId: string, ...texts: string[]): Promise<void> {
   // A Space deleted meanwhile has no log.
   await pool().query(
@@ -149,5 +134,4 @@ async function pruneSpaceLog(repoId: string): Promise<void> {
   );
 }
 
-/** Postgres stores no NUL. */
 const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();

@@ -2,16 +2,11 @@ import { pool } from "../../db.ts";
 import { followTail, type Tail } from "../../tail.ts";
 import { SPACE_LOG_CHANNEL } from "../stages.ts";
 
-/** A piece of a Space's output: some lines. */
 type SpaceLogPiece = { id: string; at: Date; text: string };
 
-/** The maximum number of pieces in one response. */
 const PIECES_MAX = 500;
 
-/**
- * The stored log of a Space, oldest first. The caller has checked that it may be read.
- * @param after the id of a known piece; without it the latest ones
- */
+/** The caller checked access. @param after the ID of a known piece, by default the latest pieces are read */
 export async function readSpaceLog(repoId: string, { after }: { after?: string } = {}): Promise<SpaceLogPiece[]> {
   const { rows } = await pool().query<SpaceLogPiece>(
     after === undefined
@@ -34,7 +29,6 @@ const spaceLogs: Tail<SpaceLogPiece, null, string> = {
   bytesOf: ({ text }) => Buffer.byteLength(text),
 };
 
-/** The stored log of a Space, then its new output, until `signal` aborts. The caller has checked that it may be read. */
 export async function* followSpaceLog(repoId: string, signal: AbortSignal): AsyncGenerator<readonly SpaceLogPiece[]> {
   for await (const { entries } of followTail(spaceLogs, repoId, { signal })) if (entries.length > 0) yield entries;
 }

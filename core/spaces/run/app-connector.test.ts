@@ -11,7 +11,6 @@ import { openAppConnector } from "./app-connector.ts";
 
 const PORT = 3000;
 
-/** An app in a real sandbox, and a client that requests it through a real gateway. */
 async function serve(app: string, spareMaxPerSecond?: number) {
   const parent = await mkdtemp(join(tmpdir(), "keyhook-door-"));
   const door = await openAppConnector(parent, spareMaxPerSecond);
@@ -92,8 +91,7 @@ it("connections of a sandbox beyond those that a bridge needs are closed", async
 });
 
 it("S132 a sandbox that opens connections in a loop finds its door closed, and one that serves many requests does not", async () => {
-  // Node accepts one connection in each turn of its event loop. A busy machine has fewer turns a second than the usual limit, and many
-  // connections at once would make them fewer still.
+  // A busy machine has fewer turns of the event loop a second than the usual limit allows.
   const { ask, door } = await serve(echo, 200);
   let isFlooded = false;
   void door.flooded.then(() => {

@@ -9,44 +9,29 @@ import { REQUESTS_MAX } from "../gateway/start-gateway.ts";
 const SOCKET = "door.sock";
 const BRIDGE = "bridge.mjs";
 const OPEN = Buffer.from([1]);
-/**
- * A bridge offers eight connections at a time. Connections of a sandbox beyond this limit would use up the worker's file descriptors, and
- * are closed.
- */
+/** More offers would use up the worker's file descriptors. */
 const OFFERS_MAX = 32;
-/** Concurrent requests, plus the offers. */
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
-/**
- * How many connections may arrive in a second beyond those that are used. A bridge replaces each used one; a program that opens them in a
- * loop would take all of the worker's time (S132).
- */
+/** A program that opens connections in a loop would take all of the worker's time (S132). */
 const SPARE_MAX_PER_SECOND = 1_000;
-/** How long a request waits for a connection, or for the app to accept it. */
 const CONNECT_MS = 10_000;
 
 /**
- * How requests reach an app in a sandbox that has no network and must not write to this machine's disk. The worker listens and the sandbox
- * connects, through a socket in a directory mounted read-only, which allows connecting but not writing.
- *
- * The bridge inside opens a few connections and waits. The worker takes one and sends a byte; the bridge connects to the app and answers
- * with a byte, and from then on passes everything on. If the connection closes before that byte, the app refused it, and nothing of the
- * request was sent.
+ * A sandbox has no network, so the bridge inside connects to the worker's socket and waits. The worker's first byte requests a
+ * connection to the app, and the bridge's first byte reports the connection.
  */
 export type AppConnector = {
-  /** A directory mounted read-only in the sandbox at `SOCKET_DIRECTORY`. */
   directory: string;
-  /** The command line to run in the sandbox, so that `command`, which listens on `port`, is reached through the door. */
   through(port: number, command: readonly string[]): string[];
-  /** Resolves once the app listens. */
   opened: Promise<void>;
-  /** Resolves when the sandbox opens too many connections; then it can open no more. */
+  /** Resolves when the sandbox opens too many connections. */
   flooded: Promise<void>;
-  /** A connection to the app. @throws an error with the code ECONNREFUSED if the app refuses it */
+  /** @throws an error with the code ECONNREFUSED if the app refuses */
   connect(): Promise<Duplex>;
   close(): void;
 };
 
-/** @param parent a directory that only this service may enter: anyone who reaches the socket can pose as the app */
+/** @param parent only this service may enter, because anyone who reaches the socket can pose as the app */
 export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE_MAX_PER_SECOND): Promise<AppConnector> {
   const directory = join(parent, "door");
   await mkdir(directory);
@@ -83,7 +68,7 @@ export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE
   server.on("drop", countSpare);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // The sandbox's user may differ from the worker's: the parent directory keeps all others out.
+    // The sandbox's user may differ from the worker's. The parent directory keeps all others out.
     server.listen({ path: join(directory, SOCKET), readableAll: true, writableAll: true }, resolve);
   });
   await chmod(directory, 0o755);
@@ -132,7 +117,6 @@ export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE
   };
 }
 
-/** Resolves once the app has accepted the connection. */
 function accepted(socket: Socket, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onByte = () => {

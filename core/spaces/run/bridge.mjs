@@ -1,14 +1,10 @@
-// Runs inside a Space's sandbox, which has no network: starts the app and, once it listens, offers connections to it at the door, a
-// socket that the worker listens on. It needs only Node. core/spaces/run/app-connector.ts is the other side, and describes the protocol.
-//
-//   node bridge.mjs <port> <door> <command> [argument...]
+// Runs inside a Space's sandbox, and needs only Node. Usage: node bridge.mjs <port> <door> <command> [argument...]
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { constants } from "node:os";
 
 const [port, door, command, ...words] = process.argv.slice(2);
 const PROBE_MS = 20;
-/** Connections that wait at the door: how many requests can begin at once without waiting for one. */
 const OFFERS = 8;
 const OPEN = Buffer.from([1]);
 

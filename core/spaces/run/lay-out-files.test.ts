@@ -14,7 +14,6 @@ beforeAll(async () => {
   ada = await signedInPerson("ada");
 });
 
-/** A commit of these files, with names as bytes: as git accepts them, whatever our own interface would refuse. */
 async function commitOf(names: readonly Buffer[], mode = "100644"): Promise<{ repo: Repo; commit: string }> {
   const repo = await someRepo(ada, { type: "space", sdk: "node" });
   const path = await openRepository(repo);

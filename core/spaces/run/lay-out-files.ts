@@ -18,12 +18,7 @@ import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 type Owner = { kind: "user" | "organization"; id: string };
 
 /**
- * Puts the files of a Space, from its current default branch, into an empty directory for a job. The job's owner and its starter, a user or
- * a token, must both be able to read them now. An organization can read its own Spaces and public ones.
- * @param space `owner/name`
- * @param note receives notes on what was left out, in sentences
- * @throws ServiceError `not_found` if one of them cannot read the Space, and also if it does not exist (S136); `invalid_request` if it has
- * no files, or they cannot be written; the signal's reason
+ * The job's owner and the starter must both be able to read the Space. The error does not show whether the Space exists (S136).
  */
 export async function takeSpaceFiles(
   space: string,
@@ -53,7 +48,7 @@ export async function takeSpaceFiles(
 
 async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
   if (repo.owner.id === owner.id) return true;
-  // The reader is the user themselves, who needs no recent authentication for reading.
+  // Reading needs no recent authentication.
   const reader: Actor =
     owner.kind === "user"
       ? { kind: "person", userId: owner.id, isOperator: false, sessionId: "", authenticatedAt: new Date(0) }
@@ -61,13 +56,11 @@ async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
   return may(reader, "repo.read_content", repoResource(repo));
 }
 
-/** Limits of a Space: its files are on the disk of the machine that runs it, while it runs. */
 const SPACE_FILES_MAX_BYTES = 1024 ** 3;
 const SPACE_FILES_MAX = 20_000;
 const SMALL_MAX_BYTES = 1024 * 1024;
 const LINK_MAX_BYTES = 4_096;
 
-/** Why a commit cannot be laid out, as a sentence for its owner. */
 export class CannotLayOut extends Error {
   override name = "CannotLayOut";
 }
@@ -75,22 +68,15 @@ export class CannotLayOut extends Error {
 type File = { path: string; oid: string; size: number; isExecutable: boolean; lfsOid?: string };
 type Link = { path: string; target: string };
 type Options = {
-  /** Receives notes on what was left out, in sentences. */
   note: (sentence: string) => void;
   maxBytes?: number;
-  /** Interrupts it: laying out many large files takes minutes. */
   signal?: AbortSignal;
 };
 
-/** Errors of file systems for names that are too long, or that they treat as the same. */
+/** File systems report these errors for names that are too long, or that they treat as equal. */
 const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EISDIR", "ENOTDIR", "EILSEQ", "EINVAL"]);
 
-/**
- * Writes the files of a commit into an empty directory, including those in Git LFS. Links are made last, and only those that stay within
- * the directory, so that nothing is ever written through a link (S137). Submodules are left out.
- * @returns the paths of its files and links
- * @throws CannotLayOut; the signal's reason
- */
+/** Links are made last and stay within the directory, so that nothing is written through a link (S137). @throws CannotLayOut */
 export async function layOutFiles(repo: Repo, commit: string, directory: string, options: Options): Promise<Set<string>> {
   const path = await openRepository(repo);
   const { files, links } = await withObjects(path, (objects) => listFiles(objects, commit, options));
@@ -100,7 +86,7 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-    // Small files are written in batches, because each `withObjects` holds one of few slots and has a deadline.
+    // Each `withObjects` holds one of few slots and has a deadline.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });
@@ -159,15 +145,12 @@ async function listFiles(
   return { files, links };
 }
 
-/** The pusher creates the trees. Git checks names, and so do we. */
+/** The pusher creates the trees, so names are checked again. */
 const isSafePath = (path: string): boolean =>
   !path.includes("\0") &&
   path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part.toLowerCase() !== ".git");
 
-/**
- * Accepts `..` only at the start, relative to the link's own folder, because `a/..` leads elsewhere if `a` is a link. That folder is never
- * reached through another link, so each link stays within the Space.
- */
+/** `a/..` leads elsewhere if `a` is a link, so `..` is accepted only at the start. */
 function staysWithin(path: string, target: string): boolean {
   if (target === "" || target.includes("\0") || posix.isAbsolute(target)) return false;
   const parts = target.split("/").filter((part) => part !== "" && part !== ".");
@@ -189,7 +172,7 @@ async function writeSmall(objects: GitObjects, files: readonly File[], { directo
 async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): Promise<void> {
   signal?.throwIfAborted();
   const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
-  // The object's real size is measured: the size in a pointer is only a claim of its author.
+  // The size in a pointer is only a claim of its author.
   let left = file.size;
   const measure = new Transform({
     transform(chunk: Buffer, _, done) {

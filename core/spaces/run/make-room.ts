@@ -6,13 +6,11 @@ import { SPACE_PARTY } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 import type { Run } from "./record-run.ts";
 
-/** Whose Space gets the next slot, and how many slots each caller has on all workers. */
 export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> };
 
 /**
- * Puts one Space of this worker to sleep for one that waits for a slot, if `choose` finds one. Only one worker does so at a time, and none
- * while a slot is becoming free: otherwise each worker would end a Space for the same waiting one.
- * @returns the run to stop
+ * Only one worker does this at a time, because each worker would otherwise end a Space for one waiting Space. @returns the run to
+ * stop
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
@@ -29,7 +27,6 @@ export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined):
   });
 }
 
-/** Undefined while no Space waits for a slot, or while a slot is becoming free. */
 async function readDemand(client: PoolClient): Promise<SlotDemand | undefined> {
   const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
   if (leaving.rowCount !== 0) return undefined;
@@ -42,7 +39,6 @@ async function readDemand(client: PoolClient): Promise<SlotDemand | undefined> {
   return next && { waiting: next.party, slots: new Map(rows.map(({ party, slots }) => [party, slots])) };
 }
 
-/** Woken Spaces that found no slot go back to sleep when nobody waits for them. */
 async function putUnawaitedToSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
@@ -57,7 +53,7 @@ async function putUnawaitedToSleep(client: PoolClient): Promise<void> {
   );
 }
 
-/** From now on its slot counts as free, though its command gets a moment to end. Waking it meanwhile starts a new run. */
+/** The slot counts as free at once, although the command gets a moment to end. */
 async function putToSleep(client: PoolClient, { repoId, claimId, generation }: Run): Promise<boolean> {
   const { rowCount } = await client.query(
     `WITH asleep AS (
@@ -70,25 +66,19 @@ async function putToSleep(client: PoolClient, { repoId, claimId, generation }: R
   return rowCount === 1;
 }
 
-/** A Space that runs on this worker. */
 export type Occupant = Run & {
   startedAt: number;
-  /** Woken by a visitor, not started by its owner. */
   isWoken: boolean;
-  /** How many slots its caller has on all workers. */
   held: number;
   uses: ReturnType<Gateway["usesOf"]>;
 };
 
 /**
- * While a Space waits for a slot, another Space yields its own. The first choice is one that was quiet for this long, if its caller has at
- * least as many slots as the waiting caller. A Space that a visitor woke, and that nobody has used since, counts as quiet after
- * `AWAITED_SECONDS`. The second choice is one that has run for this long, however busy, if its caller would then still have at least as
- * many slots as the waiting caller. Without that condition the two callers would only swap, and any request for a sleeping Space would end
- * somebody else's busy one.
+ * A quiet Space yields first, then a busy one that has run this long. The busy one's caller must keep as many slots as the
+ * waiting caller has, because the two would otherwise only swap.
  */
 const TURN_SECONDS = 5 * 60;
-/** The part of a worker's slots that one visitor can keep busy: otherwise an occasional request to each Space would keep all slots busy. */
+/** With a larger share, one visitor's occasional requests would keep all slots busy. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd(
@@ -117,10 +107,7 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
-/**
- * The Spaces that count as busy: each caller keeps only some Spaces busy. Spaces with few callers are counted first, because a Space with
- * many callers may be kept busy by any of them.
- */
+/** Spaces with few callers are counted first, because any of many callers may keep a Space busy. */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();
   const keeps = (party: string) => {

@@ -1,13 +1,9 @@
 import { pool } from "../../db.ts";
 import { SPACE_CHANNEL, type SpaceStage } from "../stages.ts";
 
-/** What one worker runs: a generation of a Space, under a claim. */
 export type Run = { repoId: string; claimId: string; generation: number };
 
-/**
- * Records a run's stage, while it is the current one.
- * @returns false if it no longer is: it was paused or restarted, or another worker has taken it over
- */
+/** @returns false if the run was paused, restarted or taken over */
 export async function recordStage(
   { repoId, claimId, generation }: Run,
   { stage, commit, address }: { stage: SpaceStage; commit?: string; address?: string },
@@ -27,10 +23,10 @@ export async function recordStage(
   return rowCount === 1;
 }
 
-/** A run lost later than this after its start had been running well: the loss is not the Space's fault. */
+/** After this time, a lost worker is not the Space's fault. */
 const LOST_EARLY_SECONDS = 120;
 
-/** Counts workers lost in a row soon after claiming this Space: a Space that kills its worker must not be passed on forever. */
+/** A Space that kills its worker must not be passed on forever. */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(
     `UPDATE space_runtime SET attempts = CASE WHEN updated_at < now() - make_interval(secs => $3) THEN 1 ELSE attempts END
@@ -40,14 +36,10 @@ export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   return Math.max(0, (rows[0]?.attempts ?? 1) - 1);
 }
 
-/** How a run ends. */
 export type End =
-  /** Nothing runs until there is a request or a change. */
   | { kind: "rest"; stage: SpaceStage; message?: string | undefined }
-  /** The Space is started again after a delay, by whichever worker is first. */
   | { kind: "again"; message?: string | undefined; restarts?: number | undefined; delaySeconds: number };
 
-/** Releases a claim, and records how the run ended unless the Space was changed meanwhile. */
 export async function recordEnd({ repoId, claimId, generation }: Run, end: End): Promise<void> {
   const isOver = end.kind === "rest";
   await pool().query(

@@ -17,21 +17,17 @@ import { CannotLayOut, layOutFiles } from "./lay-out-files.ts";
 import { type End, type Run, recordStage } from "./record-run.ts";
 import { leftPrefix, nameOf } from "./sweep-left-files.ts";
 
-/** How long a command may take until it listens. */
 const START_SECONDS = 60;
-/** How often a crashed app is restarted automatically, and how long an app must run to count as steady. */
 export const RESTARTS_MAX = 5;
 const STEADY_SECONDS = 60;
 
-/** Why a run has to end although its command still runs. */
 export type StopReason = "superseded" | "idle" | "leaving" | "displaced";
 
 type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSignal };
 
 /**
- * Lays out the files of a Space's latest commit, starts its command in a sandbox, and relays requests to it until it ends or is stopped.
- * @param hosting its `signal` is aborted with a StopReason
- * @returns how it ended, for `recordEnd`; undefined if the run is no longer ours, or its end is already recorded
+ * @param hosting `signal` is aborted with a StopReason @returns undefined if the end is already recorded, or the run belongs to
+ * another worker
  */
 export async function runSpace(
   repo: Repo,
@@ -43,7 +39,7 @@ export async function runSpace(
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There are no commits yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
-  // The files of a static Space are served from git by the process that gets the request.
+  // The web process serves static files from git.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
   if ("refusal" in runner || !canRunSpaces(runner)) {
@@ -54,7 +50,7 @@ export async function runSpace(
   }
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
   const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
-  // Directly in the machine's temporary folder, not in our own folder there, which the sandbox's user must not be able to enter.
+  // The sandbox's user must not be able to enter the service's own temporary folder.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   let door: AppConnector | undefined;
@@ -75,12 +71,11 @@ export async function runSpace(
   }
 }
 
-/** An app is reached through a directory of this machine that its sandbox mounts, and listens on a loopback of its own. */
+/** Only these runners can mount the app connector's directory. */
 const canRunSpaces = ({ name }: Runner): boolean => name === "bubblewrap" || name === "docker";
 
 type LayingOut = Pick<Service, "directory" | "config" | "writer"> & { signal: AbortSignal };
 
-/** @returns why it cannot run; undefined also if it has to stop */
 async function layOut(
   repo: Repo,
   commit: string,
@@ -177,11 +172,11 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
   if (reason === "leaving") return { kind: "again", delaySeconds: 0 };
   writer.note(reason === "idle" ? "asleep: no requests for a while" : "asleep: others are waiting for its slot");
-  // For a Space that yielded its slot this is already recorded, and it may have been woken since.
+  // For a Space that yielded its slot, this is already recorded.
   return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
-/** The app is restarted, each time after twice the delay, until it has crashed too often. */
+/** Each restart waits twice as long, until the app has crashed too often. */
 function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
   const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
   const count = wasSteady ? 1 : restarts + 1;
@@ -198,7 +193,6 @@ function endingOf(exit: Exit): [note: string, message: string] {
 function limits() {
   const flavor = findFlavor(SPACE_FLAVOR) ?? flavors()[0];
   const { memoryBytes = 2 * 1024 ** 3, cpus = 2 } = flavor ?? {};
-  // A Space runs for days, so CPU seconds are not limited; only concurrent use is.
   return { memoryBytes, cpus, processes: 256, scratchBytes: 512 * 1024 ** 2, cpuSeconds: 10 * 365 * 24 * 60 * 60 };
 }
 
@@ -207,12 +201,11 @@ function aborted(signal: AbortSignal): Promise<"aborted"> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
 }
 
-/** Waits until the command has ended: a process that the runner kills is gone a moment later. */
+/** A process that the runner kills is gone a moment later. */
 async function ended(execution: Execution): Promise<void> {
   await execution.exited.catch(() => undefined);
 }
 
-/** An app's environment besides its own variables (docs/specification/jobs-and-spaces.md#spaces). */
 function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Record<string, string> {
   return {
     PORT: String(port),
@@ -221,7 +214,7 @@ function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Re
     SPACE_ID: repo.fullName,
     SPACE_AUTHOR_NAME: repo.owner.handle,
     SPACE_REPO_NAME: repo.name,
-    // Without scheme and trailing slash: libraries prepend `https://` and append a path.
+    // Libraries prepend `https://` and append a path.
     SPACE_HOST: new URL(env().ORIGIN).host + appPath(repo).replace(/\/$/, ""),
     SPACE_URL: appUrl(repo),
     SPACE_BASE_PATH: appPath(repo),

@@ -21,9 +21,7 @@ beforeEach(() => pool().query("delete from space_runtime"));
 afterAll(stopListening);
 afterEach(() => void vi.useRealTimers());
 
-/** The IDs of the Spaces whose commands are running. Each command runs until it is told to end. */
 const commands: string[] = [];
-/** Settles when the commands that were told to end have ended. */
 let untilEnded = Promise.resolve();
 const runner: Runner = {
   name: "bubblewrap",
@@ -35,7 +33,6 @@ const runner: Runner = {
   },
 };
 
-/** For how many seconds the next Space has waited for a slot: longer than those created later. */
 let waited = 1_000;
 async function waiting(person: TestPerson, owner = person.username): Promise<string> {
   const repo = await someRepo(person, { type: "space", sdk: "node", owner });
@@ -54,7 +51,6 @@ async function stages(...ids: string[]): Promise<(string | undefined)[]> {
   return ids.map((id) => rows.find((row) => row.id === id)?.stage);
 }
 
-/** A worker with this many slots. */
 async function worker(capacity: number) {
   const gateway = await startGateway();
   const host = new SpaceHost(async () => runner, gateway);
@@ -65,13 +61,12 @@ async function worker(capacity: number) {
     await Promise.all(runs);
     await gateway.stop();
   });
-  /** Renews leases as a worker does all the time: on a busy machine a start can take longer than a lease. */
+  /** On a busy machine, a start can take longer than a lease. */
   const renew = () => renewClaims(spaceTable, claims);
   return {
     gateway,
     host,
     renew,
-    /** Starts the next Spaces. */
     async work(): Promise<string[]> {
       const { claimId, rows } = await claimRows<{ id: string }>(spaceTable, capacity - host.size);
       claims.push(claimId);
@@ -83,7 +78,7 @@ async function worker(capacity: number) {
       }, 20_000);
       return ids;
     },
-    /** Checks twice, as a worker does every two seconds. This many Spaces must then be left. */
+    /** @param left how many Spaces must be left */
     async check(left = capacity): Promise<void> {
       await renew();
       await host.check(capacity);
@@ -112,15 +107,12 @@ test("a Space of the owner with the most slots yields its slot to another owner'
   expect((await work()).sort()).toEqual(adas.toSorted());
   const fourth = await waiting(ada);
   tenMinutesLater();
-  // Ada's Spaces are busy, so none has to end for another Space of ada's.
   await check();
   expect(await stages(...adas)).toEqual(["APP_STARTING", "APP_STARTING", "APP_STARTING"]);
 
   const bobs = await waiting(bob);
-  // One of ada's Spaces ends, and not one at each check.
   await check(2);
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(1);
-  // Ada's fourth Space has waited longer than bob's, but is not started.
   expect(await work()).toEqual([bobs]);
   await check();
 
@@ -129,7 +121,6 @@ test("a Space of the owner with the most slots yields its slot to another owner'
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(2);
   expect(await work()).toEqual([eves]);
   expect(await stages(bobs)).toEqual(["APP_STARTING"]);
-  // Each owner has one slot now: no Space has to end for ada's waiting one, nor for one of an owner without a slot.
   const dans = await waiting(await signedInPerson("dan"));
   tenMinutesLater();
   await check();
@@ -149,7 +140,7 @@ test("S132 a Space that is claimed again before its run has ended runs only once
     }, 20_000);
   await work();
   await runsOnce();
-  // Nobody renews the claim of a paused Space. It expires while the Space's files are laid out, or while this process is suspended.
+  // The claim of a paused Space expires while files are laid out, or while the process is suspended.
   const runOut = "update space_runtime set claimed_until = now() - interval '1 second' where repo_id = $1";
   for (let again = 0; again < 2; again++) {
     await pauseSpace(ada.actor, await nameOf(id), from);
@@ -176,7 +167,7 @@ test("S137 a Space that cannot be run is retried after longer and longer pauses"
   for (let time = 0; time < 8; time++) {
     const { claimId } = await claimRows<{ id: string }>(spaceTable, 1);
     await host.run(id, claimId);
-    // A second ago, because the column stores milliseconds: a rounded now() could be later than the next claim.
+    // The column stores milliseconds, so a rounded now() could be later than the next claim.
     const { rows } = await pool().query<{ seconds: number }>(
       "update space_runtime set due_at = now() - interval '1 second' from (select repo_id as id, due_at - now() as wait from space_runtime) as was where id = $1 and repo_id = id returning extract(epoch from wait)::float8 as seconds",
       [id],
@@ -240,7 +231,6 @@ test("S137 a Space that a visitor woke waits for a slot as long as the visitor d
   expect(await work()).toEqual([eves]);
   expect((await stages(...adas)).toSorted()).toEqual(["APP_STARTING", "SLEEPING"]);
 
-  // The woken Space waits, but no Space has to end for it: each owner has one slot.
   tenMinutesLater();
   await visit(someAddress(), () => wakeSpace(left));
   await pool().query("update space_runtime set due_at = now() - interval '1 hour' where repo_id = $1", [left]);
@@ -290,13 +280,11 @@ test("S137 one visitor can wake only a few Spaces of a few accounts in five minu
   for (const id of ids.slice(0, WAKES.limit)) await Promise.all([wake(id), wake(id), wake(id)]);
   await expect(wake(ids.at(-1))).rejects.toMatchObject({ code: "rate_limited" });
   expect(await stages(...ids)).toEqual([...Array(WAKES.limit).fill("APP_STARTING"), "SLEEPING"]);
-  // A Space that is already awake can be requested, and another visitor can wake the last one.
   await wake(ids[0]);
   await visit(other, () => wakeSpace(ids.at(-1) as string));
   expect(await stages(...ids.slice(-1))).toEqual(["APP_STARTING"]);
 
   await fallAsleep(...ids);
-  // The same limit applies to the number of accounts, each with one Space.
   for (const [at, id] of ids.entries()) {
     await pool().query("update space_runtime set owner_id = $2 where repo_id = $1", [id, newId()]);
     if (at + 1 < WAKES.limit) await wake(id);
@@ -315,7 +303,6 @@ test("a Space of an organization counts against its creator, and then against th
   expect(await partyOf(theirs)).toBe(ada.id);
   await restartSpace(bob.actor, await nameOf(theirs), from);
   expect(await partyOf(theirs)).toBe(bob.id);
-  // A user's own Space always counts against that user.
   await restartSpace(ada.actor, await nameOf(adas), from);
   expect(await partyOf(adas)).toBe(ada.id);
 });

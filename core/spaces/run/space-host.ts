@@ -10,7 +10,7 @@ import { chooseToEnd, makeRoom, type Occupant, type SlotDemand } from "./make-ro
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
-/** A run that could not be created is retried after a delay that doubles each time: the pushed content may be the reason (S137). */
+/** The delay doubles each time, because the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
 const NOT_STARTED =
   "The app could not be started; the service will try again. The operator can find the reason in the service's log.";
@@ -35,7 +35,6 @@ type Watched = {
   isDisabled: boolean;
 };
 
-/** The Spaces that one worker runs. */
 export class SpaceHost {
   readonly #running = new Map<string, Running>();
   readonly #findRunner: () => Promise<Runner | NoRunner>;
@@ -55,12 +54,11 @@ export class SpaceHost {
     return this.#running.has(repoId);
   }
 
-  /** Runs a Space that this worker has claimed, until it ends or is stopped, and releases the claim. */
   async run(repoId: string, claimId: string): Promise<void> {
     const [row, repo] = [await readSpaceRuntime(repoId), await readRepo(repoId)];
     if (!row) return;
     const run = { repoId, claimId, generation: row.generation, restarts: row.restarts, party: row.party };
-    // A disabled user's Spaces do not run; once the user is enabled, the next request wakes them.
+    // Once a disabled user is enabled again, the next request wakes the Space.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
     if ((await countLosses(run)) > RESTARTS_MAX) {
       log().error({ repoId }, "gave up on a Space: each worker that ran it was lost");
@@ -83,14 +81,14 @@ export class SpaceHost {
     } finally {
       this.#running.delete(repoId);
       hasEnded();
-      // If the run is no longer ours, the claim is only released.
+      // If another worker has the run, only the claim is released.
       await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
     }
   }
 
   /**
-   * A claim can expire before its run has ended: nobody renews it for a paused Space, or while this process is suspended. Otherwise a user
-   * who pauses and restarts a Space at the right moment would have it run several times, without anything watching all of the runs (S132).
+   * A claim can expire before its run has ended. Without this step, a Space could have several runs at once, some of them
+   * unwatched (S132).
    */
   async #endPrevious(repoId: string): Promise<void> {
     for (let previous = this.#running.get(repoId); previous; previous = this.#running.get(repoId)) {
@@ -99,10 +97,6 @@ export class SpaceHost {
     }
   }
 
-  /**
-   * Stops runs that are no longer wanted: paused, restarted, pushed to, deleted, taken over, idle, or of a disabled user. If all slots are
-   * used, it may also stop one for others' Spaces that wait.
-   */
   async check(capacity: number): Promise<void> {
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;
@@ -127,7 +121,6 @@ export class SpaceHost {
     if (chosen) this.#running.get(chosen.repoId)?.stopping.abort("displaced" satisfies StopReason);
   }
 
-  /** Stops all, so that other workers take them over at once. */
   leave(): void {
     this.#isLeaving = true;
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);

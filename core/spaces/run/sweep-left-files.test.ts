@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { keepSweepingTemporaryFolders, makeTemporaryFolder } from "../../temporary-folder.ts";
 import { sweepLeftFiles } from "./sweep-left-files.ts";
 
-// In separate containers each process has its own /tmp.
+// In separate containers, each process has its own /tmp.
 const sweeps = { worker: sweepLeftFiles, "web process": keepSweepingTemporaryFolders };
 
 test.each(Object.entries(sweeps))(

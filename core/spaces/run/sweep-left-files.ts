@@ -7,13 +7,11 @@ import { heldAmong, sweepTaskDirectories } from "../../jobs/runners/task-directo
 import { serviceMark, sweepTemporaryFolders } from "../../temporary-folder.ts";
 import type { Run } from "./record-run.ts";
 
-/** The prefix of running Spaces' folders: unique to a database, since services may share a machine. Socket paths have at most 107 bytes. */
+/** Services may share a machine. Socket paths have at most 107 bytes. */
 export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceMark()}-`);
 
-/** The rest of the name of a run's folder. */
 export const nameOf = ({ repoId, claimId }: Pick<Run, "repoId" | "claimId">): string => `${repoId}-${claimId.slice(0, 8)}`;
 
-/** Removes what killed processes left on this machine: folders of Spaces and runs that no process holds, and temporary ones. */
 export async function sweepLeftFiles(): Promise<void> {
   const prefix = leftPrefix();
   const names = (await readdir(dirname(prefix))).filter((name) => name.startsWith(basename(prefix)));
@@ -27,7 +25,6 @@ export async function sweepLeftFiles(): Promise<void> {
   await sweepTemporaryFolders();
 }
 
-/** Removes what killed workers left with the runner, such as containers. */
 export async function sweepRunner(): Promise<void> {
   const runner = await findRunner();
   if ("sweep" in runner) await runner.sweep?.(async (ids) => heldAmong(ids, idsOf(await claimedSpaces())));

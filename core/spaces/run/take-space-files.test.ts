@@ -48,11 +48,9 @@ it("S136 a job gets the files of a Space only if both its owner and its starter 
     [own.fullName, person(bob), bob.actor],
     [own.fullName, org, ada.actor],
     [shared.fullName, person(eve), eve.actor],
-    // The starter is not a member.
     [shared.fullName, org, eve.actor],
-    // The starter's delegation has ended.
     [shared.fullName, org, undefined],
-    // The token lacks the scope `read-repos`, although its user can read the Space.
+    // The token lacks the scope `read-repos`.
     [own.fullName, person(ada), tokenOf(ada, "jobs")],
     [`${ada.username}/nothing`, person(ada), ada.actor],
     ["nobody/nothing", person(ada), ada.actor],

@@ -1,6 +1,5 @@
 import { answerInSubprocess } from "../answer-in-subprocess.ts";
 
-/** The questions of the tests of SubprocessPool. */
 export type Question =
   | "echo"
   | "throw"
@@ -14,13 +13,11 @@ export type Question =
 answerInSubprocess((question: Question): unknown => {
   if (question === "throw") throw new Error("no");
   if (question === "loop") for (;;);
-  // Catastrophic backtracking, which is done in one call into the engine.
   if (question === "regex") return /^(a+)+$/.test(`${"a".repeat(60)}b`);
   if (question === "memory") for (const all: unknown[] = []; ; ) all.push(new Array(1_000).fill(all.length));
   if (question === "exit") process.exit(0);
   if (typeof question === "object" && "killWith" in question) {
     process.kill(process.pid, question.killWith);
-    // A signal that can be caught is delivered by the event loop or at once; either way nothing is answered before.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);
   } else if (typeof question === "object") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, question.sleepMs);
   return question;

@@ -5,28 +5,23 @@ import { listen } from "../../notifications.ts";
 import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
 
-/** The changes that one reading found: new or changed deliveries, or that there may be more than these. */
 export type ActivityNews = {
-  /** The `Last-Event-ID` from which to continue. */
   tail: string;
   deliveries: Delivery[];
-  /** There may be more changes than these: the list must be read again. */
   isReset: boolean;
 };
 
-/** The least time between two readings of one webhook; changes in between are reported together. */
 const PAUSE_MS = 500;
-/** How many of the newest deliveries, and how many older waiting ones, are compared with their last state. */
+/** The newest deliveries, and older waiting ones, are compared with their last state. */
 const NEWEST = 100;
 const WAITING = 100;
-/** Older deliveries change only if they wait in the queue, and those are read as well. The schedule of retries ends within two days. */
+/** Older deliveries change only if they wait in the queue. All retries end within two days. */
 const RECENT_MS = 2 * 86_400_000;
-/** How long after its id was created a delivery may be committed, including differences of clocks. */
+/** A delivery may be committed this long after its ID was created, including differences of clocks. */
 const SLACK_MS = 10_000;
 
 type Known = { deliveries: Map<string, Delivery>; newest: string | null; isFull: boolean };
 
-/** The changes of one webhook's deliveries, read once for all followers in this process. */
 class ActivityFeed {
   readonly followers = new Set<(news: ActivityNews) => void>();
   #known: Known | undefined;
@@ -39,18 +34,15 @@ class ActivityFeed {
     this.#webhookId = webhookId;
   }
 
-  /** Reports that there may be changes. */
   wake(): void {
     this.#isStale = true;
     if (this.#reading || this.#pause || this.followers.size === 0) return;
     this.read().catch((error: unknown) => {
-      // The next reading finds what this one missed.
       this.#isStale = true;
       log().warn({ err: error }, "the activity of a webhook cannot be read; trying again");
     });
   }
 
-  /** Reads now, and reports changes to all followers. */
   read(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -77,7 +69,7 @@ class ActivityFeed {
     for (const notify of this.followers) notify({ tail, deliveries: changed, isReset });
   }
 
-  /** The changes that a follower who left at a given time has missed. They may already know some of them. */
+  /** The follower may already know some of these changes. */
   async since(time: number): Promise<ActivityNews> {
     const tail = String(Date.now());
     await this.read();
@@ -101,7 +93,6 @@ const versionOf = (delivery: Delivery | undefined): string =>
     ? ""
     : [delivery.state, delivery.attempts, delivery.lastOutcome, delivery.lastStatus, delivery.nextAttemptAt?.getTime()].join();
 
-/** The newest deliveries, those that wait, and those that waited at the last reading. */
 async function readKnown(webhookId: string, before: Known | undefined): Promise<Known> {
   const waited = [...(before?.deliveries.values() ?? [])].filter(({ state }) => state === "waiting").map(({ id }) => id);
   const { rows } = await pool().query<DeliveryRow & { is_newest: boolean }>({
@@ -129,7 +120,7 @@ async function readKnown(webhookId: string, before: Known | undefined): Promise<
 
 const feeds = new Map<string, ActivityFeed>();
 
-/** The feed of a webhook, for as long as somebody follows it. The caller must call `leave`. */
+/** The caller must call `leave`. */
 export async function joinFeed(
   webhookId: string,
   notify: (news: ActivityNews) => void,
@@ -145,7 +136,6 @@ export async function joinFeed(
   };
   try {
     await listen(ACTIVITY_CHANNEL, announce);
-    // From now on, changes relative to this reading are reported.
     await feed.read();
   } catch (error) {
     leave();
@@ -154,12 +144,11 @@ export async function joinFeed(
   return { feed, leave };
 }
 
-/** After a reconnection the id is empty: any webhook may have changes. */
+/** After a reconnection, the ID is empty: any webhook may have changes. */
 function announce(webhookId: string): void {
   for (const [id, feed] of feeds) if (webhookId === "" || webhookId === id) feed.wake();
 }
 
-/** Checks whether a notification was missed. */
 export function recheckFeed(webhookId: string): void {
   feeds.get(webhookId)?.wake();
 }

@@ -44,7 +44,6 @@ type Given = Partial<{
   event: { ownerId: string; isPrivate: boolean; repoId: string };
 }>;
 
-/** Inserts a delivery, by default the newest. */
 async function delivery(webhookId: string, { at = Date.now(), event, ...given }: Given = {}) {
   const [id, eventId] = [newOrderedId(at), newId()];
   const { ownerId = newId(), isPrivate = false, repoId = newId() } = event ?? {};
@@ -169,9 +168,7 @@ describe("the list of deliveries", () => {
       }
     }
     expect((await listDeliveries(ada.actor, shared)).deliveries).toEqual([]);
-    // If the URL names an owner, the webhook must be theirs.
     await expect(listDeliveries(ada.actor, own, {}, { ownerId: organization.id })).rejects.toMatchObject({ code: "not_found" });
-    // A delivery is found only through its own webhook.
     await expect(readDelivery(ada.actor, shared, id)).rejects.toMatchObject({ code: "not_found" });
   });
 });
@@ -193,11 +190,9 @@ describe("a search among very many", () => {
     const second = await listDeliveries(ada.actor, webhookId, { text: "needle", cursor: first.older ?? "" });
     expect(second.deliveries).toHaveLength(1);
     expect(second).toMatchObject({ older: null, searchedBackTo: null });
-    // The search stops once a page is full.
     const hay = await listDeliveries(ada.actor, webhookId, { text: "hay", limit: 5 });
     expect(hay.older).toBe(hay.deliveries[4]?.id);
     expect(hay.searchedBackTo).toBeNull();
-    // However few match, the search reads no more rows than this.
     const { source, matching, values } = deliveryConditions(webhookId, { text: "nothing" }, { from: null, before: null });
     const [row] = await readInOrder<{ "QUERY PLAN": unknown }>(
       `explain (analyze, format json) select * from (select d.* ${source} limit ${SEARCH_WINDOW}) d where ${matching.join(" and ")} order by d.webhook_id desc, d.id desc limit 26`,
@@ -225,7 +220,6 @@ describe("one delivery", () => {
       "x-echo": `you said Bearer topsecret-topsecret and ${SECRET}`,
       "retry-after": "45",
     };
-    // A body cut within a character.
     const responseBody = Buffer.from(`${JSON.stringify({ got: SECRET })} Fuß`, "utf8").subarray(0, -1);
     const timings = { dnsMs: 3, connectMs: 9, tlsMs: 31, firstByteMs: 188, totalMs: 236 };
     const first = await attempt(webhookId, id, {

@@ -1,12 +1,10 @@
 import type { DeliveryJson } from "@keyhook/sdk";
 import type { AttemptOutcome, DeliveryState } from "../vocabulary.ts";
 
-/** One event for one webhook, as lists show it. */
 export type Delivery = {
   id: string;
   kind: "event" | "test";
   event: { id: string; scope: string; action: string };
-  /** The repository, with its name at that time. */
   repo: { id: string; type: string; name: string };
   state: DeliveryState;
   attempts: number;
@@ -15,7 +13,6 @@ export type Delivery = {
   lastDurationMs: number | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** The time of a waiting delivery's next attempt; null while its webhook is disabled. */
   nextAttemptAt: Date | null;
 };
 
@@ -40,10 +37,6 @@ export type DeliveryRow = {
   next_attempt_at: Date | null;
 };
 
-/**
- * The columns of a `DeliveryRow`, from a delivery `d` and its row `q` of the queue. A delivery held until its webhook is
- * enabled has no time.
- */
 export const deliveryColumns = `d.*, CASE WHEN d.state = 'waiting' AND isfinite(q.due_at) THEN q.due_at END AS next_attempt_at`;
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -63,7 +56,6 @@ export function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** The form used by the API and by both doors' live tails. */
 export function deliveryJson({ createdAt, finishedAt, nextAttemptAt, ...rest }: Delivery): DeliveryJson {
   return {
     ...rest,

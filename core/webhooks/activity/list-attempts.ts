@@ -10,7 +10,7 @@ export type Attempt = {
   startedAt: Date;
   outcome: AttemptOutcome;
   reason: string | null;
-  /** The request that was sent, without the body; null if nothing was sent, and for a job. */
+  /** The body is left out. Null if nothing was sent, and for a job. */
   request: { method: "POST"; url: string; headers: Record<string, string> } | null;
   status: number | null;
   response: { headers: Record<string, string>; body: Content } | null;
@@ -50,10 +50,10 @@ type Row = {
   job_run_id: string | null;
 };
 
-/** The number of attempts on a page: the response of each may be as large as `RESPONSE_BODY_MAX_BYTES`. */
+/** Each response may be as large as `RESPONSE_BODY_MAX_BYTES`. */
 const ATTEMPTS_ON_A_PAGE = 20;
 
-/** A delivery's attempts, newest first. @param before an attempt's id @param secrets to be masked if the target sent them back */
+/** Newest first. @param before an attempt's ID @param secrets are masked if the target sent them back */
 export async function listAttempts(
   delivery: { id: string; kind: string },
   { before, secrets }: { before?: string | undefined; secrets: readonly string[] },
@@ -61,7 +61,7 @@ export async function listAttempts(
   const { rows } = await pool().query<Row>({
     name: "list-attempts",
     text: `SELECT * FROM attempt WHERE delivery_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT ${ATTEMPTS_ON_A_PAGE + 1}`,
-    // No attempt is older than its delivery. An id begins with hexadecimal digits: "g" sorts after them all.
+    // IDs are hexadecimal, so "g" sorts after all of them.
     values: [delivery.id, sinceOf(delivery.id), isId(before) ? before : "g"],
   });
   const hide = hiding(secrets);
@@ -72,7 +72,7 @@ export async function listAttempts(
   };
 }
 
-/** The first id that an attempt of a delivery can have: some minutes before the delivery's, since clocks differ. */
+/** Clocks differ, so this is some minutes before the delivery's ID. */
 function sinceOf(deliveryId: string): string {
   const seconds = Math.max(0, Number.parseInt(deliveryId.slice(0, 8), 16) - CLOCKS_APART_SECONDS);
   return seconds.toString(16).padStart(8, "0");
@@ -99,7 +99,7 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
   };
 }
 
-/** The headers of the attempt's request, made again from its row: the secret is masked, and `user-agent` has today's version. */
+/** The headers are made again: the secret is masked, and `user-agent` has today's version. */
 function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),
@@ -119,30 +119,21 @@ function timingsOf(row: Row): Attempt["timings"] {
     connectMs: row.connect_ms,
     tlsMs: row.tls_ms,
     firstByteMs: row.first_byte_ms,
-    // Each duration is rounded separately.
     bodyMs: row.first_byte_ms === null ? null : Math.max(0, row.total_ms - before),
     totalMs: row.total_ms,
   };
 }
 
-/** Shown instead of a hidden value. */
 const MASK = "••••••";
 
-/** Names of headers whose values are credentials or identify a session (S121). */
+/** These headers contain credentials or identify a session (S121). */
 const SECRET_NAME =
   /^(set-)?cookie2?$|authori[sz]ation|authentication-info|(^|[-_])(tokens?|secrets?|passwords?|passwd|credentials?|sessions?|sessionid|sid|jwt|csrf|xsrf|nonce|signature|assertion|bearer)([-_]|$)|api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|auth[-_]?key|^x-auth(-|$)|^x-amz-security/i;
 
-/**
- * Values that are credentials in any header. A JWT is looked for only once in each word: a header can have thousands of
- * possible starts (S137).
- */
+/** A JWT is looked for only once in each word, because a header can have thousands of possible starts (S137). */
 const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
 
-/**
- * A response's headers as shown: values of headers for credentials and sessions, such as `Set-Cookie`, are masked entirely; in the others,
- * only what is or looks like a credential (S121).
- * @param hide removes the webhook's own secret, which a target that echoes its request sends back (S130)
- */
+/** Credentials are masked (S121). @param hide removes the webhook's own secret, which a target may send back (S130) */
 function maskHeaders(headers: Record<string, string>, hide: (text: string) => string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -152,30 +143,24 @@ function maskHeaders(headers: Record<string, string>, hide: (text: string) => st
   );
 }
 
-// A shorter secret may be in any response by chance, and masking it would reveal it.
+// A shorter secret may be in any response by chance, and masking would reveal the secret.
 const HIDEABLE_MIN_CHARACTERS = 6;
 
-/** Removes secrets from a text, in their plain, JSON and URL-encoded forms. */
 function hiding(secrets: readonly string[]): (text: string) => string {
   const spelled = secrets
     .filter((secret) => secret.length >= HIDEABLE_MIN_CHARACTERS)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
-  // The longest first: one form may be the beginning of another.
+  // One form may be the beginning of another.
   const all = [...new Set(spelled)].sort((a, b) => b.length - a.length);
   return (text) => all.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
 }
 
-/** A stored body in a form that can be shown. */
 type Content = { text: string | null; base64: string | null; bytes: number; isCut: boolean };
 
-/** Control characters that do not occur in text: a body with one is shown as bytes. */
+/** A body with one of these control characters is shown as bytes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for these
 const NOT_IN_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
 
-/**
- * Returns a body as text if it is text, in the encoding of its `content-type` or else in UTF-8; otherwise as base64.
- * @param hide removes secrets from the text
- */
 function readableContent(
   body: Uint8Array,
   { contentType, isCut, hide }: { contentType: string | undefined; isCut: boolean; hide: (text: string) => string },
@@ -193,7 +178,7 @@ function readableContent(
 function decode(body: Uint8Array, contentType: string | undefined, isCut: boolean): string | null {
   const label = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? "")?.[1] ?? "utf-8";
   try {
-    // A cut body may end within a character, which is left out.
+    // A cut body may end within a character.
     return new TextDecoder(label, { fatal: true }).decode(body, { stream: isCut });
   } catch {
     return null;

@@ -9,30 +9,20 @@ import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./
 import { type DeliveryConditions, deliveryConditions, type IdRange, readableTo } from "./delivery-conditions.ts";
 
 export type DeliveryPage = {
-  /** The newest first. */
   deliveries: Delivery[];
-  /** `cursor` for the page of older deliveries; null if there are none. */
+  /** The `cursor` of the next page. Null if there are no older deliveries. */
   older: string | null;
-  /** If the search ended before the page was full: the time back to which it searched. `older` continues from there. */
   searchedBackTo: Date | null;
-  /** The position from which the live tail continues after this page. */
   tail: string;
 };
 
 const PAGE_DEFAULT = 25;
 const PAGE_MAX = 100;
 
-/**
- * How many deliveries one page searches for matches. No index covers a text or a status; without a bound, a filter that matches
- * nothing would read a whole month.
- */
+/** No index covers a text or a status. */
 export const SEARCH_WINDOW = 5_000;
 
-/**
- * The deliveries of one webhook, newest first, paged by `cursor`.
- * @param of.ownerId if the URL names the webhook's owner
- * @throws ServiceError `not_found`; `invalid_request` for an invalid cursor or time
- */
+/** @param of.ownerId if the URL names the webhook's owner */
 export async function listDeliveries(
   actor: Actor,
   webhookId: string,
@@ -47,7 +37,7 @@ export async function listDeliveries(
   const conditions = deliveryConditions(webhookId, filter, range, readable);
   const isSearch = conditions.matching.length > 0;
   let rows: DeliveryRow[] = [];
-  // Recent deliveries fill most pages, and planning a query over two days costs a fraction of one over thirty.
+  // Recent deliveries fill most pages, and planning a query over two days costs little.
   const near = isSearch ? null : nearEndOf(range);
   if (near) rows = await readPage(deliveryConditions(webhookId, filter, near), limit);
   if (rows.length <= limit) rows = await readPage(conditions, limit);
@@ -58,7 +48,6 @@ export async function listDeliveries(
   return { deliveries, older: end?.id ?? null, searchedBackTo: end?.created_at ?? null, tail };
 }
 
-/** Reads one more than the page holds, if there are that many. */
 function readPage({ source, matching, values }: DeliveryConditions, limit: number): Promise<DeliveryRow[]> {
   const isSearch = matching.length > 0;
   return readInOrder<DeliveryRow>(
@@ -72,17 +61,14 @@ function readPage({ source, matching, values }: DeliveryConditions, limit: numbe
 
 const NEAR_SECONDS = 2 * 86_400;
 
-/** The last two days of a range; null if it is no longer than that. */
 function nearEndOf({ from, before }: IdRange): IdRange | null {
   const end = before === null ? Date.now() / 1_000 : Number.parseInt(before.slice(0, 8), 16);
   const near = firstIdAt(new Date(Math.max(0, end - NEAR_SECONDS) * 1_000));
   return from !== null && from >= near ? null : { from: near, before };
 }
 
-/** The order of one webhook's deliveries, which matches the index. */
 const NEWEST_FIRST = "d.webhook_id DESC, d.id DESC";
 
-/** The last delivery that a search looks at, if there are more beyond it. */
 async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promise<{ id: string; created_at: Date } | null> {
   const rows = await readInOrder<{ id: string; created_at: Date }>(
     `SELECT d.id, d.created_at ${source} LIMIT 2 OFFSET ${SEARCH_WINDOW - 1}`,
@@ -91,7 +77,6 @@ async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promis
   return rows[1] ? (rows[0] ?? null) : null;
 }
 
-/** Turns times, a cursor and ids into a range of ids, which selects the daily partitions. */
 async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<IdRange> {
   if (cursor !== undefined && !isId(cursor)) {
     throw new ServiceError("invalid_request", "This is not a valid cursor. Use `older` from the previous page.", {
@@ -105,10 +90,7 @@ async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<
   };
 }
 
-/**
- * The deliveries of an event were created when it was fanned out, and a delivery's id says when the delivery was created: neither needs a
- * search.
- */
+/** An ID contains a time, so no search is needed. */
 async function rangeOfId(text: string | undefined): Promise<IdRange> {
   if (!isId(text)) return { from: null, before: null };
   const { rows } = await pool().query<IdRange>(
@@ -122,7 +104,6 @@ async function rangeOfId(text: string | undefined): Promise<IdRange> {
   return rows[0] ?? { from: null, before: null };
 }
 
-/** The maximum difference between the clocks of the machines that make ids. */
 const CLOCKS_APART_SECONDS = 60;
 
 const latest = (...ids: (string | null)[]): string | null =>
@@ -136,7 +117,6 @@ const earliest = (...ids: (string | null)[]): string | null =>
     .sort()
     .at(0) ?? null;
 
-// Ids contain seconds as eight hexadecimal digits.
 const LAST_SECOND = 0xffff_ffff;
 
 function idAt(time: string, field: string): string {
@@ -145,10 +125,7 @@ function idAt(time: string, field: string): string {
   return firstIdAt(new Date(Math.min(Math.max(at, 0), LAST_SECOND * 1_000)));
 }
 
-/**
- * Runs a query that needs the first few rows in the order of an index. The planner uses the index only if it knows how many
- * rows there are: for a day that has just begun it has no statistics, and would read and sort all of them.
- */
+/** For a new day, the planner has no statistics, and would read and sort all rows. */
 export async function readInOrder<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query(IN_ORDER);

@@ -12,7 +12,6 @@ export type ChartBar = {
   failed: number;
   rateLimited: number;
   triggered: number;
-  /** The durations of the answered attempts in the bar. */
   medianMs: number | null;
   p99Ms: number | null;
 };
@@ -21,17 +20,13 @@ export type WebhookChart = {
   range: ChartRange;
   from: Date;
   to: Date;
-  /** Attempts by outcome, and rate-limited triggers; oldest first. */
   bars: ChartBar[];
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** The delivered share of the attempts, from 0 to 1; null if there were none. */
   deliveredShare: number | null;
-  /** The durations of answered attempts. */
   medianMs: number | null;
   p99Ms: number | null;
-  /** The number of deliveries that were tried and wait for a retry; counted up to 10,000. */
   waitingToRetry: number;
   triggers: { count: number; limit: number };
 };
@@ -44,10 +39,7 @@ const shapes: Record<ChartRange, { bars: number; hours: number }> = {
 };
 const WAITING_MAX = 10_000;
 
-/**
- * The chart of a webhook's attempts, from hourly counts: no delivery is read. The last bar ends with the current hour.
- * @throws ServiceError `not_found`
- */
+/** Reads only hourly counts. */
 export async function readChart(
   actor: Actor,
   webhookId: string,
@@ -112,7 +104,6 @@ async function readHours(webhookId: string, since: Date): Promise<HourRow[]> {
   return rows;
 }
 
-/** Whether an attempt has failed in the last 31 days. If none has, a replay of the last 30 days would find no failed delivery. */
 export async function hasFailedAttempts(webhookId: string): Promise<boolean> {
   const { rows } = await pool().query<{ failed: boolean }>({
     name: "webhook-has-failed",
@@ -151,10 +142,10 @@ export function chartJson({ from, to, bars, ...rest }: WebhookChart): WebhookCha
   };
 }
 
-/** The maximum number of triggers of a webhook in 24 hours (S127). */
+/** The limit is for 24 hours (S127). */
 const triggerLimit = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
 
-/** A webhook's triggers as its limit counts them: in the current hour and the 24 before it (S127). */
+/** The limit counts the current hour and the 24 before (S127). */
 async function countTriggers(webhookId: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>({
     name: "webhook-triggers",

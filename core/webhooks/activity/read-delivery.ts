@@ -13,22 +13,16 @@ import { visibleTo } from "./delivery-conditions.ts";
 import { type Attempt, listAttempts } from "./list-attempts.ts";
 
 export type DeliveryDetail = Delivery & {
-  /** The body that was or will be sent, with the same bytes in every attempt (S124). */
+  /** Every attempt sends the same bytes (S124). */
   body: { text: string; bytes: number } | null;
-  /** Why there is no body. `access`: it was never sent, and the webhook's owner cannot read the repository now (S129). */
+  /** `access`: the body was never sent, and the webhook's owner cannot read the repository now (S129). */
   bodyMissing: "access" | "expired" | null;
-  /** The latest first. */
   attemptLog: Attempt[];
-  /** `attemptsBefore` for the earlier attempts; null if there are none. */
   olderAttempts: string | null;
   canReplay: boolean;
 };
 
-/**
- * A delivery with what was sent and its attempts, twenty at a time: replays add to the ten of the schedule.
- * @throws ServiceError `not_found` if it does not exist, is another webhook's, or is about a repository that the token cannot
- * read (S136)
- */
+/** The error does not show whether the delivery exists (S136). */
 export async function readDelivery(
   actor: Actor,
   webhookId: string,
@@ -64,8 +58,7 @@ async function readRow(webhookId: string, deliveryId: string): Promise<Row | und
 
 async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<Pick<DeliveryDetail, "body" | "bodyMissing">> {
   if (row.payload === null) return { body: null, bodyMissing: "expired" };
-  // The owner may see a payload that was sent to them. They may see a payload that was not sent only if they can read the repository
-  // themselves.
+  // A payload that was never sent is shown only to an owner who can read the repository.
   const wasSent = attempts.some(({ outcome }) => outcome !== "withheld" && outcome !== "blocked");
   const isTheirs = row.kind === "test" || wasSent || (await mayOwnerRead(webhook.id, row.event_id));
   if (!isTheirs) return { body: null, bodyMissing: "access" };
@@ -73,13 +66,13 @@ async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<
   return { body: { text, bytes: Buffer.byteLength(text) }, bodyMissing: null };
 }
 
-/** The secrets that a target knows and may send back. */
+/** A target may send these secrets back. */
 function secretsOf({ secret, previousSecret }: Webhook): string[] {
   return [secret, previousSecret].flatMap((sealed) => {
     try {
       return sealed ? [unseal("webhook secret", sealed)] : [];
     } catch {
-      // A secret that was sealed under another SECRET_KEY is lost, but the list must still be readable.
+      // A secret that was sealed under a lost SECRET_KEY must not make the list unreadable.
       return [];
     }
   });
@@ -104,7 +97,7 @@ export function deliveryDetailJson({
   };
 }
 
-/** Whether a webhook's owner may receive an event now, as checked before each attempt (S129). */
+/** Each attempt has the same check (S129). */
 async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean> {
   const rows = await db().$queryRaw<unknown[]>`
     SELECT 1 FROM event e JOIN webhook w ON w.id = ${webhookId} LEFT JOIN repo r ON r.id = e.repo_id
@@ -112,7 +105,7 @@ async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Whether the owner of a delivery's webhook may receive its event now (S129); false if the webhook or the event is gone. */
+/** False if the webhook or the event is gone (S129). */
 export async function mayReceiveDelivery(deliveryId: string): Promise<boolean> {
   const delivery = await db().delivery.findUnique({ where: { id: deliveryId }, select: { webhookId: true, eventId: true } });
   return delivery !== null && (await mayOwnerRead(delivery.webhookId, delivery.eventId));

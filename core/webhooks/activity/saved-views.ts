@@ -5,17 +5,16 @@ import { conflict } from "../../errors.ts";
 import { findWebhookRow } from "../manage/find-webhook.ts";
 
 export const SAVED_VIEW_NAME_MAX_CHARACTERS = 40;
-/** How many views one person may save of one webhook: as many as fit above the list (S143). */
+/** The limit is per user and webhook (S143). */
 export const SAVED_VIEWS_MAX = 20;
-/** The filters' own limits are lower (app/_server/page-query.ts). */
 const QUERY_MAX_CHARACTERS = 2_000;
 
-/** Filters of a webhook's Activity page that a person has named. `query` is that of the page's URL, and the page checks it. */
+/** The page checks `query`, which is the query of the page's URL. */
 export type SavedView = { name: string; query: string };
 
 type Of = { ownerId: string };
 
-/** The person's own views of a webhook, by name. The caller has found the webhook for this person. */
+/** The caller checked access. */
 export async function listSavedViews({ userId }: Person, webhookId: string): Promise<SavedView[]> {
   return db().savedView.findMany({
     where: { webhookId, userId },
@@ -24,17 +23,14 @@ export async function listSavedViews({ userId }: Person, webhookId: string): Pro
   });
 }
 
-/**
- * Saves filters under a name; the same name again replaces them.
- * @throws ServiceError `invalid_request`, `not_found` (the webhook), `conflict` for too many
- */
+/** The same name replaces the view. */
 export async function saveView(person: Person, webhookId: string, view: SavedView, { ownerId }: Of): Promise<SavedView> {
   const name = displayText("name", view.name, { maxCharacters: SAVED_VIEW_NAME_MAX_CHARACTERS });
   const query = view.query.slice(0, QUERY_MAX_CHARACTERS);
   return inTransaction(async (tx) => {
     const { id } = await findWebhookRow(person, webhookId, "webhook.read", { ownerId, tx });
     const { userId } = person;
-    // Simultaneous requests of a person are counted one after the other.
+    // Simultaneous requests of a user are counted one after the other.
     await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     const others = await tx.savedView.count({ where: { webhookId: id, userId, name: { not: name } } });
     if (others >= SAVED_VIEWS_MAX) {
@@ -50,7 +46,6 @@ export async function saveView(person: Person, webhookId: string, view: SavedVie
   });
 }
 
-/** Deletes a view. Repeating it changes nothing. @throws ServiceError `not_found` (the webhook) */
 export async function deleteView(person: Person, webhookId: string, name: string, { ownerId }: Of): Promise<void> {
   const { id } = await findWebhookRow(person, webhookId, "webhook.read", { ownerId });
   await db().savedView.deleteMany({ where: { webhookId: id, userId: person.userId, name } });

@@ -2,9 +2,7 @@ import { pool } from "../../db.ts";
 import type { AttemptOutcome, DeliveryState } from "../vocabulary.ts";
 
 export type Sparkline = {
-  /** The last 24 hours, oldest first. */
   bars: { delivered: number; failed: number }[];
-  /** The share of the attempts in those hours that were delivered, from 0 to 1; null if there were none. */
   deliveredShare: number | null;
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; createdAt: Date } | null;
 };
@@ -18,11 +16,7 @@ type Row = {
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; at: string } | null;
 };
 
-/**
- * The recent activity of webhooks, for a list of them, in one statement. The caller has selected those that the actor may read. The hourly
- * counts show which day to search for the latest delivery; otherwise a list would search every day for every webhook.
- * @returns one for each id
- */
+/** The caller checked access. The hourly counts show which day to search for the latest delivery. */
 export async function sparklines(webhookIds: readonly string[], now = new Date()): Promise<Map<string, Sparkline>> {
   const begin = (Math.floor(now.getTime() / HOUR_MS) + 1 - BARS) * HOUR_MS;
   const { rows } = await pool().query<Row>({

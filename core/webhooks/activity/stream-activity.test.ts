@@ -6,7 +6,6 @@ import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { listDeliveries } from "./list-deliveries.ts";
 import { followActivity, STREAMS_MAX_PER_PERSON, streamActivity } from "./stream-activity.ts";
 
-// Machines that run tests may be slow.
 const SOON = { timeout: 15_000 };
 
 let ada: TestPerson;
@@ -56,7 +55,6 @@ it("followers get all changes, including late retries; a slow one keeps only the
   const webhookId = await webhookTo({ url: URL_OF_HOOK, ownerId: ada.id });
   const [old = ""] = await queueDeliveries(webhookId, { dueIn: 60 });
   await pool().query("update delivery_queue set kind = 'retry', tries = 3 where id = $1", [old]);
-  // With these, that delivery is far down the list.
   await queueDeliveries(webhookId, { count: 120, dueIn: 3_600 });
   const { tail } = await listDeliveries(ada.actor, webhookId);
   const leave = new AbortController();
@@ -64,7 +62,7 @@ it("followers get all changes, including late retries; a slow one keeps only the
   const [slow, quick] = [follow(), follow()];
   const first = nextOf(slow);
   const firstOfQuick = nextOf(quick);
-  // A follower reports only changes after its first reading, so the change is repeated until that has happened.
+  // A follower reports only changes after its first reading, so the change is repeated.
   await vi.waitFor(async () => {
     await pool().query("update delivery set attempts = attempts + 1, last_status = 503 where id = $1", [old]);
     await announce(webhookId);
@@ -73,8 +71,6 @@ it("followers get all changes, including late retries; a slow one keeps only the
   }, SOON);
   expect((await first).deliveries).toMatchObject([{ id: old, lastStatus: 503 }]);
 
-  // All followers are notified at the same moment. The slow one reads none of these changes; of several changes of one delivery it keeps
-  // the last.
   for (const state of ["failed", "delivered"]) {
     await pool().query("update delivery set state = $2, finished_at = now() where id = $1", [old, state]);
     await announce(webhookId);
@@ -85,13 +81,12 @@ it("followers get all changes, including late retries; a slow one keeps only the
   expect(await slow.next()).toMatchObject({ done: true });
   expect(await quick.next()).toMatchObject({ done: true });
 
-  // A follower continues where the shown page ends; an invalid time is ignored.
   const beforeLate = Date.now();
   const [late = ""] = await queueDeliveries(webhookId, { dueIn: 3_600 });
   const again = followActivity(webhookId, { after: tail, signal, heartbeatMs: 60_000 });
   expect(await nextOf(again)).toMatchObject({ isReset: true });
   await again.return();
-  // A time is read as ten seconds earlier, for deliveries that commit late: so this continues from `beforeLate`.
+  // A time is read as ten seconds earlier, for deliveries that commit late.
   const since = followActivity(webhookId, { after: String(beforeLate + 10_000), signal });
   expect((await nextOf(since)).deliveries).toEqual([expect.objectContaining({ id: late })]);
   await since.return();

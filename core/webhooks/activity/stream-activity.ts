@@ -7,7 +7,6 @@ import { type ActivityNews, joinFeed, recheckFeed } from "./activity-feed.ts";
 import { deliveryJson } from "./delivery.ts";
 import { visibleTo } from "./delivery-conditions.ts";
 
-/** Headers of a response that is an event stream. */
 export const EVENT_STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store, no-transform",
@@ -17,7 +16,7 @@ export const EVENT_STREAM_HEADERS = {
 
 const HEARTBEAT_MS = 15_000;
 
-/** The maximum number of open live views of one user on one web process. */
+/** The limit is per user and web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
 const takeSlot = streamSlots({
   perPerson: STREAMS_MAX_PER_PERSON,
@@ -30,23 +29,16 @@ const takeSlot = streamSlots({
 const TRUST_MS = 5_000;
 
 type ActivityStream = {
-  /** The viewing actor, with the current rights of their token or session. @throws ServiceError if the token or session has ended */
+  /** @throws ServiceError if the token or session has ended */
   actorNow: () => Promise<Actor>;
   webhookId: string;
   ownerId?: string | undefined;
-  /** `Last-Event-ID`, or `tail` of the shown page. */
   after?: string | undefined;
-  /** The request's signal, which ends the stream when the client disconnects. */
   signal: AbortSignal;
   heartbeatMs?: number;
 };
 
-/**
- * The live tail of a webhook's activity as server-sent events, for each door that shows it: `delivery` (a delivery as in
- * lists), `reset` (there may be more changes: read the list again), and a comment as a heartbeat. It ends when the webhook may
- * no longer be read; the client reconnects and learns why.
- * @throws ServiceError `not_found`; `rate_limited` if the user has too many open
- */
+/** The stream ends when the webhook may no longer be read. The client then reconnects and learns why. */
 export async function streamActivity(request: ActivityStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
   let actor = await actorNow();
@@ -70,7 +62,6 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     }
   }
 
-  /** Removes the deliveries that a token may not see. */
   async function visible(news: ActivityNews): Promise<ActivityNews> {
     const ids = await visibleTo(
       actor,
@@ -85,14 +76,14 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     await events.return();
   }
   signal.addEventListener("abort", () => void close().catch(() => undefined), { once: true });
-  // The client disconnected during authentication: nobody would read or cancel the stream.
+  // If the client left during authentication, nobody would cancel the stream.
   if (signal.aborted) await close();
 
   let isBegun = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // Sends the head at once, so that the client knows that it is connected.
+        // Sends the head at once, so that the client knows about the connection.
         if (!isBegun) {
           isBegun = true;
           return controller.enqueue(encoder.encode(`retry: 3000\n\n`));
@@ -115,10 +106,9 @@ function failed(error: unknown): { done: true; value: undefined } {
   return { done: true, value: undefined };
 }
 
-/** Only the last event has the ID, so that a client that was cut off in between gets all of them again. */
+/** Only the last event has the ID, so that a client that was cut off gets all of them again. */
 function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
   if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
-  // The oldest first, as they would have arrived one by one.
   return deliveries
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map((each, at, all) => {
@@ -128,21 +118,16 @@ function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
     .join("");
 }
 
-/** If more deliveries wait for a slow follower, it gets `reset` instead, and has to read the list again. */
+/** A slow follower gets `reset` instead. */
 const PENDING_MAX = 500;
 
 type FollowActivity = {
-  /** The id of the last report, or `tail` of a list page. Without it, only changes from now on are reported. */
   after?: string | undefined;
   signal: AbortSignal;
   heartbeatMs?: number;
 };
 
-/**
- * Reports changes of a webhook's deliveries until `signal` aborts. Each report has the delivery's state at that time, and a delivery may be
- * reported several times, so readers store deliveries by id. Yields `"heartbeat"` if nothing happened for a while. The caller has found the
- * webhook, and checks at each heartbeat that it may still be read.
- */
+/** A delivery may be reported several times. The caller checks access, also at each heartbeat. */
 export async function* followActivity(
   webhookId: string,
   { after, signal, heartbeatMs = HEARTBEAT_MS }: FollowActivity,
@@ -165,12 +150,11 @@ export async function* followActivity(
   }
 }
 
-/** A time in milliseconds, as in `tail`. Anything else is ignored, since the client may send any text. */
+/** The client may send any text. @returns milliseconds */
 function timeOf(after: string | undefined): number | undefined {
   return after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }
 
-/** Changes that a follower has not read yet: the latest state of each delivery. */
 class Pending {
   #news: ActivityNews | undefined;
   #wake: (() => void) | undefined;
@@ -188,7 +172,6 @@ class Pending {
     return news && (news.isReset || news.deliveries.length > 0) ? news : undefined;
   }
 
-  /** @returns true if there are changes, false if the time is over or `signal` aborts */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isNews: boolean) => {

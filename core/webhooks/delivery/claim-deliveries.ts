@@ -5,50 +5,41 @@ import { mayReceive } from "../watchers.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import { deliveryPool } from "./delivery-pool.ts";
 
-/** A killed worker's rows become free after this long (S122: at most 30 seconds); a running worker renews four times as often. */
+/** A killed worker's rows become free after this long (S122: at most 30 seconds). */
 export const LEASE_SECONDS = 20;
 
-/** How much a worker can claim now. Unlisted targets get the default allowance. */
+/** Unlisted targets get the default allowance. */
 export type Room = {
   total: number;
-  /** The part of `total` that is reserved for retries, so that they never starve (S128). */
+  /** Retries get a reserved part, so that they never starve (S128). */
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
-  /** How many deliveries of each owner are being sent or wait here. An owner gets at most as many slots as stay free for all others. */
+  /** An owner gets at most as many slots as stay free for all others. */
   owners: { id: string; held: number }[];
   hosts: { host: string; rating: HostRating; free: number }[];
   perHost: number;
-  /** For each rating, the limit for all hosts with that rating together. */
   ratings: Record<HostRating, number>;
 };
 
-/** `good`: the host answered the last attempt quickly. `bad`: it answered slowly, or not at all. */
+/** `good`: the last attempt was answered quickly. `bad`: slowly, or not at all. */
 export type HostRating = "good" | "unknown" | "bad";
 
-/** The position at which the next look at the backlog begins. */
 export type BacklogPosition = { host: string; webhookId: string };
 export const startOfBacklog: BacklogPosition = { host: "", webhookId: "" };
 
 type ClaimedDeliveries = {
   rows: ClaimedDelivery[];
   movedToBacklog: number;
-  /** Due rows that were seen but not claimed, for lack of room. */
   leftBehind: number;
-  /** Milliseconds until more rows become due; undefined if none do. */
   nextDueMs: number | undefined;
 };
 
-/** The number of targets of the backlog at which one claim looks. */
 const BACKLOG_STEPS = 100;
-/** Sorts after every webhook id: those are hexadecimal. */
+/** Sorts after every webhook ID, because these are hexadecimal. */
 const LAST_ID = "g";
 
-/**
- * Claims due deliveries: first those that a person waits for, then first attempts, then retries, for which a part of the room is reserved.
- * It claims no more of each webhook, host and owner than there is room for. If a lane has as many due rows as a claim looks at, those
- * without room are moved to the backlog. So ten thousand rows of a dead host cost claims for healthy hosts nothing (S128).
- */
+/** Rows without room go to the backlog, so that ten thousand rows of a dead host cost healthy hosts nothing (S128). */
 export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   const summary = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
     (SELECT count(*) FROM candidates) - (SELECT count(*) FROM chosen),
@@ -69,10 +60,7 @@ export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   };
 }
 
-/**
- * Claims deliveries from the backlog as far as there is room, target by target from a position on. @returns where to continue: the start,
- * when done.
- */
+/** @returns where to continue, or the start when done */
 export async function claimBacklog(
   room: Room,
   from: BacklogPosition,
@@ -86,10 +74,10 @@ export async function claimBacklog(
   return { rows: rows.flatMap(toDelivery), next, isEmpty: !last && from === startOfBacklog };
 }
 
-/** Claims whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
+/** The connection was lost before the result arrived, so nobody works on these claims. */
 const unanswered = new Set<string>();
 
-/** Releases claims with unknown results first, so that their deliveries need not wait until an abandoned lease expires. */
+/** Claims with unknown results are released first. */
 async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
   const lost = [...unanswered];
   if (lost.length > 0) {
@@ -107,7 +95,6 @@ async function claim<Found extends Row>(name: string, query: (claimId: string) =
   }
 }
 
-/** Extends leases. A claim that expired and was taken over stays with the other worker. */
 export async function renewDeliveries(ids: string[], claimIds: string[]): Promise<void> {
   await deliveryPool().query(
     `update delivery_queue set claimed_until = now() + make_interval(secs => $3) where id = any ($1) and claim_id = any ($2)`,
@@ -117,7 +104,6 @@ export async function renewDeliveries(ids: string[], claimIds: string[]): Promis
 
 const isUnclaimed = Prisma.sql`(q.claimed_until IS NULL OR q.claimed_until <= now())`;
 
-/** Due rows of each lane, the longest due first. */
 const fromLanes = ({ total }: Room) => Prisma.sql`
   candidates AS MATERIALIZED (
     SELECT due.* FROM unnest(ARRAY[${lanes.waitedFor}::int, ${lanes.first}::int, ${lanes.again}::int]) AS each_lane(lane)
@@ -127,10 +113,7 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
       ORDER BY q.due_at LIMIT ${total}::int FOR UPDATE SKIP LOCKED) due
   )`;
 
-/**
- * The first due rows of each target of the backlog, found by stepping through the index from target to target. Candidates are locked, which
- * is a write: so each target gets only its share of its host's room, even if the host's other targets do not use theirs.
- */
+/** Locking a candidate is a write, so each target gets only its share of the host's room. */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (
     (SELECT q.host, q.webhook_id, 1 AS n FROM delivery_queue q
@@ -162,7 +145,6 @@ const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
 const fullHosts = ({ hosts, ratings }: Room): string[] =>
   hosts.filter(({ free, rating }) => free <= 0 || ratings[rating] <= 0).map(({ host }) => host);
 
-/** Claims the candidates for which there is room, and reads all that is needed to send them. */
 function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, summary: Prisma.Sql): Prisma.Sql {
   const { webhooks, owners, hosts, ratings } = room;
   const freeFor = Prisma.sql`CASE o.rating WHEN 'good' THEN ${ratings.good}::int WHEN 'bad' THEN ${ratings.bad}::int

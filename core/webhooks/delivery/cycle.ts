@@ -1,14 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { log } from "../../log.ts";
 
-/** The pause after a failure, such as an unreachable database. */
 const RETRY_MS = 500;
-/** The longest pause. Timers accept at most 24 days. */
+/** Timers accept at most 24 days. */
 const LONGEST_MS = 3_600_000;
 
-/** Repeats work that looks for something to do: at once after `within(0)`, and otherwise after the time that the work returns. */
 export class Cycle {
-  /** The name of the work for the log: "cannot … ". */
   readonly #what: string;
   readonly #work: () => Promise<number>;
   readonly #pauseMs: () => number;
@@ -17,10 +14,7 @@ export class Cycle {
   #awake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /**
-   * @param work returns the milliseconds until it should run again
-   * @param pauseMs the minimum time between two runs, so that under load each one finds much to do
-   */
+  /** @param work returns the milliseconds until the next run @param pauseMs the minimum time between two runs */
   constructor(what: string, pauseMs: () => number, work: () => Promise<number>) {
     this.#what = what;
     this.#pauseMs = pauseMs;
@@ -37,7 +31,6 @@ export class Cycle {
     await this.#running;
   }
 
-  /** Makes the next run of the work due in this time at the latest. */
   within(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (at >= this.#at) return;

@@ -4,7 +4,7 @@ import type { Answer, Attempt, ClaimedDelivery } from "./delivery.ts";
 import { keyOf } from "./delivery-headers.ts";
 
 const HOUR = 3_600;
-// Written out, so that the test does not just repeat the code.
+// Written out, so that the test does not repeat the code.
 const FIVE_DAYS_MS = 5 * 24 * HOUR * 1_000;
 const startedAt = new Date("2026-11-22T12:00:00Z");
 

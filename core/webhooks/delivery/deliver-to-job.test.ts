@@ -27,14 +27,12 @@ async function webhookWithJob(script: string): Promise<string> {
   return id;
 }
 
-/** Two delivering workers, as on two machines. */
 function startEngines(): void {
   const engines = [new DeliveryEngine(), new DeliveryEngine()];
   for (const engine of engines) engine.start();
   onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.stop()))));
 }
 
-/** The part of a job worker that deliveries need: executes the runs that are due now. */
 async function work(runner: Runner): Promise<void> {
   const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
   await Promise.all(
@@ -81,7 +79,6 @@ describe("a delivery to a job", () => {
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();
     await waitFor(async () => expect(await runsOf(id)).toHaveLength(1));
-    // While the run waits, its repository becomes somebody else's, and private.
     const { eventId = "" } = (await db().delivery.findUnique({ where: { id } })) ?? {};
     await db().event.update({ where: { id: eventId }, data: { isPrivate: true, ownerId: newId() } });
     await work(bubblewrap);

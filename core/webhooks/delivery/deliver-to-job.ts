@@ -9,12 +9,8 @@ import { mayReceive } from "../watchers.ts";
 import { type ClaimedDelivery, deliveryBody } from "./delivery.ts";
 
 type JobStep =
-  /**
-   * No outcome yet: the run is waiting or in progress, or cannot be started now. The row is checked again after this many seconds, or when
-   * the run ends.
-   */
+  /** The row is checked again after this many seconds, or when the run ends. */
   | { step: "postponed"; seconds: number }
-  /** The delivery no longer exists. */
   | { step: "dropped" }
   | {
       step: "over";
@@ -25,15 +21,12 @@ type JobStep =
       jobRunId: string | null;
     };
 
-/** A run's end wakes its delivery (`wakeDelivery`); this covers a worker that could not do so. */
+/** A run's end wakes its delivery (`wakeDelivery`), unless the worker could not do so. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
-/** The first look at a started run comes sooner: if the run ends before the delivery is postponed, its end wakes nothing. */
+/** A run that ends before the delivery is postponed wakes nothing. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
-/**
- * Starts or checks the run that processes a delivery: an idempotent step for each try of a delivery. A unique index ensures one
- * run for each try, however many workers there are.
- */
+/** A unique index ensures one run for each try of a delivery, so this can be repeated. */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
   // The delivery was dropped with its day's partition.
@@ -52,10 +45,7 @@ export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> 
 
 type Ended = { stage: string; exitCode: number | null; message: string | null };
 
-/**
- * A run without an exit code that was not cancelled could not be run to its end by the runner: it is retried. A failure of the job itself
- * is not.
- */
+/** A failure of the runner is retried. A failure of the job is not. */
 function outcomeOf({ stage, exitCode, message }: Ended): {
   outcome: "delivered" | "rejected" | "unreachable";
   reason: string | null;
@@ -68,12 +58,10 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
     : { outcome: "rejected", reason };
 }
 
-/** Turns a sentence into a clause, the form in which attempts give their reasons. */
 const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
 async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
-  // Reads the job, its secrets and whether the owner may receive the event, all at one moment: the webhook may have changed
-  // since the claim.
+  // All is read at one moment, because the webhook may have changed since the claim.
   const [kept] = event ? await readJob(webhookId, event.id) : [];
   if (kept && !kept.mayReceive) return LOOK_AGAIN;
   const spec = jobSpecSchema.safeParse(kept?.job);
@@ -85,10 +73,9 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
     const secret: Record<string, string> = kept.secret ? { WEBHOOK_SECRET: unseal("webhook secret", kept.secret) } : {};
     secrets = { ...unsealJobSecrets(kept.jobSecrets), ...secret };
   } catch {
-    // The secrets were sealed under another SECRET_KEY.
     return neverRun("the secrets of the webhook or its job can no longer be read: set them again");
   }
-  // The owner has as many open runs as allowed: the delivery waits and is not lost (S122).
+  // The owner has as many open runs as allowed, so the delivery waits (S122).
   if (!(await hasRoom(db(), ownerId))) return LOOK_AGAIN;
   try {
     await createRun(db(), {
@@ -104,7 +91,7 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
       deliveryTry,
     });
   } catch (error) {
-    // This worker's claim had expired, and another worker was first.
+    // Another worker was first.
     if ((error as { code?: unknown }).code !== "P2002") throw error;
   }
   return LOOK_SOON;
@@ -134,7 +121,6 @@ const neverRun = (reason: string): JobStep => ({
   jobRunId: null,
 });
 
-/** A delivery's run has ended: makes its row due, so that the outcome is recorded at once. */
 export async function wakeDelivery(deliveryId: string): Promise<void> {
   await pool().query(
     `with woken as (

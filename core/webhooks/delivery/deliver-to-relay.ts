@@ -4,16 +4,14 @@ import { findRelayByToken, type TakenRequest, takeRequest } from "../../relay/in
 import type { RelayTarget } from "../../relay/relay.ts";
 import { type Answer, type Attempt, type ClaimedDelivery, RESPONSE_BODY_MAX_BYTES } from "./delivery.ts";
 
-/** How an attempt through one of our own relays ended. */
 type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "isKept">;
 
-/** RFC 9110 §15.3.3: accepted, with an outcome that is not known yet. */
+/** RFC 9110 §15.3.3: the outcome is not known yet. */
 const ACCEPTED = 202;
 
 /**
- * Hands a delivery to a relay of this service within the process, without the network, so that no address rule needs an
- * exception (S117). The handler's answer is the attempt's answer. If it does not answer in time, or nobody listens, the relay
- * keeps the delivery; a later answer becomes an attempt of its own (`relay`).
+ * No request is sent, so no address rule needs an exception (S117). The relay may keep the delivery, and a later answer becomes
+ * another attempt.
  */
 export async function deliverToRelay(
   { id, kind, tries }: ClaimedDelivery,
@@ -25,7 +23,6 @@ export async function deliverToRelay(
     const recorded = await recordedAnswer(id);
     if (recorded) return resultOf(recorded, recorded.milliseconds);
   }
-  // An answer that a worker had not recorded when it died.
   const earlier = await takeEarlierAnswer(id);
   if (earlier) return resultOf(earlier, earlier.milliseconds);
   const elapsed = () => Math.round(performance.now() - begin);
@@ -78,7 +75,6 @@ const kept = (reason: string, totalMs: number): RelayResult => ({
   isKept: true,
 });
 
-/** The timings of an attempt: no name is resolved and no connection opened, so all of the time is the handler's. */
 function answered(
   status: number,
   totalMs: number,

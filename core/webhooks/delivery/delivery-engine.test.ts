@@ -28,13 +28,11 @@ beforeEach(async () => {
 
 afterAll(closeDeliveryPool);
 
-// Machines that run tests may be slow. Tests end sooner if results come sooner.
 vi.setConfig({ testTimeout: 90_000 });
 const SOON = { timeout: 60_000, interval: 50 };
 
 type Received = { headers: IncomingHttpHeaders; body: string };
 
-/** A receiver on this machine; `answer` decides its response, 200 unless given. */
 async function startReceiver(answer: (res: Parameters<RequestListener>[1], nth: number) => void = (res) => void res.end("ok")) {
   const received: Received[] = [];
   const server = createServer(async (req, res) => {
@@ -55,7 +53,6 @@ async function startReceiver(answer: (res: Parameters<RequestListener>[1], nth: 
 function startEngine(limits?: Limits): DeliveryEngine {
   const engine = new DeliveryEngine(limits);
   engine.start();
-  // Rows that a test adds are not announced.
   const looking = setInterval(() => engine.announce(), 50);
   onTestFinished(() => {
     clearInterval(looking);
@@ -327,7 +324,6 @@ describe("many at once", () => {
     await vi.waitFor(() => expect(silent.received.length).toBeGreaterThan(0), SOON);
     const known = await webhookTo({ url: healthy.url });
     for (let round = 0; round < 3; round++) await settled(await queueDeliveries(known, { count: 10 }), "delivered");
-    // A retry is not overtaken forever either.
     await settled(await queueDeliveries(known, { kind: "retry" }), "delivered");
     expect(silent.received.length).toBeLessThanOrEqual(3);
     const lanes = await pool().query(
@@ -339,7 +335,6 @@ describe("many at once", () => {
     const blockers = { host: targetHost(silent.url), rating: "bad", free: 0 } as const;
     const plan = await claimBacklog({ ...room, hosts: [blockers] }, startOfBacklog);
     expect(plan.rows).toEqual([]);
-    // The remaining requests end with the receiver's connections.
     silent.server.closeAllConnections();
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
   });
@@ -365,7 +360,6 @@ describe("many at once", () => {
       SOON,
     );
     for (let round = 0; round < 3; round++) await settled(await queueDeliveries(known, { count: 4 }), "delivered");
-    // Meanwhile, the other owner's deliveries still hung.
     expect(ended).toBe(0);
     hangs = false;
     for (const { server } of hanging) server.closeAllConnections();
@@ -415,7 +409,6 @@ describe("many at once", () => {
     ids = await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 20 });
     startEngine(limits);
     await vi.waitFor(async () => expect([receiver.received.length, await claimed()]).toEqual([6, 2]), SOON);
-    // Two were being sent, and others were claimed ahead.
     expect(Math.max(...(await Promise.all(seen)))).toBeGreaterThan(2);
     receiver.server.closeAllConnections();
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [ids]);
@@ -428,10 +421,8 @@ describe("failures on our side", () => {
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();
     const { rows: stale } = await claimDeliveries(new DeliverySlots().room());
     expect(stale.map(({ id }) => id).sort()).toEqual([...ids].sort());
-    // The lease lasts as long as the test needs, however slow this machine is.
     await pool().query("update delivery_queue set claimed_until = now() + interval '1 hour' where id = any ($1)", [ids]);
     expect((await claimDeliveries(new DeliverySlots().room())).rows).toEqual([]);
-    // The lease of one delivery has expired.
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [ids[0]]);
     const { rows: taken } = await claimDeliveries(new DeliverySlots().room());
     expect(taken.map(({ id }) => id)).toEqual([ids[0]]);
@@ -470,7 +461,6 @@ describe("failures on our side", () => {
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [id]);
     engine.announce();
     await vi.waitFor(async () => expect((await queued([id]))[0]?.claimId).not.toBe(before?.claimId), SOON);
-    // A second request would have arrived by then.
     await new Promise((resolve) => setTimeout(resolve, 300));
     answer();
     await settled([id], "delivered");
@@ -482,7 +472,7 @@ describe("failures on our side", () => {
     const receiver = await startReceiver((res) => void res.writeHead(500).end());
     const webhookId = await webhookTo({ url: receiver.url });
     const [id = ""] = await queueDeliveries(webhookId);
-    // Locks like an operation on a webhook: first its row, then its waiting deliveries.
+    // Locks like an operation on a webhook: first the webhook's row, then its waiting deliveries.
     await deadlock(
       `select from webhook where id = '${webhookId}' for no key update`,
       async () => void startEngine(),
@@ -497,7 +487,6 @@ describe("failures on our side", () => {
     const receiver = await startReceiver();
     const [id = ""] = await queueDeliveries(await webhookTo({ url: receiver.url }));
     const blocker = await pool().connect();
-    // Recording waits for this lock, and the worker is killed while it waits.
     await blocker.query("begin; select from delivery where id = '0'; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;

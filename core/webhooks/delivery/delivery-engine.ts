@@ -10,23 +10,14 @@ import { DeliverySlots, type Limits, ratingShown, SLOW_MS } from "./slots.ts";
 import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
 const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
-/** The longest pause after a lease that has found few events. */
 const LEASE_PAUSE_MS = 20;
-/** The interval at which the engine looks for first attempts that take long, and for deliveries that wait long. */
 const TICK_MS = 500;
 /** No more events are leased while this many results wait to be recorded. */
 const UNRECORDED_MAX = 2_000;
 
-/**
- * Sends deliveries, many at a time, until it is stopped: first attempts straight from leased events, and what is due in the queue
- * (decision 092). Any number of engines share one database.
- *
- * A delivery holds a slot, or waits for one among a limited number, from its claim until it is recorded. So what one process holds is
- * bounded, even while the database is down.
- */
+/** A delivery holds or awaits a slot from its claim until it is recorded, which bounds what one process holds (decision 092). */
 export class DeliveryEngine {
   readonly #slots: DeliverySlots;
-  /** Deliveries that hold a slot or wait for one, by id. */
   readonly #underWay = new Map<string, ClaimedDelivery>();
   readonly #held = new Set<ClaimedDelivery>();
   readonly #sentAt = new Map<ClaimedDelivery, number>();
@@ -43,7 +34,6 @@ export class DeliveryEngine {
   #lookForBegunAt = 0;
   #leasePauseMs = LEAST_MS;
   #latestPart: Part["part"] = "begun";
-  /** Whether events were left behind for lack of room. */
   #isEventRoomWanted = false;
   #drained: () => void = () => undefined;
 
@@ -58,17 +48,15 @@ export class DeliveryEngine {
     this.#timers = [setInterval(() => this.#renew(), HEARTBEAT_MS), setInterval(() => this.#tick(), TICK_MS)];
   }
 
-  /** Reports that rows of the queue may be due. */
   announce(): void {
     this.#queue.announce();
   }
 
-  /** Reports that there may be events. */
   announceEvents(): void {
     this.#events.within(0);
   }
 
-  /** Stops claiming, and returns once all attempts in progress are recorded. */
+  /** Resolves once all attempts in progress are recorded. */
   async stop(): Promise<void> {
     await Promise.all([this.#events.stop(), this.#queue.stop()]);
     while (this.#isBusy()) await new Promise<void>((drained) => (this.#drained = drained));
@@ -79,22 +67,20 @@ export class DeliveryEngine {
     return this.#underWay.size + this.#held.size + this.#leases.size > 0;
   }
 
-  /** @returns when to look again */
   async #leaseEvents(): Promise<number> {
     let next = POLL_MS;
     const begin = performance.now();
     this.#isEventRoomWanted = false;
-    // The part that leased last comes last, so that neither part takes all the room of the recorder.
+    // The order alternates, so that neither part takes all the room of the recorder.
     for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
       const isBegun = part.part === "begun";
       if (isBegun && performance.now() < this.#lookForBegunAt) continue;
-      // Further pages need no slots: they go through the queue.
+      // Further pages go through the queue and need no slots.
       const limit = isBegun ? part.limit : Math.min(part.limit, this.#slots.freeForEvents());
       if (limit === 0 || this.#recorder.size > UNRECORDED_MAX) {
         this.#isEventRoomWanted = true;
         continue;
       }
-      // Pages that another worker did not finish; our own are continued at once.
       if (isBegun) this.#lookForBegunAt = performance.now() + POLL_MS;
       const leased = await leaseEvents({ ...part, limit });
       this.#take(leased, isBegun);
@@ -103,7 +89,7 @@ export class DeliveryEngine {
       next = 0;
       if (isBegun) this.#lookForBegunAt = 0;
     }
-    // On a busy machine a lease takes long. An equally long pause after it halves the number of leases, and each finds twice as many events.
+    // An equally long pause halves the number of leases on a busy machine.
     this.#leasePauseMs = next === 0 ? LEAST_MS : Math.max(LEAST_MS, Math.min(performance.now() - begin, LEASE_PAUSE_MS));
     return next;
   }
@@ -112,7 +98,7 @@ export class DeliveryEngine {
     const taken = new Set<EventLease>();
     for (const lease of leases) {
       const earlier = this.#leases.get(lease.id);
-      // The event's lease ended while the database was down, and we leased it again: attempts in progress are recorded under the new lease.
+      // The lease ended while the database was down. Attempts in progress are recorded under the new lease.
       if (earlier) earlier.claimId = lease.claimId;
       else taken.add(lease);
     }
@@ -124,10 +110,9 @@ export class DeliveryEngine {
       const { lease } = delivery;
       if (!lease || !taken.has(lease)) continue;
       const overLimit = over.get(delivery);
-      // The delivery's attempt under a lease that we lost is still in progress.
+      // The delivery's attempt under a lost lease is still in progress.
       if (this.#underWay.has(delivery.id)) this.#begin(delivery);
       else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
-      // Other deliveries go through the queue: those of an event with many watchers, to a job or to a relay, and those without a free slot.
       else if (!isBegun && lease.cursor === null && isPosted(delivery) && this.#slots.mayTake(delivery)) this.#begin(delivery);
       else this.#recorder.add(delivery, { step: "postponed", seconds: 0 });
     }
@@ -136,8 +121,7 @@ export class DeliveryEngine {
   #begin(delivery: ClaimedDelivery): void {
     const earlier = this.#underWay.get(delivery.id);
     if (earlier?.kind === delivery.kind && earlier.tries === delivery.tries) {
-      // The delivery's lease expired while the database was down, and we claimed it again: the attempt in progress is recorded under the
-      // new claim.
+      // The claim expired while the database was down. The attempt in progress is recorded under the new claim.
       earlier.claimId = delivery.claimId;
       if (delivery.lease) earlier.lease = delivery.lease;
       return;
@@ -181,7 +165,6 @@ export class DeliveryEngine {
     this.#waiting.takeSendable(host, maySend, (delivery) => this.#send(delivery));
   }
 
-  /** Moves slow and waiting attempts to the queue. A first attempt in progress stays claimed by this worker, and its event is done. */
   #tick(): void {
     this.#waiting.takeStale((delivery) => this.#giveBack(delivery));
     const before = performance.now() - SLOW_MS;
@@ -193,10 +176,7 @@ export class DeliveryEngine {
     }
   }
 
-  /**
-   * Returns a delivery to the queue that has waited for a second. From then on the delivery's target counts as unknown and gets few slots,
-   * until that target has answered quickly.
-   */
+  /** Afterwards, the delivery's target counts as unknown and gets few slots. */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#slots.endWaiting(delivery);
     this.#held.add(delivery);

@@ -4,16 +4,12 @@ import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 
-/** The maximum number of recipients of an email: an organization may make everybody an administrator. */
+/** An organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
-/** Owners can enable their failing webhooks again and again, and all emails of the service share one queue. */
+/** Owners can enable failing webhooks again and again. */
 export const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 
-/**
- * Queues an email to a webhook's owner, a user or the administrators of an organization; only to verified addresses, and only a limited
- * number per hour. The webhook's page says the same.
- * @param write gets the name to greet and the path of the owner's webhooks
- */
+/** Only verified addresses get emails. @param write gets the name to greet and the path of the owner's webhooks */
 export async function emailOwner(
   tx: Db,
   { id, kind }: { id: string; kind: "user" | "organization" },
@@ -43,7 +39,6 @@ export async function emailOwner(
   for (const { user } of organization.memberships) await queueMail(tx, { to: user.email, ...letter });
 }
 
-/** `target` is null for a webhook that runs a job. */
 type Disabled = {
   webhookId: string;
   reason: Exclude<DisabledReason, "owner">;
@@ -51,7 +46,7 @@ type Disabled = {
   lastFailure: string | null;
 };
 
-/** The email to the owner of a webhook that the service has disabled (S126). */
+/** The service has disabled the webhook (S126). */
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {
@@ -68,7 +63,6 @@ export function webhookDisabledEmail(disabled: Disabled, recipientName: string, 
   ]);
 }
 
-/** The email to the owner of a disabled webhook, once it delivers again. */
 export function webhookRecoveredEmail(
   { webhookId, target }: Pick<Disabled, "webhookId" | "target">,
   recipientName: string,

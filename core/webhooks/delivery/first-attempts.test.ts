@@ -49,7 +49,6 @@ function startEngine(limits?: Limits): DeliveryEngine {
   return engine;
 }
 
-/** A webhook that watches an owner. */
 async function watching(url: string, ownerId: string): Promise<string> {
   const id = await webhookTo({ url });
   await db().webhookWatch.create({ data: { webhookId: id, type: "user", watchedId: ownerId } });
@@ -131,7 +130,6 @@ describe("S122 a first attempt", () => {
     const ownerId = newId();
     await watching(receiver.url, ownerId);
     const events = await Promise.all([1, 2, 3].map(() => happens(ownerId)));
-    // Recording waits for this table, and the worker is killed while it waits.
     await blocker.query("begin; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;
@@ -204,7 +202,6 @@ describe("S122 a first attempt", () => {
     for (const event of events) await done(event);
     await vi.waitFor(() => expect(healthy.ids).toHaveLength(30), SOON);
     expect(silent.ids.length).toBeLessThanOrEqual(3);
-    // The attempts that take long are in the queue by now too, and no event's lease holds one.
     await vi.waitFor(async () => expect(await queue()).toHaveLength(100), SOON);
     await pool().query("delete from delivery_queue where claim_id is null");
   });
@@ -246,7 +243,6 @@ describe("S122 a first attempt", () => {
     try {
       await vi.waitFor(() => expect(receiver.ids).toHaveLength(1), SOON);
       const first = await leasedUntil();
-      // Postgres cancels the statement in the same way when its time is over.
       const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'keyhook deliveries' and wait_event_type = 'Lock'`;
       await vi.waitFor(async () => expect((await pool().query(cancel)).rowCount).toBe(1), SOON);
@@ -269,7 +265,6 @@ describe("S122 a first attempt", () => {
     const engine = startEngine();
     await vi.waitFor(() => expect(receiver.ids).toHaveLength(1), SOON);
     await db().event.update({ where: { id: event }, data: { claimId: "another" } });
-    // With its lease, the attempt would have moved to the queue within this time.
     await delay(SLOW_MS + 1_000);
     expect(await queue()).toEqual([]);
     await expireLeases();

@@ -4,16 +4,15 @@ import { Cycle } from "./cycle.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import type { DeliverySlots } from "./slots.ts";
 
-/** The longest pause between looks, for missed notifications and for the leases of killed workers. */
+/** Notifications may be missed, and leases of killed workers expire. */
 export const POLL_MS = 5_000;
-/** The minimum time between looks, so that under load each one finds many rows. */
+/** Under load, each look finds many rows. */
 export const LEAST_MS = 3;
-/** The pause between looks while rows wait for room, which another worker may have. */
+/** Another worker may have room. */
 const CROWDED_MS = 1_000;
-/** The pause after a look that found only rows without room: it locks each of them, and most slots that become free are not for them. */
+/** A look without a claim locks rows, and most slots that become free are for others. */
 const FRUITLESS_MS = 100;
 
-/** Claims what is due in the queue, in its lanes and in its backlog, as far as there is room. */
 export class QueueClaims {
   readonly #slots: DeliverySlots;
   readonly #begin: (delivery: ClaimedDelivery) => void;
@@ -26,7 +25,6 @@ export class QueueClaims {
   #lookAtLanesAt = 0;
   #lookAtBacklogAt = 0;
   #isFruitless = true;
-  /** Whether rows were left behind for lack of room. */
   #isRoomWanted = false;
 
   constructor(slots: DeliverySlots, begin: (delivery: ClaimedDelivery) => void) {
@@ -42,26 +40,23 @@ export class QueueClaims {
     return this.#cycle.stop();
   }
 
-  /** Reports that rows may be due now. */
   announce(): void {
     this.#lookAtLanesAt = 0;
     this.#cycle.within(0);
   }
 
-  /** Reports that a row will be due after this time. */
   announceIn(milliseconds: number): void {
     this.#lookAtLanesAt = Math.min(this.#lookAtLanesAt, performance.now() + milliseconds);
     this.#cycle.within(milliseconds);
   }
 
-  /** Reports that slots may have become free. */
+  /** Call this when slots may have become free. */
   announceRoom(): void {
     if (this.#isRoomWanted) this.#cycle.within(0);
   }
 
-  /** @returns when to look again */
   async #claim(): Promise<number> {
-    // A slot may become free while this looks for rows.
+    // A slot may become free during the look.
     this.#isRoomWanted = true;
     if (this.#slots.room().total <= 0) return POLL_MS;
     this.#isFruitless = true;
@@ -73,7 +68,6 @@ export class QueueClaims {
     return isMore ? 0 : Math.min(until(this.#lookAtLanesAt), until(this.#lookAtBacklogAt));
   }
 
-  /** @returns whether there may be more to claim at once */
   async #claimLanes(): Promise<boolean> {
     const now = performance.now();
     if (now < this.#lookAtLanesAt) return false;
@@ -88,7 +82,6 @@ export class QueueClaims {
     return isMore;
   }
 
-  /** @returns whether there is a backlog */
   async #claimBacklog(): Promise<boolean> {
     const room = this.#slots.room();
     const now = performance.now();
@@ -97,7 +90,7 @@ export class QueueClaims {
     const { rows, next, isEmpty } = await claimBacklog(room, this.#backlog);
     this.#backlog = next;
     this.#beginAll(rows);
-    // While the backlog is empty, it is checked now and then for rows that other workers have moved to it.
+    // Other workers may move rows to an empty backlog.
     if (isEmpty) this.#lookAtBacklogAt = now + POLL_MS;
     return !isEmpty;
   }

@@ -6,10 +6,7 @@ import type { Done, EventLease } from "./delivery.ts";
 import { deliveryPool } from "./delivery-pool.ts";
 import { recordedValues } from "./recorded-values.ts";
 
-/**
- * Records the results of claimed deliveries, and that events are done. If another worker has taken a claim or a lease over,
- * nothing is recorded for it, because that worker will record it.
- */
+/** If another worker has a claim or a lease now, that worker will record the result. */
 export async function recordDeliveries(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
   if (all.length + ended.length === 0) return;
   try {
@@ -35,7 +32,6 @@ export async function recordDeliveries(all: readonly Done[], ended: readonly Eve
   await recordDeliveries(ours, oursEnded);
 }
 
-/** What is still under our claim: rows of the queue, deliveries of leased events that are not stored, and leases. */
 const OURS = `with g as (select * from unnest($1::text[], $2::text[], $3::text[]) as g(id, claim_id, event_id))
   select q.id from g join delivery_queue q on q.id = g.id and q.claim_id = g.claim_id where g.event_id is null
   union all select g.id from g join event e on e.id = g.event_id and e.claim_id = g.claim_id
@@ -43,13 +39,8 @@ const OURS = `with g as (select * from unnest($1::text[], $2::text[], $3::text[]
   union all select e.id from unnest($4::text[], $5::text[]) as l(id, claim_id) join event e on e.id = l.id and e.claim_id = l.claim_id`;
 
 /**
- * Records results in one statement, all or nothing: the row of the queue, the delivery, the attempt, its storage, the hourly counts,
- * since when the webhook fails, the replay that it is part of, and the events (S122). A delivery of a leased event is stored in
- * the state that it has by now; it enters the queue only if something is left to do.
- *
- * Each table is also restricted by the ids themselves. Joins alone would allow a plan that was made while a table was small, and reads
- * all of it, until its next analysis.
- * @throws an error recognized by `isClaimLost` if one of the claims is no longer ours
+ * One statement records all or nothing (S122). Conditions on the IDs exclude plans that read a whole table. @throws an error
+ * recognized by `isClaimLost`
  */
 export async function recordClaimed(
   all: readonly Done[],
@@ -61,25 +52,18 @@ export async function recordClaimed(
   await (isOfQueue ? query(RECORD_QUEUED, values) : query(RECORD_LEASED, values.slice(0, -1)));
 }
 
-/** The statement calls `claim_lost()`, which raises this code, if it finds fewer claims than it was given. */
+/** `claim_lost()` raises this code if the statement finds fewer claims than it was given. */
 const CLAIM_LOST = "KH001";
 
 export const isClaimLost = (error: unknown): boolean => databaseCodes(error).includes(CLAIM_LOST);
 
-/**
- * Whether an error has nothing to do with the data, so that the next try may succeed: a deadlock with a change of the webhook, a lock that
- * was held for longer than a statement may take, or no available lock, memory or connection.
- */
 export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
-/** The sum of two arrays, written out: unnesting them would take most of the statement's time. */
+/** Unnesting the arrays would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
-/**
- * What happens to rows of the queue. Left out for leased events, which have no rows there: Postgres would open every daily partition of the
- * deliveries for nothing.
- */
+/** Only rows of the queue need this part, for which Postgres would open every partition. */
 const OF_QUEUE = `over as (
   delete from delivery_queue q using given g
   where q.id = any ($10::text[]) and q.id = g.id and q.claim_id = g.claim_id and g.event_id is null and g.is_over

@@ -6,10 +6,7 @@ import type { Attempt, Done, EventLease } from "./delivery.ts";
 import { emailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./email-owner.ts";
 import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
-/**
- * Records a batch, and the events that are done with it. A result may disable a webhook, or be its first delivery since it was enabled
- * again. Such a result is recorded in its own transaction, together with that change and the emails about it (S126).
- */
+/** A result that disables a webhook, or is the first success after that, has a transaction of its own (S126). */
 export async function recordOutcomes(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
   for (const done of all.filter(changesWebhook)) await recordWithChange(done);
   await recordDeliveries(
@@ -36,11 +33,7 @@ async function recordWithChange(done: Done): Promise<void> {
   }
 }
 
-/**
- * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and notifies its owner (S125, S126). Its
- * waiting deliveries are held from then on. A webhook that was disabled meanwhile is left unchanged, and so is a failing one that has
- * delivered since.
- */
+/** A webhook that was disabled or has delivered meanwhile is left unchanged (S125, S126). */
 async function disableWebhook(
   tx: Db,
   webhookId: string,
@@ -66,10 +59,10 @@ async function disableWebhook(
   );
 }
 
-/** The target without path and query, which may contain a secret. */
+/** The path and the query may contain a secret. */
 const hostOfTarget = (url: string | null): string | null => url && (URL.parse(url)?.host ?? "its address");
 
-/** Notifies a webhook's owner once that the webhook works: on the first delivery after we disabled it and it was enabled again (S126). */
+/** Only the first delivery after the service disabled the webhook causes an email (S126). */
 async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
     UPDATE webhook SET disabled_reason = NULL

@@ -4,7 +4,6 @@ import { LATENCY_BUCKETS, latencyBucket } from "../latency-buckets.ts";
 import { targetHost } from "../target-host.ts";
 import type { Attempt, ClaimedDelivery, Decision, Done, EventLease, OverLimit } from "./delivery.ts";
 
-/** The parameters of the statement that records results (record-deliveries.ts). */
 export function recordedValues(all: readonly Done[], ended: readonly EventLease[]): unknown[] {
   const attempted = all.flatMap(({ delivery, step }) => (step.step === "attempted" ? [{ delivery, ...step }] : []));
   return [
@@ -79,13 +78,12 @@ const secondsOf = (seconds: number | "held") => (seconds === "held" ? null : sec
 
 type Attempted = { delivery: ClaimedDelivery; attempt: Attempt; decision: Decision };
 
-/** Sorts by id: every worker locks the rows in this order. */
+/** Every worker locks the rows in this order. */
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
 type Hour = {
   id: string;
   webhook_id: string;
-  /** Null for the current hour. */
   hour: string | null;
   delivered: number;
   failed: number;
@@ -94,9 +92,7 @@ type Hour = {
   by_outsiders: number;
 };
 
-/**
- * What is added to each webhook's hourly counts. An attempt that shows nothing about the webhook, such as a withheld one, is not counted.
- */
+/** An attempt that shows nothing about the webhook is not counted. */
 function hoursOf(all: readonly Done[], ended: readonly EventLease[]) {
   const hours = new Map<string, Hour>();
   const hourOf = (webhook_id: string, hour: string | null): Hour => {
@@ -128,22 +124,18 @@ function hoursOf(all: readonly Done[], ended: readonly EventLease[]) {
   return [...hours.values()].sort(byId);
 }
 
-/**
- * Whether each webhook works or fails. The statement itself finds the few that start or stop failing: their state at the claim
- * may be long out of date.
- */
+/** The statement finds which webhooks change, because the state at the claim may be out of date. */
 function healthOf(attempted: readonly Attempted[]) {
   const fails = new Map<string, boolean>();
   for (const { delivery, decision } of attempted) {
     if (!decision.health) continue;
-    // A successful delivery shows that not every attempt fails.
     const isFailing = decision.health === "fails" && fails.get(delivery.webhookId) !== false;
     fails.set(delivery.webhookId, isFailing);
   }
   return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
 }
 
-/** Attempts count as storage of the webhooks' owners, by their day, with which they are deleted (core/storage). */
+/** Attempts are deleted by day, so they are counted by day. */
 function storedOf(attempted: readonly Attempted[]) {
   const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
   for (const { delivery, attempt } of attempted) {

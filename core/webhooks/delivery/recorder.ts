@@ -8,35 +8,32 @@ import { eventPool } from "./delivery-pool.ts";
 import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
-/** No caller waits until its result is recorded, so results are collected for 50 ms first, unless many are waiting already. */
+/** No caller waits for a recorded result. */
 const BATCH_WAIT_MS = 50;
 const MANY = 64;
 const BATCH_MAX = 512;
-/** The time before a batch is tried again, while the database is down or after a temporary error. */
 const RETRY_MS = 500;
-/** How many times a batch is retried after a temporary error. After that it is split, because its own data may be the cause. */
+/** After these retries, the batch is split, because its data may be the cause. */
 const RETRIES = 20;
-/** How many times storing an event's deliveries is tried before the event is set aside. */
+/** After these tries, the event is set aside. */
 const EVENT_TRIES = 3;
-/** Live views read a webhook twice a second at most (activity-feed.ts). */
+/** Live views read a webhook twice a second at most. */
 const NOTIFY_MS = 250;
 
-/** Records results, many at a time and one batch after the other, and keeps them while the database is unavailable (S122). */
+/** Results are kept while the database is unavailable (S122). */
 export class Recorder {
   readonly #results = new Map<ClaimedDelivery, Step>();
   readonly #ended = new Set<EventLease>();
-  /** The number of failures by event ID. */
   readonly #failed = new Map<string, number>();
   readonly #release: (batch: readonly Done[], ended: readonly EventLease[]) => void;
   #running: Promise<void> | undefined;
   #stopWaiting: () => void = () => undefined;
 
-  /** @param release is called with the outcomes that no longer have to be held, whether they could be recorded or not */
+  /** @param release gets the outcomes that no longer have to be held, whether recorded or not */
   constructor(release: (batch: readonly Done[], ended: readonly EventLease[]) => void) {
     this.#release = release;
   }
 
-  /** How many results wait. */
   get size(): number {
     return this.#results.size;
   }
@@ -47,7 +44,6 @@ export class Recorder {
     this.#run();
   }
 
-  /** Ends the lease of an event that has no deliveries left to store. */
   end(lease: EventLease): void {
     this.#ended.add(lease);
     this.#run();
@@ -90,7 +86,7 @@ export class Recorder {
           ended.filter(({ isGivenUp }) => !isGivenUp),
         );
       } catch (error) {
-        // Results are kept and recorded once the database is back, unless a lease expired by then and another worker was faster.
+        // A lease may expire meanwhile, and another worker may be faster.
         if (isDatabaseDown(error) || (isTemporary(error) && ++retries <= RETRIES)) {
           await delay(RETRY_MS);
           continue;
@@ -110,7 +106,7 @@ export class Recorder {
     }
   }
 
-  /** The event is tried again in a while. If the event's own data keeps one of its deliveries from being stored, the event is set aside. */
+  /** If the event's own data keeps a delivery from being stored, the event is set aside. */
   async #giveUp(lease: EventLease, error: Error): Promise<void> {
     const times = (this.#failed.get(lease.id) ?? 0) + 1;
     if (times >= EVENT_TRIES && isCausedByData(error)) {
@@ -141,11 +137,11 @@ export class Recorder {
     for (const { delivery, lease: leaseOfBatch } of batch) {
       const { lease } = delivery;
       if (!lease) continue;
-      // We leased the event again in the meantime. That lease ends by itself, and attempts that are not recorded by then are repeated.
+      // This worker leased the event again meanwhile. That lease expires, and unrecorded attempts are repeated.
       if (lease !== leaseOfBatch) lease.isGivenUp = true;
       lease.open.delete(delivery.id);
       if (lease.open.size === 0 && !ended.includes(lease)) this.#ended.add(lease);
-      // This also applies if we have leased the event again: the queue has the delivery under the newer claim.
+      // The queue has the delivery under the newer claim, also after a renewed lease.
       delivery.claimId = lease.claimId;
       delivery.lease = null;
     }
@@ -153,22 +149,19 @@ export class Recorder {
   }
 }
 
-/** The leases whose last unstored deliveries are all in this batch. */
 function completedLeases(batch: readonly Done[]): EventLease[] {
   const stored = Map.groupBy(batch, ({ delivery }) => delivery.lease);
   return [...stored].flatMap(([lease, { length }]) => (lease && lease.open.size === length ? [lease] : []));
 }
 
-/** Whether the delivery is due again at once, so that the queue must be checked. */
 export const isDueAgain = ({ step }: Done): boolean =>
   step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;
 
-/** When the delivery is due again, if that is known. */
 export function secondsUntilNext({ step }: Done): number | undefined {
   const seconds = step.step === "attempted" ? step.decision.again?.seconds : step.step === "postponed" ? step.seconds : undefined;
   return seconds === "held" ? undefined : seconds;
 }
 
-/** Postgres errors about the given values: data exceptions and violated constraints. No other error is the event's fault. */
+/** These are errors of Postgres about the given values. No other error is the event's fault. */
 const isCausedByData = (error: Error): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(22|23)...$/.test(code));

@@ -8,14 +8,13 @@ import { deliverToRelay } from "./deliver-to-relay.ts";
 import { type Attempt, type ClaimedDelivery, deliveryBody, RESPONSE_BODY_MAX_BYTES, type Step } from "./delivery.ts";
 import { deliveryHeaders, type SignedHeaders } from "./delivery-headers.ts";
 
-/** One deadline over DNS, connect, TLS, headers and body (S120). */
+/** One deadline covers DNS, connect, TLS, headers and body (S120). */
 const DEADLINE_MS = 15_000;
 
-/** Makes one attempt, and returns the outcome for the delivery. It records nothing. */
 export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
   const { webhook, event, mayRead } = delivery;
   if (!webhook || !event) return { step: "dropped" };
-  // With tests, owners check the target before they enable the webhook.
+  // Owners test the target before they enable the webhook.
   if (webhook.isDisabled && !event.isTest) return { step: "postponed", seconds: "held" };
   if (!mayRead) return attempted(delivery, withheld());
   if (webhook.url !== null) return attempted(delivery, await post(delivery, webhook.url, event.payload));
@@ -62,7 +61,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
   const startedAt = new Date();
   const begin = performance.now();
   const body = deliveryBody(payload, delivery.webhookId);
-  // The sender of a test sees how it ended, and can send another.
+  // The sender of a test sees the outcome, and can send another test.
   const isFinal = delivery.event?.isTest === true;
   const signed = signedHeaders(delivery, body, startedAt);
   if (!signed) return { ...nothingSent(startedAt), outcome: "blocked", reason: SECRET_LOST, isFinal };
@@ -98,7 +97,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
 
 const SECRET_LOST = "the webhook's secret can no longer be read: set a new one";
 
-/** Nothing is sent without the signature that its receiver expects; the webhook's owner must notice and replace a lost secret. */
+/** Nothing is sent without the signature that the receiver expects. */
 function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date): SignedHeaders | undefined {
   try {
     return deliveryHeaders(delivery, body, startedAt);
@@ -111,7 +110,6 @@ function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date)
   }
 }
 
-/** Publishes telemetry about an attempt. */
 export function publishAttempt({ id, webhookId, kind, event, webhook }: ClaimedDelivery, attempt: Attempt): void {
   if (!attemptsSeen.hasSubscribers) return;
   const { outcome, answer, startedAt, totalMs } = attempt;

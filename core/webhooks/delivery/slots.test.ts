@@ -6,7 +6,6 @@ const deliveryTo = (ownerId: string, host: string) => ({ ownerId, webhookId: `${
 
 it("S128 an owner with many targets leaves as many slots free as it holds, and likewise as many places for waiting deliveries", () => {
   const slots = new DeliverySlots({ total: 16, waiting: 4, perWebhook: 8, perHost: { good: 8, unknown: 3, bad: 2 } });
-  /** How many of a hundred first attempts, to ten hosts that answered before, bypass the queue. */
   const taken = (ownerId: string) => {
     let sent = 0;
     let waiting = 0;

@@ -2,17 +2,13 @@ import type { HostRating, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 /**
- * The limits for targets on one worker (S128). A target that has answered quickly gets the most slots, and an unknown one few. All targets
- * that answered slowly or not at all share half of the slots, however many they are. Together with the unknown ones they have at most three
- * quarters, so a quarter of the slots is always free for targets that work.
- *
- * An owner may have at most as many slots as are free, however many targets it has: one owner alone gets half of them, two get a third
- * each. So an owner with many hanging targets never takes the last slot (S128).
+ * These are limits of one worker (S128). A quarter of the slots is always free for targets that answer quickly. An owner never
+ * takes the last slot.
  */
 export type Limits = {
-  /** Deliveries being sent or waiting to be recorded; each holds up to 64 KiB of a response. */
+  /** Each delivery holds up to 64 KiB of a response. */
   total: number;
-  /** Further deliveries claimed for working targets, to be sent as soon as earlier ones end: a claim takes longer than many responses. */
+  /** A claim takes longer than many responses, so some deliveries are claimed in advance. */
   waiting: number;
   perWebhook: number;
   perHost: Record<HostRating, number>;
@@ -20,17 +16,15 @@ export type Limits = {
 
 const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHost: { good: 64, unknown: 8, bad: 4 } };
 
-/** If a target's responses take longer, they occupy slots for long, so the target gets few slots. */
+/** A target whose responses take longer gets few slots. */
 export const SLOW_MS = 2_000;
-/** How long a target without room gets its first attempts only from the queue, so that later ones do not overtake those that wait there. */
+/** Later first attempts must not overtake those in the queue. */
 const CROWDED_MS = 250;
-/** First attempts may wait in the process if their target is likely to accept them within this time. */
+/** A first attempt may wait in the process for about this long. */
 const AHEAD_MS = 250;
-/** How many may wait then, as a multiple of `Limits.waiting`: they hold no responses yet. */
+/** Deliveries that wait hold no responses yet, so more of them may wait. */
 const AHEAD_FACTOR = 4;
-/** The weight of the latest duration in a host's average. */
 const LATEST = 0.1;
-/** How many hosts are remembered; the least recently used one is forgotten. */
 const HOSTS_MAX = 512;
 
 type Held = { sending: number; waiting: number; crowdedUntil: number };
@@ -38,7 +32,6 @@ type Host = Held & { rating: HostRating; averageMs: number };
 const nothing: Held = { sending: 0, waiting: 0, crowdedUntil: 0 };
 const newHost = (): Host => ({ rating: "unknown", averageMs: 1, ...nothing });
 
-/** The slots of one worker: how many each target occupies, and how many are free. */
 export class DeliverySlots {
   readonly #limits: Limits;
   readonly #webhooks = new Map<string, Held>();
@@ -76,7 +69,6 @@ export class DeliverySlots {
     };
   }
 
-  /** For each rating, the slots that all hosts with it may still take together. */
   #free(): Record<HostRating, number> {
     const { total } = this.#limits;
     const { good, unknown, bad } = this.#sending;
@@ -88,13 +80,13 @@ export class DeliverySlots {
     };
   }
 
-  /** How many events may be leased: an eighth of the slots is for what is in the queue. */
+  /** An eighth of the slots is for the queue. */
   freeForEvents(): number {
     const { total, waiting } = this.#limits;
     return Math.max(0, Math.min(total - Math.floor(total / 8) - this.#taken, AHEAD_FACTOR * waiting - this.#waiting));
   }
 
-  /** Whether a first attempt may bypass the queue: its target is not a bad one, and has room now or soon. */
+  /** A first attempt may bypass the queue if the target is not bad, and has room now or soon. */
   mayTake(delivery: ClaimedDelivery): boolean {
     const { waiting, perWebhook, perHost } = this.#limits;
     const host = this.#hosts.get(delivery.host) ?? newHost();
@@ -111,7 +103,6 @@ export class DeliverySlots {
     return false;
   }
 
-  /** A delivery was claimed, and waits until it may be sent. */
   wait({ webhookId, ownerId, host }: ClaimedDelivery): void {
     this.#waiting++;
     for (const [holders, id] of this.#holders(webhookId, ownerId)) {
@@ -120,7 +111,7 @@ export class DeliverySlots {
       held.waiting++;
     }
     const found = this.#hosts.get(host) ?? newHost();
-    // Moved to the end: the map is in order of use.
+    // The map is in order of use.
     this.#hosts.delete(host);
     this.#hosts.set(host, found);
     found.waiting++;
@@ -135,7 +126,6 @@ export class DeliverySlots {
     return ofOwner < total - this.#taken && ofWebhook < perWebhook && sending < perHost[rating];
   }
 
-  /** A delivery no longer waits: it is sent, or released. */
   endWaiting({ webhookId, ownerId, host }: ClaimedDelivery): void {
     this.#waiting--;
     this.#taken++;
@@ -152,7 +142,7 @@ export class DeliverySlots {
     this.#sending[found.rating]++;
   }
 
-  /** A delivery's request has ended: the target's slot is free, the worker's is not yet. */
+  /** The target's slot is free, but the worker's slot is not yet. */
   endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostRating | null, milliseconds?: number): void {
     for (const [holders, id] of this.#holders(webhookId, ownerId)) {
       const held = holders.get(id);
@@ -168,7 +158,6 @@ export class DeliverySlots {
     if (shown) this.show(host, shown);
   }
 
-  /** Records what a target has shown, also while a request to it is in progress. */
   show(host: string, shown: HostRating): void {
     const found = this.#hosts.get(host);
     if (!found || shown === found.rating) return;
@@ -177,7 +166,6 @@ export class DeliverySlots {
     this.#sending[shown] += found.sending;
   }
 
-  /** A delivery was recorded. */
   leave(): void {
     this.#taken--;
   }
@@ -199,7 +187,7 @@ export class DeliverySlots {
   }
 }
 
-/** What an attempt shows about its host: whether it occupies a slot for long, not whether it accepted the request. */
+/** The rating shows whether the host occupies slots for long, not whether the host accepted the request. */
 export function ratingShown(answered: boolean, totalMs: number): HostRating {
   return answered && totalMs <= SLOW_MS ? "good" : "bad";
 }

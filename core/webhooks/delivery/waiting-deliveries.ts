@@ -1,12 +1,12 @@
 import { lanes } from "../vocabulary.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** Data read with the claim, above all the permission to read, is at most this old when a delivery is sent. */
+/** The data that was read with a claim, above all permissions, must not be older than this. */
 const WAIT_MAX_MS = 1_000;
 
 type Waiting = { delivery: ClaimedDelivery; since: number };
 
-/** Deliveries that a worker has claimed and may not send yet, by host; those that a person waits for come first. */
+/** In each list, deliveries that a user waits for are first. */
 export class WaitingDeliveries {
   readonly #byHost = new Map<string, Waiting[]>();
 
@@ -18,10 +18,7 @@ export class WaitingDeliveries {
     else others.push(waiting);
   }
 
-  /**
-   * Removes and sends the deliveries that may be sent now. `maySend` is called for one after another, and counts the previous ones. Stale
-   * deliveries stay until they are released, which may take a while if the database is slow.
-   */
+  /** `maySend` must count the deliveries for which it returned true. */
   takeSendable(
     host: string | null,
     maySend: (delivery: ClaimedDelivery) => boolean,
@@ -33,7 +30,6 @@ export class WaitingDeliveries {
     }
   }
 
-  /** Removes the deliveries that have waited too long. */
   takeStale(giveBack: (delivery: ClaimedDelivery) => void): void {
     const before = performance.now() - WAIT_MAX_MS;
     for (const host of [...this.#byHost.keys()]) this.#take(host, ({ since }) => since < before, giveBack);

@@ -30,7 +30,6 @@ const user = ({ id }: { id: string }): Owner => ({ kind: "user", id });
 const organization = ({ id }: { id: string }): Owner => ({ kind: "organization", id });
 const someone = () => ({ kind: "user" as const, id: newId() });
 
-/** A user as a row, for tests in which nobody has to sign in. */
 async function person(): Promise<Owner> {
   const id = newId();
   const name = freshName("p");
@@ -81,7 +80,6 @@ describe("S122 a fan-out", () => {
     const event = await someEvent({ id: newId(), ownerId: ada.id });
     const killed = await leaseEvents(fresh);
     expect(killed.leases).toMatchObject([{ id: event }]);
-    // Leased: another worker skips it.
     expect(await fanOut(fresh)).toEqual({ events: 0, deliveries: 0 });
     const { rows } = await pool().query("select claimed_until <= now() + interval '20 seconds' as soon from event");
     expect(rows).toEqual([{ soon: true }]);
@@ -90,7 +88,6 @@ describe("S122 a fan-out", () => {
     expect(await db().delivery.findMany({ where: { eventId: event }, select: { id: true } })).toEqual([
       { id: killed.deliveries[0]?.id },
     ]);
-    // The worker was only interrupted, and continues.
     await putIntoQueue(killed);
     expect(await count("delivery_queue")).toBe(1);
     expect(await count("webhook_hour where triggered = 1")).toBe(1);
@@ -375,7 +372,6 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await count("delivery where webhook_id = $1 and state = 'waiting'", id)).toBe(10);
     expect(await count("delivery where webhook_id = $1 and state = 'rate_limited'", id)).toBe(10);
     expect(await count("event where fanned_out_at is null")).toBe(0);
-    // They are not passed to the recorder one by one, and a worker that is killed does not subtract them twice.
     const event = await someEvent({ id: newId(), ownerId: ada.id });
     for (let killed = 0; killed < 2; killed++) {
       expect(await leaseEvents(fresh)).toMatchObject({ leases: [{ id: event }], deliveries: [] });
@@ -572,7 +568,6 @@ describe("matching", () => {
     for (const which of [0, 1] as const) {
       expect(many[which].plan).not.toMatch(/Seq Scan/);
       expect(many[which].plan).toContain("webhook_watch_target_id_webhook_id_idx");
-      // Ten watchers each time; the indexes are one level deeper.
       expect(many[which].buffers).toBeLessThan(few[which].buffers + 100);
       expect(few[which].buffers).toBeGreaterThan(10);
     }

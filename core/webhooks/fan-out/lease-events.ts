@@ -15,36 +15,30 @@ import { type DisabledReason, lanes } from "../vocabulary.ts";
 import { leaseQuery } from "./lease-query.ts";
 import { excessOfOthers, keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
 
-/** The maximum number of events of one lease. */
 export const EVENTS_MAX = 64;
-/** The number of watchers on the first page of an event. Nearly all events have fewer. */
 const PAGE = 64;
 
 export type Part = { part: "fresh" | "begun"; limit: number; page: number };
 
-/** The work of one lease, limited so that it ends soon in any case: `EVENTS_MAX * PAGE` deliveries, some 4,000. */
 export const parts: readonly Part[] = [
   { part: "fresh", limit: EVENTS_MAX, page: PAGE },
-  // A single event that has more watchers than a page, continued after its last page.
   { part: "begun", limit: 1, page: EVENTS_MAX * PAGE },
 ];
 
 export type LeasedEvents = {
   leases: EventLease[];
-  /** The deliveries to send or to queue before the leases expire. */
+  /** These must be sent or queued before the leases expire. */
   deliveries: ClaimedDelivery[];
-  /** The deliveries over the limit of 24 hours, which are recorded and not sent. */
+  /** These are over the limit of 24 hours: they are recorded and not sent. */
   over: Map<ClaimedDelivery, OverLimit>;
-  /** Whether more events may be due. */
   isFull: boolean;
 };
 
-/** The owner who had the last turn. */
 const lastOwners: Record<Part["part"], string> = { fresh: "", begun: "" };
 
 /**
- * Leases events, and returns their deliveries, which are not stored: if the worker is killed, the leases end within 20
- * seconds, and another worker gets the same deliveries with the same ids, without those recorded by then (S122; decision 092).
+ * The deliveries are not stored. After a killed worker's lease, another worker gets the same deliveries and IDs (S122,
+ * decision 092).
  */
 export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {
   const [startedAt, begin] = [new Date(), performance.now()];
@@ -54,7 +48,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   const { rows, undecided, isFull, lastOwner } = await lease(null);
   lastOwners[part] = lastOwner;
   if (undecided.length > 0) {
-    // What was leased is sent in any case.
+    // What was leased already is sent in any case.
     const others = await lease(undecided).catch((error: unknown) => {
       log().warn({ err: error }, "cannot lease some events; trying again");
       return { rows: [] as Row[] };
@@ -66,7 +60,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   const triggers = events.flatMap(({ triggers }) => triggers);
   const [over, dropped] = [new Map<ClaimedDelivery, OverLimit>(), new Set<ClaimedDelivery>()];
   const ofWebhook = Map.groupBy(triggers, ({ delivery }) => delivery.webhookId);
-  // Of two counts of the same webhook, the later one includes the other.
+  // Of two counts of one webhook, the later includes the earlier.
   const counted = new Map(
     rows.flatMap(({ over_limit }) => over_limit ?? []).map(({ webhookId, ...counts }) => [webhookId, counts] as const),
   );
@@ -86,11 +80,10 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
   }
   const deliveries = triggers.map(({ delivery }) => delivery).filter((delivery) => !dropped.has(delivery));
-  // If none can be leased, the next try is not at once.
+  // If no event can be leased, the next try is not at once.
   return { leases: events.map(({ lease }) => lease), deliveries, over, isFull: isFull && events.length > 0 };
 }
 
-/** Extends leases of events whose deliveries are not all recorded. A lease that ended and was taken over stays with the other worker. */
 export async function renewEvents(ids: string[], claimIds: string[]): Promise<void> {
   await eventPool().query(
     `update event set claimed_until = now() + make_interval(secs => $3)
@@ -99,12 +92,12 @@ export async function renewEvents(ids: string[], claimIds: string[]): Promise<vo
   );
 }
 
-/** Leases whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
+/** The connection was lost before the result arrived, so nobody works on these leases. */
 const unanswered = new Set<string>();
 
 type LeasedRows = {
   rows: Row[];
-  /** Due events that it did not lease, because only the whole condition (`mayReceive`) decides about one of their watchers. */
+  /** Only the whole condition (`mayReceive`) decides about these due events. */
   undecided: string[];
   isFull: boolean;
   lastOwner: string;
@@ -146,7 +139,6 @@ type Row = {
   counted_in: Date;
   traceparent: string | null;
   payload: string | null;
-  /** Null for an event that no webhook watches. */
   webhook_id: string | null;
   owner_id: string;
   url: string | null;
@@ -155,14 +147,13 @@ type Row = {
   disabled_reason: DisabledReason | null;
   failing_since: Date | null;
   may_receive: boolean;
-  /** Set only in the first row, as a list in each would be rows times webhooks long. */
+  /** A list in each row would be long, so only the first row has one. */
   over_limit: (Triggers & { webhookId: string; rateLimited: number })[] | null;
   undecided: string[] | null;
   is_full: boolean;
   last_owner: string | null;
 };
 
-/** `hour`: the one in which it was counted. */
 type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean };
 type LeasedEvent = { lease: EventLease; isNew: boolean; traceparent: string | null; triggers: Trigger[] };
 
@@ -185,7 +176,7 @@ function toEvent(rows: Row[], page: number): LeasedEvent {
     const repoName = repoNameOf(payload ?? "");
     if (!isKnown) lease.error = `its scope is not known: ${scope}`;
     else if (repoName === undefined) lease.error = "its payload does not name its repository";
-    // JSON can contain NUL, text columns cannot.
+    // JSON can contain NUL, but text columns cannot.
     else if (repoName.includes("\0")) lease.error = "its repository's name has a NUL character";
     else lease.repoName = repoName;
   }
@@ -233,11 +224,8 @@ function toDelivery(row: Row, lease: EventLease, event: ClaimedDelivery["event"]
 }
 
 /**
- * The id of a delivery, computed from the event and the webhook, so that a first attempt repeated after a crash has the same `webhook-id`
- * and becomes the same row. The id begins with the event's time. If no worker ran for long, it begins with the hour of the first lease
- * instead: deliveries are kept for a number of days from the time in their ids. The ids of an event with many watchers differ in the time
- * of a delivery too, by up to a second: otherwise the 48 other bits would be the same for two of 100,000 webhooks in one of 60,000 events,
- * and one delivery would be lost.
+ * A first attempt that is repeated after a crash must have the same `webhook-id`, so the ID is computed. The time part varies by
+ * up to a second, because 48 bits are too few for an event with 100,000 watchers.
  */
 function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Date): string {
   const hash = createHash("sha256").update(id).update(webhookId).digest();

@@ -9,43 +9,24 @@ type Part = "fresh" | "begun";
 
 type Lease = {
   claimId: string;
-  /** `fresh`: events of which no page is recorded yet. `begun`: an event with more watchers than a page has, continued at its cursor. */
+  /** `begun`: an event with more watchers than a page has, continued at the cursor. */
   part: Part;
-  /** The maximum number of events, and of owners that get a turn. */
   limit: number;
-  /** The last owner who had a turn. */
   after: string;
-  /** The maximum number of watchers of one event. */
   page: number;
   triggersPerDay: number;
-  /**
-   * Null: the oldest events of each owner, but only those for which `mayReceiveIfPlain` decides about every watcher, which are nearly all.
-   * Otherwise these events, with the whole condition.
-   */
+  /** Null: the oldest events for which `mayReceiveIfPlain` decides. Otherwise these events, with the whole condition. */
   ids: readonly string[] | null;
 };
 
 /**
- * Leases events, finds the webhooks that watch them, and counts their triggers (S127): one statement, so that none of it is done
- * without the rest. It returns a row for each event and watcher, sorted by event and then by watcher; if it leases no event, a single row
- * without one. Only the first row of an event has its payload, and only the first row of all lists the webhooks over their limit: a list in
- * each row would be rows times webhooks long.
- *
- * - Owners take turns, so that nobody's events delay those of others (S128). An index finds the next owner with due events, and their
- *   oldest ones, so the cost does not depend on how many events wait. With more owners than events of a lease, each gets one, and the next
- *   lease begins with the owner after them.
- * - The watchers of a repository, of its owner and of its new owner after a move are read in index order, each once. So the cost depends on
- *   the watchers of these targets, not on the number of webhooks.
- * - The limit is exact with concurrent leases: counting locks the hour's rows, in one order, and returns the new sums. An event
- *   whose lease ran out was counted by that lease, and adds nothing.
- * - Just after the hour, a statement that counts in the previous one may be in progress. The rows of both hours are then
- *   locked, to wait for it. Whole hours are counted: with the current one and the 24 before it, no period of 24 hours can
- *   exceed the limit.
+ * Owners take turns (S128). Counting locks the hours' rows in one order, so the limit of triggers is exact for concurrent leases
+ * (S127). Rows are sorted by event and then by watcher.
  */
 export function leaseQuery({ part, ...given }: Lease): { name: string; text: string; values: unknown[] } {
   const isPlain = given.ids === null;
   const name = `lease-events-${part}-${isPlain ? "plain" : "all"}`;
-  // Composing the text takes the worker as long as the database takes to run it.
+  // Composing the text takes as long as running the statement.
   const { text, values } = queries.get(name) ?? textOf(part, isPlain);
   queries.set(name, { text, values });
   return { name, text, values: values.map((value) => (typeof value === "function" ? value(given) : value)) };
@@ -54,7 +35,6 @@ export function leaseQuery({ part, ...given }: Lease): { name: string; text: str
 type Given = Omit<Lease, "part">;
 const queries = new Map<string, Pick<Prisma.Sql, "text" | "values">>();
 
-/** The statement; its values that differ from lease to lease are functions. */
 function textOf(part: Part, isPlain: boolean): Pick<Prisma.Sql, "text" | "values"> {
   const [claimId, limit, page] = [(given: Given) => given.claimId, (given: Given) => given.limit, (given: Given) => given.page];
   const [after, ids] = [(given: Given) => given.after, (given: Given) => given.ids];
@@ -70,7 +50,6 @@ function textOf(part: Part, isPlain: boolean): Pick<Prisma.Sql, "text" | "values
     AND (e.claimed_until IS NULL OR e.claimed_until <= now())`;
   const first = (condition: Prisma.Sql) =>
     Prisma.sql`(SELECT e.owner_id FROM event e WHERE ${isDue} AND ${condition} ORDER BY e.owner_id LIMIT 1)`;
-  // After the last owner comes the first one. It ends at an owner who had a turn already.
   const ownerAfter = (id: Prisma.Sql) =>
     Prisma.sql`coalesce(${first(Prisma.sql`e.owner_id > ${id}`)}, ${first(Prisma.sql`TRUE`)})`;
   const dueOf = (which: Prisma.Sql) => Prisma.sql`
@@ -145,19 +124,17 @@ function textOf(part: Part, isPlain: boolean): Pick<Prisma.Sql, "text" | "values
 
 const domain = Prisma.sql`CASE WHEN starts_with(e.scope, 'repo') THEN 'repo' ELSE 'discussion' END`;
 
-/** JSON may contain NUL, which text may not: Postgres cannot take such an object apart, and the whole statement would fail. */
+/** JSON may contain NUL, and Postgres cannot take such an object apart. */
 const isReadable = Prisma.sql`strpos(e.payload::text, '\\u0000') = 0`;
 
 const movedTo = Prisma.sql`CASE WHEN e.action = 'move' AND ${isReadable} THEN e.payload -> 'movedTo' -> 'owner' ->> 'id' END`;
 
-/** Whether every ref that changed belongs to a pull request. */
 const isOfPullRequests = Prisma.sql`CASE WHEN ${isReadable} THEN coalesce((
   SELECT bool_and(changed ->> 'ref' LIKE 'refs/pr/%') FROM json_array_elements(e.payload -> 'updatedRefs') changed), false) ELSE true END`;
 
 /**
- * Events without a person, from the service or a program, count as those of a user who may write. So do a platform's events, with two
- * exceptions: discussions, in which anybody may take part there, and pushes only to pull requests. A subquery instead of EXISTS, as in
- * watchers.ts.
+ * Events without a user count as those of a user who may write, except a platform's discussions and pushes to pull requests. For
+ * EXISTS, the planner may read and hash all members.
  */
 const mayActorWrite = Prisma.sql`(
   (e.actor_id IS NULL AND (e.source IS NULL OR (e.scope LIKE 'repo%' AND NOT ${isOfPullRequests}))) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((

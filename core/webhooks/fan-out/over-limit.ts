@@ -1,21 +1,15 @@
-/**
- * Users who may not write to the repository can use at most a quarter of a webhook's triggers, so that nobody can mute it for its owner.
- */
+/** With only a quarter, users who may not write cannot mute a webhook for its owner. */
 export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
-/**
- * How many triggers over the limit are kept as deliveries in 24 hours. The others are only counted: otherwise each event of an account
- * would leave a row at each of its webhooks for a month, and no quota counts these rows (S137).
- */
+/** Only this many triggers over the limit are stored, because no quota covers the rows (S137). */
 export const keptOverLimit = (limit: number): number => limit;
 
-/** The counts of a webhook's triggers in 24 hours, including the new ones. */
+/** The counts are for 24 hours, and include the new triggers. */
 export type Triggers = { triggered: number; byOutsiders: number };
 
 /**
- * Returns the new triggers of a webhook that exceed its limit (S127, S131), which are the latest ones. The counts also include triggers
- * that this worker or another one will record as `rate_limited`, which takes them back out of the counts. Until then, the triggers by
- * which outsiders exceed their part do not use up the limit for the other triggers.
+ * The latest triggers exceed the limit (S127, S131). Outsiders' excess triggers do not use up the limit of the others, even
+ * before they are recorded as `rate_limited`.
  */
 export function overLimit<Trigger extends { isByOutsider: boolean }>(
   all: readonly Trigger[],
@@ -31,7 +25,6 @@ export function overLimit<Trigger extends { isByOutsider: boolean }>(
   return [...beyondPart, ...last(others, excess.others)];
 }
 
-/** @returns how many of the excess triggers other leases have counted and will record */
 export function excessOfOthers(own: readonly unknown[], counts: Triggers, limit: number): number {
   const { byOutsiders, others } = excessOf(counts, limit);
   return byOutsiders + others - own.length;

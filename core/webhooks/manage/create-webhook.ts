@@ -16,10 +16,7 @@ import { resolveWatched } from "./resolve-watched.ts";
 import { auditOrgId, targetInShort, type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts";
 import { readTarget, type TargetInput } from "./webhook-target.ts";
 
-/**
- * The maximum number of webhooks that one user created and can delete, for all owners together: anybody may create organizations, and no
- * quota counts deliveries (S137).
- */
+/** Anybody may create organizations, and no quota counts deliveries (S137). */
 export const CREATED_MAX_PER_USER = 500;
 
 export type NewWebhook = TargetInput & {
@@ -27,18 +24,12 @@ export type NewWebhook = TargetInput & {
   name?: string | null;
   /** All domains if left out or empty. */
   domains?: readonly string[] | null;
-  /** Only these kinds of events; all of the domains if left out or empty. */
+  /** All events of the domains if left out or empty. */
   events?: readonly string[] | null;
-  /** The user's own secret, or `generate` for one of ours; none if left out or empty. */
   secret?: string | null | { generate: true };
 };
 
-/**
- * Creates an enabled webhook.
- * @returns it, and the secret if it was generated: it is never shown again (S130)
- * @throws ServiceError `invalid_request` (with the field: name, url, job, jobSourceId, watched, domains, events, secret), `not_found` (the
- * owner), `insufficient_scope`, `conflict` (too many)
- */
+/** @returns a generated secret, which is never shown again (S130) */
 export async function createWebhook(
   actor: Actor,
   owner: WebhookOwner,
@@ -90,8 +81,8 @@ export async function createWebhook(
 }
 
 /**
- * Locks the owner, so that their webhooks are created one after another and counted, and so that deleting the owner waits for a
- * new webhook and finds it. A foreign key cannot do this, since an owner is a user or an organization.
+ * The lock makes creations wait for each other and for the owner's deletion. A foreign key cannot do this, because an owner is a
+ * user or an organization.
  */
 async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void> {
   const live =
@@ -102,10 +93,7 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks ${id}`}, 0))`;
 }
 
-/**
- * After the owner's lock, so that requests for several owners are counted one after another too. Webhooks of an organization that the user
- * has left do not count: the user cannot delete them.
- */
+/** Call this after the owner's lock. Webhooks that the user cannot delete do not count. */
 async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
   if (createdById === null) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks by ${createdById}`}, 0))`;

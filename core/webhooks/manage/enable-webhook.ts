@@ -7,23 +7,19 @@ import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
-/**
- * Enables a webhook; one that is enabled is unchanged. Held deliveries become due at once, and failures are counted from now on
- * (S126).
- * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
- */
+/** Failures are counted from now on (S126). */
 export async function enableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, webhook.madeWith, "webhook");
     if (webhook.disabledAt === null) return webhook;
-    // Once an app's grant is gone, its webhook acts with the rights of the person who enables it.
+    // Once an app's grant is gone, the webhook acts with the rights of the user who enables it.
     const isTakenOver = webhook.disabledReason === "grant_ended" || webhook.madeWith?.isEnded === true;
     await tx.webhook.update({
       where: { id },
       data: {
         disabledAt: null,
-        // The reason for which we disabled it is kept until it delivers again; then its owner is notified (S126).
+        // The reason stays until the webhook delivers again, when the owner is notified (S126).
         ...((webhook.disabledReason === "owner" || isTakenOver) && { disabledReason: null }),
         ...(isTakenOver && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         failingSince: null,
@@ -43,11 +39,7 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
   });
 }
 
-/**
- * Disables a webhook without deleting it (docs/specification/webhooks.md#states): events no longer trigger it, and waiting
- * deliveries are held until it is enabled. One that is already disabled is unchanged.
- * @throws ServiceError `not_found`, `insufficient_scope`
- */
+/** Waiting deliveries are held until the webhook is enabled. */
 export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
@@ -68,7 +60,6 @@ export async function disableWebhook(actor: Actor, id: string, from: RequestOrig
   });
 }
 
-/** Makes the deliveries due that were waiting for the webhook to be enabled. @returns how many there were */
 async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
   const released =
     await tx.$executeRaw`UPDATE delivery_queue SET due_at = now() WHERE webhook_id = ${webhookId} AND due_at = 'infinity'`;
@@ -76,10 +67,7 @@ async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
   return released;
 }
 
-/**
- * Makes forgotten deliveries due: a worker that saw its webhook disabled may put a delivery on hold at the very moment when the
- * webhook is enabled or deleted. A worker calls this now and then, so that nothing waits forever (S122).
- */
+/** A worker may put a delivery on hold at the very moment when the webhook is enabled or deleted (S122). */
 export async function releaseForgotten(): Promise<number> {
   const { rowCount } = await pool().query(
     `UPDATE delivery_queue q SET due_at = now()

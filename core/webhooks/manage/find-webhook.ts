@@ -9,12 +9,7 @@ import { type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts"
 
 type WebhookAction = "webhook.read" | "webhook.manage";
 
-/**
- * Finds a webhook by id, for an actor who may do `action` with its owner's webhooks.
- * @param of the organization or user that must own it, if the URL names them
- * @throws ServiceError `not_found` if it does not exist, is somebody else's or may not be seen, without distinction (S136);
- * `insufficient_scope` for a token without the scope `webhooks`, whatever the id
- */
+/** The error does not show whether the webhook exists (S136). @param of the owner, if the URL names one */
 export async function findWebhook(
   actor: Actor,
   id: string,
@@ -31,7 +26,7 @@ export async function findWebhook(
   return webhook;
 }
 
-/** A token without the scope gets `insufficient_scope` for every id, so that it does not learn which ones exist. */
+/** Without the scope, the error is the same for every ID, so that a token does not learn which IDs exist. */
 async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promise<never> {
   if (actor.kind === "token" && !actor.boundOrgId) {
     await requirePermission(actor, action, { ownerUserId: actor.userId, ownerOrgId: null }, { what: "Webhook", tx });
@@ -39,33 +34,24 @@ async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promis
   throw notFound("Webhook");
 }
 
-/** Finds a webhook that the actor may change, and locks its row until the transaction ends. @throws ServiceError as `findWebhook` */
+/** The webhook's row is locked until the transaction ends. */
 export async function findWebhookToChange(tx: Db, actor: Actor, id: string, of?: string): Promise<Webhook> {
   if (isId(id)) await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${id} FOR NO KEY UPDATE`;
   return findWebhook(actor, id, { action: "webhook.manage", tx, ...(of !== undefined && { of }) });
 }
 
-/**
- * All webhooks of a user or an organization, oldest first; there are at most WEBHOOKS_MAX_PER_OWNER.
- * @throws ServiceError `not_found` (an organization whose webhooks the actor may not see), `insufficient_scope`
- */
 export async function listWebhooks(actor: Actor, owner: WebhookOwner): Promise<Webhook[]> {
   const what = owner.kind === "organization" ? "Organization" : "Account";
   await requirePermission(actor, "webhook.read", webhookNamespace(owner), { what });
   return readWebhooks(Prisma.sql`w.owner_id = ${owner.id}`, { actor });
 }
 
-/** The owner of a program's own webhooks: its user, or for an exchanged token the organization for which it was exchanged. */
+/** An exchanged token belongs to the organization for which it was exchanged. */
 export function ownWebhooksOf({ userId, boundOrgId }: TokenHolder): WebhookOwner {
   return boundOrgId === undefined ? { kind: "user", id: userId } : { kind: "organization", id: boundOrgId };
 }
 
-/**
- * The row of a webhook that the actor may read or manage, without the names of watched items. Every page of its activity reads
- * it.
- * @param ownerId if the URL names an owner: webhooks of others are not found
- * @throws ServiceError as `findWebhook` does
- */
+/** The names of watched items are left out. @param ownerId if the URL names an owner */
 export async function findWebhookRow(
   actor: Actor,
   webhookId: string,
@@ -77,7 +63,7 @@ export async function findWebhookRow(
     const owner = { kind: row.ownerKind as "user" | "organization", id: row.ownerId };
     if (await may(actor, action, webhookNamespace(owner), tx)) return row;
   }
-  // Throws the right error.
+  // This call throws the right error.
   await findWebhook(actor, webhookId, { action, tx, ...(ownerId !== undefined && { of: ownerId }) });
   throw notFound("Webhook");
 }

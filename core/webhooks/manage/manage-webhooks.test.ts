@@ -54,7 +54,6 @@ async function webhookOf(person: TestPerson, watched: WatchedItemInput[], owner:
 const repoOf = (person: TestPerson, owner: string, isPrivate = false) =>
   createRepo(person.actor, { type: "model", owner, name: freshName("tide"), isPrivate }, from);
 
-/** A row of the queue, as the fan-out creates it, or (`infinity`) as the delivery engine puts it on hold. */
 async function queued(webhookId: string, dueAt: "now" | "infinity"): Promise<string> {
   const id = newId();
   await pool().query(
@@ -97,7 +96,6 @@ describe("watched items", () => {
       from,
     );
     expect(namesOf(await findWebhook(ada.actor, webhook.id))).toEqual([organization.name, ada.username, moved.fullName]);
-    // Both names, in two spellings, are one item.
     const twice = [watching(repo), watching(moved), item("model", moved.fullName.toUpperCase())];
     const updated = await updateWebhook(ada.actor, webhook.id, { watched: twice }, from);
     expect(updated.watched).toEqual([{ type: "model", id: repo.id, name: moved.fullName }]);
@@ -105,10 +103,8 @@ describe("watched items", () => {
     await deleteRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
     const gone = await findWebhook(ada.actor, webhook.id);
     expect(gone.watched).toEqual([{ type: "model", id: repo.id, name: null }]);
-    // A new repository with the same name is a different item.
     await createRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
     expect((await findWebhook(ada.actor, webhook.id)).watched).toEqual(gone.watched);
-    // A list can be sent back as it was read; an id that this webhook does not watch does not count as a name.
     const kept = await updateWebhook(
       ada.actor,
       webhook.id,
@@ -158,7 +154,6 @@ describe("watched items", () => {
     );
     expect(new Set(sentences)).toEqual(new Set(["There is no model X that you can see."]));
     await expect(webhookOf(grace, [item("user", closed.username)])).rejects.toThrow(`There is no user ${closed.username}.`);
-    // A repository of another type with the same name does not match.
     const { fullName } = await someRepo(ada);
     await expect(webhookOf(grace, [item("dataset", fullName)])).rejects.toThrow("There is no dataset");
     expect(namesOf(await webhookOf(grace, [item("model", fullName)]))).toEqual([fullName]);
@@ -237,7 +232,6 @@ describe("bounds", () => {
     await db().webhook.delete({ where: { id: others[0]?.id ?? "" } });
     await inOrganization();
     await expect(inOrganization()).rejects.toMatchObject({ code: "conflict" });
-    // Those that the user can no longer delete do not count.
     await changeRole(ada.actor, left.id, person.id, "write", from);
     await inOrganization();
     const items = Array.from({ length: WATCHED_MAX_PER_WEBHOOK + 1 }, (_, at) => item("model", `${person.username}/r${at}`));
@@ -265,7 +259,6 @@ describe("S130 the secret of a webhook", () => {
     ["an address in place of a job", { job }, { url }],
   ])("is not sent to %s unless it is given again", async (_what, before, after) => {
     const id = await withSecret(before);
-    // Neither a token with the scope nor the person can have the secret sent to a target of their choice.
     const app: TokenHolder = {
       kind: "token",
       userId: ada.id,
@@ -277,10 +270,8 @@ describe("S130 the secret of a webhook", () => {
     for (const actor of [app, ada.actor])
       await expect(updateWebhook(actor, id, after, from)).rejects.toMatchObject({ code: "invalid_request", field: "secret" });
     expect(await findWebhook(ada.actor, id)).toMatchObject(before.url ? { url: before.url } : { url: null });
-    // When the target changes, a secret replaced earlier no longer signs.
     await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
     expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
-    // A client repeats a request whose response was lost.
     await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
     expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
     await updateWebhook(ada.actor, id, { ...after, secret: "fresh" }, from);
@@ -319,7 +310,6 @@ describe("disabling, enabling and deleting", () => {
     }
     expect((await queueOf(webhook.id)).map(({ isDue }) => isDue)).toEqual([true, true]);
     expect((await queueOf(webhook.id)).map(({ id }) => id)).toContain(held);
-    // Waiting deliveries go to the current target.
     await updateWebhook(ada.actor, webhook.id, { url: "http://Other.example.com:8080/x" }, from);
     expect((await queueOf(webhook.id)).map(({ host }) => host)).toEqual(["other.example.com:8080", "other.example.com:8080"]);
 
@@ -385,7 +375,7 @@ describe("disabling, enabling and deleting", () => {
     await enableWebhook(ada.actor, webhook.id, from);
     const disabled = await disableWebhook(ada.actor, webhook.id, from);
     expect(await disableWebhook(ada.actor, webhook.id, from)).toEqual(disabled);
-    // The owner cannot overwrite the reason for which the service disabled the webhook; it is kept until the webhook delivers again (S126).
+    // The reason is kept until the webhook delivers again (S126).
     await db().webhook.update({ where: { id: webhook.id }, data: { disabledReason: "failing" } });
     expect((await disableWebhook(ada.actor, webhook.id, from)).disabledReason).toBe("failing");
     await enableWebhook(ada.actor, webhook.id, from);

@@ -22,15 +22,11 @@ import { relayTargetOf } from "../../relay/relay.ts";
 
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
-/**
- * The URL that payloads are posted to, as typed. The addresses of its host are checked when something is sent (S117); a URL that
- * would always be refused is refused here, where the user sees why.
- * @throws ServiceError `invalid_request` with the field `url`
- */
+/** The host's addresses are checked when something is sent (S117). */
 export function parseWebhookUrl(value: unknown): string {
   const text = plainText("url", value, WEBHOOK_URL_MAX_CHARACTERS).trim();
   if (text === "") throw refuse("url", "Enter the URL to which events are sent, such as https://example.com/hooks.");
-  // The parser would drop tabs and line breaks, so that the URL used would differ from the one shown.
+  // The parser would drop these characters, so that the URL used would differ from the one shown.
   if (/[\s\p{Cc}]/u.test(text)) throw refuse("url", "A URL cannot contain spaces or line breaks.");
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === "") {
@@ -42,7 +38,7 @@ export function parseWebhookUrl(value: unknown): string {
       "Remove the username and password from the URL: anybody who sees it could read them. Use the secret instead.",
     );
   }
-  // Deliveries to a relay never use the network (core/webhooks/delivery/deliver-to-relay.ts).
+  // Deliveries to a relay never use the network.
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
   if (/^\.*$/.test(host)) throw refuse("url", "The URL has no host.");
@@ -55,11 +51,7 @@ export function parseWebhookUrl(value: unknown): string {
 
 const isLoopbackName = (host: string): boolean => /^(.+\.)?localhost$/i.test(host);
 
-/**
- * A secret as typed; null for an empty one, which means none. Each delivery sends it in a header, so it must arrive unchanged:
- * HTTP drops spaces at the ends and forbids DEL.
- * @throws ServiceError `invalid_request` with the field `secret`
- */
+/** A header must carry the secret unchanged, and HTTP drops spaces at the ends. @returns null for no secret */
 export function parseWebhookSecret(value: unknown): string | null {
   const text = plainText("secret", value, WEBHOOK_SECRET_MAX_CHARACTERS);
   if (text === "") return null;
@@ -77,7 +69,6 @@ export function parseWebhookSecret(value: unknown): string | null {
   return text;
 }
 
-/** After this prefix the key follows in base64 (Standard Webhooks); libraries fail on anything else. */
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const SECRET_MIN_BYTES = 16;
@@ -87,17 +78,13 @@ function isBase64(text: string): boolean {
   return bytes.length >= SECRET_MIN_BYTES && bytes.toString("base64") === text;
 }
 
-/** A secret that libraries of Standard Webhooks accept unchanged. */
 export function newWebhookSecret(): string {
   return `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
 type WebhookEvents = { domains: EventDomain[]; events: TestKind[] };
 
-/**
- * The domains, and the kinds of events unless they are all kinds of these domains. If no domain is named, all are meant: existing clients
- * leave the field out or send it empty (docs/specification/webhooks.md#management).
- */
+/** Existing clients leave the field out or send an empty list, which means all domains. */
 export function parseEvents(domains: readonly string[] = [], kinds: readonly string[] = []): WebhookEvents {
   const unknown = domains.find((domain) => !eventDomains.includes(domain as EventDomain));
   if (unknown !== undefined) throw refuse("domains", `Choose from ${eventDomains.join(" and ")}.`);
@@ -118,12 +105,10 @@ export function parseEvents(domains: readonly string[] = [], kinds: readonly str
 
 const scopeOf = (kind: string): EventScope => kind.slice(0, kind.lastIndexOf(".")) as EventScope;
 
-/** A name of the owner's choice; null for an empty one, which means none. */
 export function parseWebhookName(value: unknown): string | null {
   return displayText("name", value, { maxCharacters: WEBHOOK_NAME_MAX_CHARACTERS, isRequired: false }) || null;
 }
 
-/** The requested items to watch, without duplicates. @throws ServiceError `invalid_request` with the field `watched` */
 export function parseWatched(items: readonly WatchedItemInput[]): WatchedItemInput[] {
   if (items.length > WATCHED_MAX_PER_WEBHOOK) {
     throw refuse(

@@ -20,11 +20,7 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
   disabledReason: DisabledReason | null;
 };
 
-/**
- * Reads webhooks `w` with what they watch, oldest first: in a few statements, however many there are. It checks no permission, and returns
- * no secret.
- * @param actor a token gets only the names of what it can read itself
- */
+/** No permission is checked, and no secret is returned. @param actor a token gets only the names of what the token can read */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
     SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.name, w.url, w.job,
@@ -56,10 +52,6 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx
   }));
 }
 
-/**
- * The hourly counts show which partition to search; otherwise a list would search every day for every webhook. Tests are
- * deliveries too, but not triggers.
- */
 const latestDelivery = Prisma.sql`(
   SELECT d.created_at
   FROM (SELECT max(h.hour) AS hour FROM webhook_hour h WHERE h.webhook_id = w.id AND h.triggered > 0) h
@@ -68,7 +60,7 @@ const latestDelivery = Prisma.sql`(
 
 type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
 
-/** The watched items, by webhook. A name is included only while both the webhook and the actor may read what it names (S129, S136). */
+/** The name is shown only if the webhook and the actor can both read the item (S129, S136). */
 async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): Promise<Map<string, WatchedItem[]>> {
   const found = new Map<string, WatchedItem[]>();
   if (webhookIds.length === 0) return found;
@@ -97,7 +89,7 @@ async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): 
   return found;
 }
 
-/** Secrets that were sealed under another SECRET_KEY are lost, with their names, but the list must still be readable. */
+/** Secrets that were sealed under a lost SECRET_KEY must not make the list unreadable. */
 function secretNames(sealed: Uint8Array | null): string[] {
   if (!sealed) return [];
   try {

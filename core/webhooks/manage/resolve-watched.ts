@@ -12,10 +12,8 @@ import type { WatchedItem, WebhookOwner } from "./webhook.ts";
 type ResolvedItem = { type: WatchType; watchedId: string };
 
 /**
- * Resolves the items to watch to ids, in a few statements, however many there are. A repository is also found by its former names. An item
- * that the webhook already watches and whose name is no longer shown is accepted by its id, as a response shows it: so a list can be sent
- * back as read.
- * @throws ServiceError `invalid_request` with the field `watched`: the same for what does not exist and what the actor may not see (S136)
+ * An item whose name is no longer shown is accepted by ID, so that a list can be sent back as read. The error does not show
+ * whether the item exists (S136).
  */
 export async function resolveWatched(
   tx: Db,
@@ -63,7 +61,6 @@ function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string
 
 type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
 
-/** Finds items by their current or former names, and whether the actor and the webhook's owner may read them. */
 async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
   if (items.length === 0) return [];
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));
@@ -96,7 +93,7 @@ function repoId(rows: RepoRow[], { type, name }: WatchedItemInput): string {
   const canonical = name.toLowerCase();
   const row = rows.find((one) => one.type === type && `${one.handle}/${one.name}` === canonical);
   if (!row?.isReadable) throw refuse(`There is no ${type} ${name} that you can see.`);
-  // The actor may see more than the webhook's owner: an organization does not receive what it cannot read (S129).
+  // An organization does not receive what it cannot read, even if the actor can (S129).
   if (!row.isReadableByOwner)
     throw refuse(`${name} is private, and this organization cannot read it. Create a webhook of your own.`);
   return row.id;

@@ -8,12 +8,7 @@ import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { newWebhookSecret } from "./parse-webhook.ts";
 import { auditOrgId, PREVIOUS_SECRET_HOURS, type Webhook } from "./webhook.ts";
 
-/**
- * Gives a webhook a new generated secret. The previous one also signs for a day, so that receivers can be changed without
- * refusing a delivery (S123).
- * @returns the secret: it is never shown again (S130)
- * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
- */
+/** The previous secret also signs for a day (S123). @returns the secret, which is never shown again (S130) */
 export async function rotateWebhookSecret(
   actor: Actor,
   id: string,
@@ -43,9 +38,8 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Replaces the secret; the previous one signs for another day. Without a secret nothing is signed.
- * @param keepsSigning false if the target changed as well: the new receiver never knew the old secret, and could replay deliveries signed
- * with it to the old receiver
+ * Without a secret nothing is signed. @param keepsSigning false if the target changed, because a new receiver could replay what
+ * the old secret signed
  */
 export async function replaceSecret(
   tx: Db,

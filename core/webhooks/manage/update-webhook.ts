@@ -16,23 +16,17 @@ import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./webhook-target.ts";
 
 type WebhookChanges = TargetInput & {
-  /** Unchanged if absent or empty: to leave it unchanged, existing clients send an empty list (docs/specification/webhooks.md#management). */
+  /** Existing clients send an empty list for no change. */
   watched?: readonly WatchedItemInput[] | null;
-  /** An empty one removes it. */
   name?: string | null;
-  /** Unchanged if absent or empty, as `watched`. Without `events`, all events of these domains. */
+  /** Unchanged if absent or empty. Without `events`, all events of these domains. */
   domains?: readonly string[] | null;
-  /** Unchanged if absent or empty, as `watched`. */
   events?: readonly string[] | null;
-  /** An empty one removes it. If left out it stays, unless the target becomes another receiver: then it is required. */
+  /** An empty secret removes the secret. A changed receiver requires a secret. */
   secret?: string | null;
 };
 
-/**
- * Changes only the given fields. A job instead of a URL, or the reverse, replaces it.
- * @param of the organization or user that must own it, if the URL names them
- * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see; `forbidden` for another app's
- */
+/** @param of the owner, if the URL names one */
 export async function updateWebhook(
   actor: Actor,
   id: string,
@@ -54,8 +48,7 @@ export async function updateWebhook(
     });
     const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
-    // From now on the webhook acts with the rights of the person or token that changed what it watches, its events, its target or its
-    // secret.
+    // From now on, the webhook acts with the rights of the actor of this change.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
     const isTakenOver = target !== undefined || watched !== undefined || filter !== undefined || secret !== undefined;
     await tx.webhook.update({
@@ -68,7 +61,7 @@ export async function updateWebhook(
       await tx.webhookWatch.createMany({ data: watched.map((item) => ({ webhookId: id, ...item })) });
     }
     if (target) {
-      // Waiting deliveries go to the new target, and are counted with the others of that host (S128).
+      // Waiting deliveries go to the new target (S128).
       await tx.$executeRaw`UPDATE delivery_queue SET host = ${targetHost(target.url)} WHERE webhook_id = ${id}`;
     }
     await recordAuditEvent(tx, {
@@ -91,12 +84,11 @@ export async function updateWebhook(
 }
 
 /**
- * A webhook's secret goes to its target in plain text, as `X-Webhook-Secret` or in a job's environment. If the target could change while
- * the secret stays, a client with the scope `webhooks` could read a secret that it was never shown: it would point the webhook at its own
- * server and send a test. So changing the receiver requires giving the secret too; GitHub's API does the same (docs/decisions/077).
+ * A changed target gets the secret in plain text. Without this check, a client could read a secret that it was never shown
+ * (docs/decisions/077).
  */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
-  // A host that receives for many people gives each of them a path: an app may keep the URL, but not change any part of it.
+  // One host may receive for many users by path, so an app must not change any part of the URL.
   if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;
   if (before.url !== null && after.url !== null) {
     const schemeOf = (url: string) => URL.parse(url)?.protocol;
@@ -108,7 +100,7 @@ function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, afte
   return isDeepStrictEqual(asStored(job), asStored(after.job));
 }
 
-/** A copy without undefined properties, as a JSON column stores it. */
+/** A JSON column stores no undefined properties. */
 const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
 
 const secretNeeded = () =>

@@ -14,16 +14,12 @@ import { isOwnRelay, relayTargetOf } from "../../relay/relay.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
 import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
 
-/** Where events go: exactly one of the three. */
 export type TargetInput = {
   url?: string | null;
-  /** A whole spec, with the values of its secrets. */
   job?: z.input<typeof webhookJobSchema> | null;
-  /** A run whose spec and secrets are copied: later changes to it have no effect here. */
   jobSourceId?: string | null;
 };
 
-/** The columns of a target. */
 export type TargetColumns = {
   url: string | null;
   job: JobSpec | typeof Prisma.DbNull;
@@ -33,11 +29,7 @@ export type TargetColumns = {
 
 export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => url != null || job != null || jobSourceId != null;
 
-/**
- * A webhook's job runs on its owner's account, so setting one requires the right to run jobs there, and for a token the scope.
- * @throws ServiceError `invalid_request` (no target, several, an invalid one, or no such run), `not_found` (the account, the Space),
- * `insufficient_scope`, `forbidden` (another app's run)
- */
+/** The job runs on the owner's account. */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
   const given = [url, job, jobSourceId].filter((one) => one != null).length;
@@ -57,7 +49,7 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
   return target;
 }
 
-/** The limit of an API request. Webhooks are listed all at once, with their jobs: a hundred copies of a large run would be 50 MB (S137). */
+/** A list contains all webhooks of an owner with their jobs, so jobs must be small (S137). */
 const JOB_MAX_BYTES = 64 * 1024;
 
 function requireSmall({ job, jobSecrets, jobSourceId }: TargetColumns): void {
@@ -96,7 +88,7 @@ type RunRow = {
   secrets: Uint8Array | null;
 };
 
-/** The spec of a run that the actor may read; anybody who may rerun it under the same owner gets its secrets too. */
+/** Anybody who may rerun the run under the same owner gets the secrets too. */
 async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: string): Promise<TargetColumns> {
   const [run] = isId(runId)
     ? await tx.$queryRaw<
@@ -122,11 +114,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   };
 }
 
-/**
- * A user's webhook may lead to a relay of that user, and an organization's webhook to a relay of the person who configures it. This
- * prevents events from going to a stranger whose URL was pasted.
- * @throws ServiceError `invalid_request` with the field `url`
- */
+/** Events must not go to a stranger whose URL was pasted. */
 async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {
   const relay = relayTargetOf(url);
   if (!relay) return;

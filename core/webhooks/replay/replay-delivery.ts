@@ -12,21 +12,16 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { targetHost } from "../target-host.ts";
 import { ACTIVITY_CHANNEL, type AttemptKind, type AttemptOutcome, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 
-/** A delivery sent on request; without `attempt` it was not sent in time, and is still waiting. */
 export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
 
 export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
 
-/** The limit for each webhook: more than anybody clicks, so it only stops programs. */
+/** Only programs reach this limit of a webhook. */
 const REPLAYS = { limit: 120, windowSeconds: 60 };
 
 /**
- * Sends a delivery again, whatever its state, to the webhook's current target and signed with its current secret: the same
- * bytes under the same `webhook-id` (S124). A waiting one is sent at once. If it fails, it is retried like a new one.
- *
- * It returns when the attempt is recorded, or after twenty seconds without it, or at once if too many calls wait: then the delivery stays in
- * the queue, and another call waits for the same attempt.
- * @throws ServiceError `not_found`; `conflict` for a disabled webhook; `gone` if its content is no longer kept; `rate_limited`
+ * A replay sends the same bytes under the same `webhook-id` (S124). Without a recorded attempt, this returns after twenty
+ * seconds, or at once if too many calls wait.
  */
 export async function replayDelivery(
   actor: Actor,
@@ -76,11 +71,7 @@ type Queued = {
   kind: Extract<AttemptKind, "replay" | "test">;
 };
 
-/**
- * Queues one delivery with a new retry schedule, ahead of deliveries that no user waits for. One that is already waiting is brought
- * forward, so that it is never queued twice; one in progress is left unchanged.
- * @returns how many attempts it had by then
- */
+/** A waiting delivery is brought forward, and one in progress is left unchanged. @returns the number of attempts by then */
 export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind }: Queued): Promise<number> {
   await tx.$executeRaw`
     INSERT INTO delivery_queue AS q (id, webhook_id, owner_id, event_id, host, kind, lane)
@@ -92,34 +83,26 @@ export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind 
     UPDATE delivery SET state = 'waiting', finished_at = NULL
     WHERE id = ${deliveryId} AND state <> 'waiting' AND EXISTS (SELECT FROM delivery_queue q WHERE q.id = ${deliveryId})`;
   await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, ''), pg_notify(${ACTIVITY_CHANNEL}, ${webhook.id})`;
-  // Read only now: an attempt recorded meanwhile is not the one that is waited for.
+  // An attempt that was recorded meanwhile is not the one that is waited for.
   const [row] = await tx.$queryRaw<{ attempts: number }[]>`SELECT attempts FROM delivery WHERE id = ${deliveryId}`;
   return row?.attempts ?? 0;
 }
 
-/** The result of an attempt that somebody waited for. */
 type AwaitedAttempt = {
   outcome: AttemptOutcome;
-  /** Null if the target did not answer. */
   status: number | null;
-  /** Why it failed, as a clause. */
   reason: string | null;
   durationMs: number | null;
 };
 
-/** An attempt takes 15 seconds at most (S120), plus a moment until a worker finds it. */
+/** An attempt takes 15 seconds at most (S120), plus a moment until a worker finds the delivery. */
 const ATTEMPT_WAIT_MS = 20_000;
-/** The interval at which the outcome is read in any case, since a notification may be missed. */
 const POLL_MS = 1_000;
-/** How many calls about one owner's webhooks wait at the same time in this process: each reads the database every second (S137). */
+/** Each call reads the database every second, so the calls of one owner are limited (S137). */
 const WAITING_MAX = 50;
 const waiting = new Map<string, number>();
 
-/**
- * Waits until one more attempt than before is recorded.
- * @param before how many attempts the delivery had
- * @returns undefined if the time is over first, `signal` aborts, or too many calls wait: the delivery still waits to be sent
- */
+/** @param before the number of attempts that the delivery had @returns undefined if the delivery still waits to be sent */
 export async function awaitAttempt(
   of: { id: string; ownerId: string; deliveryId: string },
   before: number,
@@ -161,7 +144,7 @@ async function pollAttempt(
 
 type AttemptRow = { outcome: AttemptOutcome; status: number | null; reason: string | null; duration_ms: number | null };
 
-// If an attempt failed because its kept connection had just closed, the next one follows at once, and that one is the result.
+// An attempt over a connection that had just closed is followed by another at once, which is the result.
 async function latestAttempt(deliveryId: string, before: number): Promise<AwaitedAttempt | undefined> {
   const { rows } = await pool().query<AttemptRow>({
     name: "awaited-attempt",
@@ -175,7 +158,7 @@ async function latestAttempt(deliveryId: string, before: number): Promise<Awaite
   return row && { outcome: row.outcome, status: row.status, reason: row.reason, durationMs: row.duration_ms };
 }
 
-/** A disabled webhook sends only tests: anything else would wait in its queue and make its caller wait. */
+/** A disabled webhook sends only tests, so the caller would wait. */
 export function requireReplayable({ disabledAt }: { disabledAt: Date | null }): void {
   if (disabledAt) throw new ServiceError("conflict", "The webhook is disabled. Enable it before you replay.");
 }

@@ -24,7 +24,6 @@ import { cancelReplay, listReplays, readReplay, startReplay } from "./start-repl
 import { type ReplayRow, replayTable, SELECTED_MAX } from "./webhook-replay.ts";
 import { workReplay } from "./work-replay.ts";
 
-// Machines that run tests may be slow.
 vi.setConfig({ testTimeout: 120_000 });
 const SOON = { timeout: 45_000 };
 
@@ -63,7 +62,6 @@ async function startEngine(): Promise<DeliveryEngine> {
   return engine;
 }
 
-/** Failed deliveries, as an engine leaves them. */
 async function failedDeliveries(
   webhookId: string,
   count: number,
@@ -86,7 +84,6 @@ const statesOf = async (ids: string[]) => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
-/** One claim, as in the worker's loop. */
 async function workOnce(): Promise<void> {
   await pool().query("update webhook_replay set due_at = now() - interval '1 second' where finished_at is null");
   const { claimId, rows } = await claimRows<ReplayRow>(replayTable, 10);
@@ -117,7 +114,6 @@ describe("a replay of one", () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     await db().webhook.update({ where: { id: webhookId }, data: { url: current.url, secret: seal("webhook secret", secret) } });
 
-    // The delivery waits for its second attempt, which is brought forward; no second delivery is created.
     await vi.waitFor(async () => expect(await db().attempt.count({ where: { deliveryId: id } })).toBe(1), SOON);
     const { attempt } = await replayDelivery(ada.actor, webhookId, id, from);
     expect(attempt).toMatchObject({ outcome: "delivered", status: 200, reason: null });
@@ -129,7 +125,6 @@ describe("a replay of one", () => {
     expect([first, second].map((each) => each?.headers["x-webhook-replay"])).toEqual([undefined, "true"]);
     new Verifier(secret).verify(second?.body ?? "", second?.headers as Record<string, string>);
 
-    // The delivery is replayed again after it was delivered; Activity shows what was sent.
     const again = await replayDelivery(ada.actor, webhookId, id, from);
     expect(again.attempt).toMatchObject({ status: 200 });
     const shown = await readDelivery(ada.actor, webhookId, id);
@@ -174,14 +169,12 @@ describe("a replay of one", () => {
       { id, kind: "replay", lane: 0, tries: 0 },
     ]);
     expect(await statesOf([id])).toEqual({ waiting: 1 });
-    // A row that a worker holds is left unchanged.
     await db().deliveryQueue.update({
       where: { id },
       data: { claimId: "x", claimedUntil: new Date(Date.now() + 9_000), lane: 2 },
     });
     await replayDelivery(ada.actor, webhookId, id, from, { waitMs: 10 });
     expect(await db().deliveryQueue.findUnique({ where: { id } })).toMatchObject({ claimId: "x", lane: 2 });
-    // The call returns as soon as its client goes away.
     const gone = replayDelivery(ada.actor, webhookId, id, from, { signal: AbortSignal.abort() });
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
@@ -228,7 +221,6 @@ describe("a test", () => {
     const payloads = receiver.received.map(({ body }) => webhookPayloadSchema.parse(JSON.parse(body)));
     expect(payloads.map(({ event }) => `${event.scope}.${event.action}`).sort()).toEqual([...testKinds].sort());
     for (const { body } of receiver.received) {
-      // The body has only fields of the contract.
       const { webhook: _, ...payload } = JSON.parse(body);
       expect(eventPayloadSchema.parse(payload)).toEqual(payload);
       expect(payload.repo).toMatchObject({ id: repo.id, name: `${ada.username}/tides`, private: true, type: "dataset" });
@@ -280,7 +272,6 @@ describe("a replay of many", () => {
     expect(await db().deliveryQueue.count({ where: { webhookId, lane: 2, replayId: started.id, kind: "replay" } })).toBe(40);
     await startEngine();
     await vi.waitFor(async () => expect(await statesOf(ids)).toEqual({ delivered: 39, waiting: 1 }), SOON);
-    // A delivery that fails again is retried as usual, and the replay continues until that is over.
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, started.id)).toMatchObject({ state: "running", delivered: 39, failed: 0 });
     await pool().query("update delivery_queue set due_at = now() where replay_id = $1", [started.id]);
@@ -338,13 +329,11 @@ describe("a replay of many", () => {
     const replay = await startReplay(ada.actor, webhookId, { deliveryIds: ids }, from);
     await workOnce();
     expect(await statesOf(ids)).toEqual({ waiting: 6 });
-    // One of the deliveries is being sent.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: "x", claimedUntil: new Date(Date.now() + 60_000) } });
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 2, rate_limited: 1, withheld: 1, waiting: 1 });
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
-    // Its attempt failed and a retry is queued, which is taken out of the queue, since the replay is cancelled.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: null, claimedUntil: null, kind: "retry" } });
     await workOnce();
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 3, rate_limited: 1, withheld: 1 });
@@ -366,7 +355,6 @@ describe("a replay of many", () => {
     const ids = await failedDeliveries(webhookId, 5_000);
     const replay = await startReplay(ada.actor, webhookId, { since: new Date(Date.now() - 60_000) }, from);
     expect(replay.total).toBe(5_000);
-    // Records each insertion into the queue, and removes the rows as if delivered.
     const seen: string[] = [];
     async function takeOut(): Promise<void> {
       const { rows } = await pool().query<{ id: string }>("delete from delivery_queue where replay_id = $1 returning id", [
@@ -391,7 +379,6 @@ describe("a replay of many", () => {
       );
       worker.kill("SIGKILL");
       await once(worker, "exit");
-      // The killed worker's lease expires.
       await pool().query("update webhook_replay set claimed_until = now() where claimed_until is not null");
     }
     expect(seen.length).toBeLessThan(5_000);
@@ -409,7 +396,6 @@ describe("a replay of many", () => {
   });
 });
 
-/** A process that works on replays as the worker does, and on nothing else. */
 function startWorker() {
   const { DATABASE_URL = "", SECRET_KEY = "", DATA_DIR, ORIGIN = "" } = env();
   const root = join(import.meta.dirname, "../../..");

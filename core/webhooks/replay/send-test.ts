@@ -19,18 +19,12 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { webhookReads } from "../watchers.ts";
 import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./replay-delivery.ts";
 
-/** The limit for each webhook. */
+/** The limit is per webhook. */
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * Sends a made-up event in the form of a real event of its kind, with `X-Webhook-Test: true`. It is about a repository that the webhook
- * watches, or the latest one of a watched owner, or else a made-up one. It appears in the list like other deliveries, but has one attempt
- * and does not count as a trigger. A disabled webhook sends it too, so that its owner can check the target before they enable the webhook.
- *
- * Like `replayDelivery`, it returns when the attempt is recorded, or without one after twenty seconds or if too many calls wait.
- * @param kind by default the first kind that the webhook was limited to, if any, or else `repo.content.update`, or
- * `discussion.comment.create` for a webhook that watches only discussions
- * @throws ServiceError `not_found`, `rate_limited`
+ * A test is not a trigger, and has only one attempt. @param kind by default the first of the webhook's kinds, or the usual kind
+ * of its domains
  */
 export async function sendTest(
   actor: Actor,
@@ -83,7 +77,6 @@ const usualKind = ({ domains, events: [first] }: Webhook): TestKind =>
   (first as TestKind | undefined) ??
   (domains.includes(domainOf("repo.content")) ? "repo.content.update" : "discussion.comment.create");
 
-/** Stands for the author where there is none: no user has this id, but it has the form of one (24 hex digits). */
 const NOBODY = "0".repeat(24);
 
 type TestRepo = {
@@ -97,13 +90,12 @@ type TestRepo = {
   tags: string[];
 };
 
-/** A payload of a kind, in the form of a real event: the repository is real if one is watched, the event is not. */
+/** The repository is real if one is watched. The event is not. */
 async function testPayload(tx: Db, webhook: Webhook, kind: TestKind, author: string | null): Promise<EventPayload> {
   const repo = (await watchedRepo(tx, webhook)) ?? madeUpRepo(webhook);
   const at = kind.lastIndexOf(".");
   const event = { scope: kind.slice(0, at), action: kind.slice(at + 1) };
   const about = { event, repo: repoOf(repo, event.scope) };
-  // The caller checks with the schema that these belong together.
   return { ...about, ...detailsOf(kind, repo, author ?? NOBODY) } as EventPayload;
 }
 
@@ -136,7 +128,7 @@ function repoOf(repo: TestRepo, scope: string) {
   };
 }
 
-/** No discussion has so high a number: a receiver that answers a test with a comment finds none, and changes nothing. */
+/** A receiver that answers a test with a comment must find no discussion. */
 function discussionOf(repo: TestRepo, kind: TestKind, author: string) {
   const num = 1_000_000_000;
   return {
@@ -162,7 +154,7 @@ function commentOf(discussionUrl: string, author: string) {
 
 const sha = (of: "old" | "new"): string => (of === "old" ? "1" : "2").repeat(40);
 
-/** A repository that it watches, or the last changed one of a watched owner; only one that the webhook's owner can read (S129). */
+/** The webhook's owner must be able to read the repository (S129). */
 async function watchedRepo(tx: Db, webhook: Webhook): Promise<TestRepo | undefined> {
   const [row] = await tx.$queryRaw<TestRepo[]>`
     SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name AS "fullName", r.owner_id AS "ownerId",

@@ -20,15 +20,9 @@ import {
   type WebhookReplay,
 } from "./webhook-replay.ts";
 
-/** Named deliveries, or all that failed since a time. */
 type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
 
-/**
- * Replays many deliveries. The work is recorded when this returns; the worker does it, and `readReplay` shows its progress. A delivery that
- * is already waiting is left unchanged.
- * @throws ServiceError `not_found`; `conflict` for a disabled webhook, or if there is nothing to replay; `invalid_request`;
- * `rate_limited` if too many replays of the webhook are running
- */
+/** The replay is recorded when this returns. A waiting delivery is left unchanged. */
 export async function startReplay(
   actor: Actor,
   webhookId: string,
@@ -38,7 +32,7 @@ export async function startReplay(
 ): Promise<WebhookReplay> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
   return inTransaction(async (tx) => {
-    // The row's lock starts replays one after another, so that they can be counted.
+    // The lock makes concurrent calls wait for each other, so that each replay is counted.
     await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${webhook.id} FOR NO KEY UPDATE`;
     requireReplayable(await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx }));
     await requireRoom(tx, webhook.id);
@@ -78,7 +72,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
   if (ids.length === 0 || ids.length > SELECTED_MAX || !ids.every(isId)) {
     throw new ServiceError("invalid_request", `Select 1 to ${SELECTED_MAX} deliveries.`, { field: "deliveries" });
   }
-  // A missing delivery or another webhook's is not distinguished from one that was meanwhile dropped with its day (S136).
+  // Missing deliveries and those of other webhooks are not distinguished from dropped ones (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT d.id FROM delivery d WHERE d.id = ANY (${ids}) AND d.webhook_id = ${webhookId} AND d.state <> 'waiting' ORDER BY d.id`;
   if (rows.length === 0) {
@@ -87,7 +81,6 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
   return { ids: rows.map(({ id }) => id), since: null, until: null, total: rows.length };
 }
 
-/** A token that may not see all failed deliveries replays those that it sees, by id. */
 async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Scope): Promise<Scope> {
   const readable = await readableTo(actor, tx);
   if (readable === null) return scope;
@@ -105,7 +98,7 @@ async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Sco
 
 async function failed(tx: Db, webhookId: string, { since, until }: { since: Date; until?: Date | undefined }): Promise<Scope> {
   const now = new Date();
-  // A fixed end: later failures are not included, so that the replay does not include its own failures.
+  // With a fixed end, the replay does not include its own failures.
   const end = until && until < now ? until : now;
   if (!(since < end) || since.getTime() < 0) {
     throw new ServiceError("invalid_request", "Choose a beginning that is in the past and before the end.", { field: "since" });
@@ -123,11 +116,7 @@ async function failed(tx: Db, webhookId: string, { since, until }: { since: Date
   return { ids: [], since, until: end, total };
 }
 
-/**
- * Ends a replay: its waiting deliveries are taken out of the queue and get their former state back. An attempt in progress is
- * completed. Cancelling a finished replay changes nothing.
- * @throws ServiceError `not_found`
- */
+/** An attempt in progress is completed. */
 export async function cancelReplay(
   actor: Actor,
   webhookId: string,
@@ -147,7 +136,6 @@ export async function cancelReplay(
   });
 }
 
-/** Takes a replay's deliveries that are not being sent out of the queue; they get their former state back from the recorded attempts. */
 export async function takeOutOfQueue(tx: Db, replayId: string, webhookId: string): Promise<void> {
   await tx.$executeRaw`
     WITH waiting AS MATERIALIZED (
@@ -164,7 +152,6 @@ export async function takeOutOfQueue(tx: Db, replayId: string, webhookId: string
 
 type Of = { ownerId?: string | undefined };
 
-/** The progress of a replay. @throws ServiceError `not_found` */
 export async function readReplay(actor: Actor, webhookId: string, replayId: string, of: Of = {}): Promise<WebhookReplay> {
   await findWebhookRow(actor, webhookId, "webhook.read", of);
   if (!isId(replayId)) throw notFound("Replay");
@@ -178,7 +165,6 @@ export async function readReplay(actor: Actor, webhookId: string, replayId: stri
 
 const REPLAYS_SHOWN = 20;
 
-/** The latest replays of a webhook, newest first. @throws ServiceError `not_found` */
 export async function listReplays(actor: Actor, webhookId: string, of: Of = {}): Promise<WebhookReplay[]> {
   await findWebhookRow(actor, webhookId, "webhook.read", of);
   const { rows } = await pool().query<ReplayRow>(

@@ -1,20 +1,18 @@
 import type { WebhookReplayJson } from "@keyhook/sdk";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
 
-/** Many deliveries to be sent again, processed by the worker. */
 export type WebhookReplay = {
   id: string;
   webhookId: string;
   createdById: string | null;
-  /** Named deliveries, or all that had failed in a range of time. */
+  /** `failed`: all that failed in a range of time. */
   of: "selected" | "failed";
   since: Date | null;
   until: Date | null;
   state: "running" | "cancelled" | "finished";
   total: number;
-  /** How many were queued so far, without those that were already waiting in the queue. */
+  /** Deliveries that were already waiting are not counted. */
   queued: number;
-  /** How many of the queued ones are finished. */
   delivered: number;
   failed: number;
   createdAt: Date;
@@ -41,13 +39,10 @@ export type ReplayRow = {
 
 export const replayTable: LeasedTable = { name: "webhook_replay", isOpen: "finished_at is null" };
 
-/** NOTIFY channel that wakes the workers of replays. */
 export const REPLAY_CHANNEL = "webhook_replay";
 
-/** How many deliveries one replay can name, and how many it can contain if it is for all that failed. */
 export const SELECTED_MAX = 1_000;
 export const FAILED_MAX = 100_000;
-/** How many replays of one webhook may run at a time. */
 export const RUNNING_MAX = 3;
 
 export function toReplay(row: ReplayRow): WebhookReplay {

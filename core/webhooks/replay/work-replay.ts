@@ -6,21 +6,14 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { takeOutOfQueue } from "./start-replay.ts";
 import type { ReplayRow } from "./webhook-replay.ts";
 
-/** How many deliveries are queued in one transaction, and how many of one replay are in the queue at a time. */
+/** A transaction queues at most `BATCH` deliveries, and a replay has at most `IN_QUEUE_MAX` in the queue. */
 const BATCH = 250;
 const IN_QUEUE_MAX = 1_000;
 
-/** How soon a replay whose deliveries are being sent is checked again, and one whose webhook was disabled meanwhile. */
 const PAUSE_SECONDS = 1;
 const HELD_SECONDS = 30;
 
-/**
- * Processes a replay once under a claim: queues as many deliveries as there is room for, and releases the row for the next look, until nothing
- * is left to be sent.
- *
- * Each batch commits together with its cursor, so that a worker killed at any moment neither skips a delivery nor queues one
- * twice.
- */
+/** Each batch commits together with the cursor, so that a killed worker neither skips a delivery nor queues one twice. */
 export async function workReplay(replay: ReplayRow, claimId: string): Promise<void> {
   const webhook = await db().webhook.findUnique({ where: { id: replay.webhook_id } });
   if (!webhook) return;
@@ -47,9 +40,7 @@ async function countInQueue(replayId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/**
- * @returns the cursor after the batch; null if nothing was left; "lost" if the claim is now another worker's or the replay was cancelled
- */
+/** @returns the new cursor, null if nothing was left, or "lost" if the claim was lost or the replay was cancelled */
 async function queueBatch(replay: ReplayRow, claimId: string, host: string): Promise<string | null | "lost"> {
   return withConnection(async (client) => {
     await client.query("BEGIN");
@@ -60,7 +51,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
       return null;
     }
     const queued = await putBatch(client, replay, batch, host);
-    // This comes last, because recording attempts locks the replay's row too, after the rows of the queue.
+    // Recording attempts locks the replay's row after the rows of the queue, so this comes last.
     const { rowCount } = await client.query(
       `UPDATE webhook_replay SET cursor = $3, queued = queued + $4
        WHERE id = $1 AND claim_id = $2 AND cancelled_at IS NULL AND cursor IS NOT DISTINCT FROM $5`,
@@ -71,7 +62,6 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
   });
 }
 
-/** The ids after the cursor, in order. */
 async function nextBatch(client: pg.ClientBase, replay: ReplayRow): Promise<string[]> {
   const { webhook_id, delivery_ids, since, until, cursor } = replay;
   if (since === null || until === null) {
@@ -86,7 +76,6 @@ async function nextBatch(client: pg.ClientBase, replay: ReplayRow): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** @returns how many were queued: all but those already waiting there, and those no longer kept */
 async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[], host: string): Promise<number> {
   const { rows } = await client.query<{ queued: number }>({
     name: "replay-put",
@@ -106,10 +95,7 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
   return rows[0]?.queued ?? 0;
 }
 
-/**
- * Releases the claim: for good if nothing of the replay is left to send, otherwise until the replay is due again. The list of an ended
- * replay is deleted: cancelled replays of 1,000 deliveries each would fill the database (S137).
- */
+/** An ended replay's list is deleted, because lists would fill the database (S137). */
 async function end(
   { id }: ReplayRow,
   claimId: string,

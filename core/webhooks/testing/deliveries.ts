@@ -7,7 +7,6 @@ import { lanes } from "../vocabulary.ts";
 
 type NewWebhook = { ownerId?: string; ownerKind?: "user" | "organization"; secret?: string; url: string };
 
-/** A webhook as a row, for tests of its operations; its owner is created unless given. */
 export async function webhookTo({ url, secret, ownerKind = "user", ...more }: NewWebhook): Promise<string> {
   const id = newId();
   const ownerId = more.ownerId ?? (await someOwner());
@@ -16,7 +15,6 @@ export async function webhookTo({ url, secret, ownerKind = "user", ...more }: Ne
   return id;
 }
 
-/** A user as a row, with a confirmed address. */
 export async function someOwner(): Promise<string> {
   const id = newId();
   const email = `${id}@example.test`;
@@ -35,9 +33,6 @@ type NewDeliveries = {
   dueIn?: number;
 };
 
-/**
- * Deliveries of one event as a fan-out leaves them: first attempts that are due at once, unless `more` says otherwise. @returns their ids
- */
 export async function queueDeliveries(webhookId: string, more: NewDeliveries = {}): Promise<string[]> {
   const { count = 1, isPrivate = false, ownerId = newId(), repoId = newId(), tags = [], kind = "first", dueIn = 0 } = more;
   const eventId = newId();

@@ -5,7 +5,6 @@ import type { Done } from "../delivery/delivery.ts";
 import { recordDeliveries } from "../delivery/record-deliveries.ts";
 import { type LeasedEvents, leaseEvents, type Part, parts } from "../fan-out/lease-events.ts";
 
-/** Webhooks and events for tests, as rows. */
 export type Owner = { kind: "user" | "organization"; id: string };
 
 type NewWebhook = { domains?: string[]; events?: string[]; isDisabled?: boolean; url?: string };
@@ -33,13 +32,10 @@ type Happened = {
   scope?: EventScope;
   movedTo?: { name: string; owner: { id: string } };
   actorId?: string | null;
-  /** The `source` of a platform's event. */
   source?: string;
-  /** Names of refs. */
   updatedRefs?: string[];
 };
 
-/** An event of a repository as `recordEvent` writes it. @returns its id */
 export async function someEvent(
   { id: repoId, ownerId, isPrivate = false }: SomeRepo,
   { scope = "repo.content", movedTo, actorId = null, source, updatedRefs }: Happened = {},
@@ -61,12 +57,10 @@ export async function someEvent(
 }
 
 export type FannedOut = {
-  /** Finished events. */
   events: number;
   deliveries: number;
 };
 
-/** Leases events, and puts all their deliveries into the queue. */
 export async function fanOut(part: Part): Promise<FannedOut> {
   const leased = await leaseEvents(part);
   await putIntoQueue(leased);
@@ -82,13 +76,11 @@ export function putIntoQueue({ leases, deliveries, over }: LeasedEvents): Promis
   return recordDeliveries(steps, leases);
 }
 
-/** Expires the leases of events, as if their workers had died long ago. */
 export async function expireLeases(): Promise<void> {
   // The column has milliseconds, and rounding could move the time after the next statement's.
   await pool().query("update event set claimed_until = now() - interval '1 second' where fanned_out_at is null");
 }
 
-/** Fans out until nothing is left. */
 export async function fanOutAll(): Promise<FannedOut> {
   const total = { events: 0, deliveries: 0 };
   for (let isMore = true; isMore; ) {
@@ -103,7 +95,6 @@ export async function fanOutAll(): Promise<FannedOut> {
   return total;
 }
 
-/** The webhooks that receive an event, in order. */
 export async function receiversOf(eventId: string): Promise<string[]> {
   const { rows } = await pool().query<{ id: string }>(
     "select webhook_id as id from delivery where event_id = $1 order by webhook_id",

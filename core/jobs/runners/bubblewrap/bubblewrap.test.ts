@@ -18,7 +18,6 @@ import { parseImage } from "./host-programs.ts";
 const run = runTask.bind(undefined, bubblewrap);
 const sh = (script: string) => ["sh", "-c", script];
 
-/** Whether a process of this machine was started with this word. */
 function isRunning(word: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {
@@ -29,7 +28,6 @@ function isRunning(word: string): boolean {
   });
 }
 
-/** Whether this text is on the command line of a process of this machine, which may be bwrap itself. */
 function isStarted(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {
@@ -41,10 +39,6 @@ function isStarted(text: string): boolean {
   });
 }
 
-/**
- * Like `isStarted`, but ignores bwrap itself. A bwrap whose monitor was killed before letting it continue waits for a message that never
- * comes, and runs nothing.
- */
 function isSandboxed(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {
@@ -56,10 +50,8 @@ function isSandboxed(text: string): boolean {
   });
 }
 
-/** A number of seconds that no other `sleep` has. */
 const longTime = () => `9${Number.parseInt(newId().slice(-6), 16)}`;
 
-/** Tries one way to escape after another, and prints the result of each. */
 const hostile = `
   const fs = require("node:fs"), net = require("node:net"), { spawnSync } = require("node:child_process");
   const [dataDir, checkout, servicePid, port] = process.argv.slice(1);
@@ -124,7 +116,6 @@ describe("S132 a job in bubblewrap", () => {
     expect(found.environments).not.toMatch(/DATABASE_URL|SECRET_KEY/);
     expect(found.processes).toBeLessThan(10);
     expect([found.namespace, found.mount]).not.toContain(0);
-    // The limit is for all writable directories together.
     for (const place of [found.tmp, found.work, found.memory]) expect(place).toBeGreaterThan(0);
     expect(found.tmp + found.work + found.memory).toBeLessThanOrEqual(smallLimits.scratchBytes / MEBIBYTE);
   });
@@ -165,7 +156,6 @@ describe("S132 a job in bubblewrap", () => {
     expect(await deaf.ended).toMatchObject({ exit: { kind: "exited", code: 137 } });
   });
 
-  // An unhandled rejection ends the worker: Vitest then fails the file.
   it("ends at once if its output cannot be processed, without ending the worker", async () => {
     const onOutput = async () => {
       throw new RangeError("too much of it");
@@ -185,7 +175,6 @@ describe("S132 a job in bubblewrap", () => {
           const { said } = await startTask(bubblewrap, ["sh", "-c", "echo begun; exec sleep ${time}"]);
           setInterval(() => said.stdout && process.stdout.write("begun"), 20);`;
         const worker = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
-        // The worker is killed while bwrap creates the sandbox, or once the command runs.
         if (wait === undefined) await once(worker.stdout, "data");
         else {
           await vi.waitFor(() => expect(isStarted(time)).toBe(true), { timeout: 15_000, interval: 25 });
@@ -213,7 +202,6 @@ describe("S132 a job in bubblewrap", () => {
       }
     });
     expect(lines.some((line) => line.includes(secret))).toBe(false);
-    // Nor would the environment stay on the disk if the worker were killed now.
     const ours = readdirSync(tmpdir()).filter((name) => name.startsWith("keyhook-run-"));
     const left = ours.flatMap((name) => {
       try {
@@ -278,7 +266,6 @@ describe("a job in bubblewrap", () => {
     onTestFinished(() => {
       for (const server of servers) server.close();
     });
-    // What the operator allows for webhooks is not allowed for jobs on the same machine.
     const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     const machine = addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
     provideSettings({ ORIGIN: `http://127.0.0.1:${own}`, OUTBOUND_ALLOW_CIDRS: `127.0.0.0/8,0.0.0.0/8,${machine}/32` });

@@ -10,20 +10,15 @@ import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
 import type { Cgroup } from "./task-cgroup.ts";
 
-/** bwrap's file descriptors besides the usual three. */
 const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;
 const MEMORY_CHECK_MS = 200;
-/** How long a sandbox may be unreadable before it is ended: its first process may take that long to end. */
+/** The first process of a sandbox may take this long to end. */
 const UNWATCHED_MAX_MS = 2_000;
 const OPEN_FILES = 4_096;
-/** Address space that a runtime such as Node reserves and never touches; memory in use is watched. */
+/** A runtime such as Node reserves address space without using the memory. */
 const RESERVED_BYTES = 1024 ** 3;
 
-/**
- * Runs a command in namespaces of its own (Bubblewrap): without privileges, without direct access to a network, and with only this
- * machine's programs visible. A cgroup limits what all its processes use together; if none can be created, their memory is checked
- * periodically (docs/decisions/074-what-holds-a-sandbox.md).
- */
+/** Without a cgroup, memory is checked periodically (docs/decisions/074-what-holds-a-sandbox.md). */
 export const bubblewrap: Runner = {
   name: "bubblewrap",
   async start(task) {
@@ -61,20 +56,17 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap ends with its parent, except in its first moments. So before the command starts, this script asks the worker for permission, and
- * exits without an answer: no run continues without its worker. When memory is short, the kernel should kill the command first.
+ * In the first moments, bwrap does not end with its parent, so the command waits for the worker's permission. When memory is
+ * short, the kernel should kill the command first.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 
-/**
- * The command, preceded by the programs that set its limits. Its environment comes last (`startScript`), because it could load a library
- * into those programs.
- */
+/** The environment comes last, because a variable could load a library into these programs. */
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
     ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
-    // `--nproc` counts per user. On kernels before 5.14, all tasks of a non-root service are one user. A cgroup counts per task.
+    // `--nproc` counts per user. On kernels before 5.14, all tasks of a non-root service are one user.
     ...(isInCgroup ? [] : [`--nproc=${limits.processes}`]),
     `--data=${limits.memoryBytes + RESERVED_BYTES}`,
     `--fsize=${limits.scratchBytes}`,
@@ -85,7 +77,6 @@ function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   ];
 }
 
-/** bwrap does not get the service's environment. */
 const pathOnly = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
 
 class Sandboxed {
@@ -93,7 +84,6 @@ class Sandboxed {
   readonly #sandbox: Sandbox;
   readonly #cgroup: Cgroup | undefined;
   #process!: ChildProcess;
-  /** PID of the sandbox's first process, as seen from this machine. */
   #firstPid: number | undefined;
   readonly #hasFirst = Promise.withResolvers<void>();
   #failure: string | undefined;
@@ -126,21 +116,20 @@ class Sandboxed {
       Promise.all([this.#enterCgroup(), sandbox.forget().catch(() => undefined)]).then(
         () => go.end("go\n"),
         (error: Error) => {
-          // A process that ended meanwhile cannot be moved.
           if (!this.#isKilled && !this.#isOver) this.#failure = error.message;
           this.#kill();
         },
       );
     });
     const exited = this.#run().finally(async () => {
-      // The cgroup is removed first: no other task gets the uid while a process of this one may still run.
+      // No other task may get the UID while a process of this one runs.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });
     return { exited, kill: () => this.#kill() };
   }
 
-  /** Moves bwrap, its first process in the sandbox, and the shell that will become the command into the cgroup, while the command waits. */
+  /** Call this while the command still waits. */
   async #enterCgroup(): Promise<void> {
     if (!this.#cgroup) return;
     await this.#hasFirst.promise;
@@ -172,11 +161,10 @@ class Sandboxed {
         this.#read("stdout", this.#process.stdout),
         this.#read("stderr", this.#process.stderr),
       ]);
-      // Nobody awaits this promise while the command runs, so a rejection would end the worker. Here it ends this command instead.
+      // Nobody awaits this promise while the command runs, so a rejection would end the worker.
       output.catch(() => this.#kill());
       const error = await ended;
       this.#isOver = true;
-      // Processes left behind die with the sandbox, which closes the pipes that they write to.
       await output;
       this.#isOutOfMemory ||= (await this.#cgroup?.wasOutOfMemory()) === true;
       return this.#exit(error);
@@ -215,9 +203,7 @@ class Sandboxed {
     }
   }
 
-  /**
-   * Checks repeatedly, with pauses in proportion to the time that a check takes: a task with many processes must not keep the worker busy.
-   */
+  /** A task with many processes must not keep the worker busy, so the pauses grow with the time of a check. */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {
@@ -231,7 +217,7 @@ class Sandboxed {
           }
           seenAt = performance.now();
         } catch {
-          // The sandbox's first process may just have ended. A sandbox that cannot be watched is ended.
+          // The first process may just have ended. A sandbox that cannot be measured must not continue.
           if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
             this.#failure = "its memory use cannot be measured";
             this.#kill();
@@ -244,13 +230,13 @@ class Sandboxed {
   }
 
   async #takesTooMuch(firstPid: number): Promise<boolean> {
-    // Version 1 of cgroups kills only one process, and its parent may not even notice, so all others are killed here.
+    // Version 1 of cgroups kills only one process, so all others are killed here.
     if (this.#cgroup) return this.#cgroup.wasOutOfMemory();
     const { memoryBytes } = this.#task.limits;
     return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;
   }
 
-  /** The signal goes to the command itself, as with container engines: bwrap would die of it and kill the command too. */
+  /** A signal to bwrap would end bwrap and kill the command at once. */
   async #terminate(): Promise<void> {
     if (this.#firstPid === undefined) return this.#kill();
     const grace = setTimeout(() => this.#kill(), this.#task.graceMs ?? GRACE_MS);
@@ -262,7 +248,6 @@ class Sandboxed {
   #kill(): void {
     if (this.#isOver) return;
     this.#isKilled = true;
-    // When the first process of a PID namespace ends, the kernel ends all others in it.
     if (this.#firstPid !== undefined) send(this.#firstPid, "SIGKILL");
     else this.#process.kill("SIGKILL");
   }

@@ -16,14 +16,12 @@ import {
 } from "./task-cgroup.ts";
 
 /**
- * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together. It also
- * counts memory that cannot be counted otherwise, such as sockets, pipes, and shared pages that no process maps. A service can make them if
- * it runs as root, or if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
+ * A cgroup also counts sockets, pipes and shared pages. The service can create cgroups as root, or with `Delegate=yes` of
+ * systemd.
  */
 export type Cgroups = {
   version: 1 | 2;
   controls: readonly Control[];
-  /** Parent directories of the tasks' groups: one in version 2, one for each controller in version 1. */
   parents: readonly string[];
   make(id: string, limits: Pick<Limits, "memoryBytes" | "processes" | "cpus">): Promise<Cgroup>;
 };
@@ -31,27 +29,17 @@ export type Cgroups = {
 type Control = "memory" | "pids" | "cpu";
 const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
-/**
- * Weight of all tasks together when the service wants the CPUs too. In version 2 the service is a group beside them, of weight 100. In
- * version 1 each thread of the service counts alone, with a weight of 1024. A group's weight is divided among the CPUs, so this is half a
- * thread on each of them.
- */
+/** All tasks together get half as much as the service. In version 1, each thread of the service has a weight of 1024. */
 const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
-/** Weight of one task, for each CPU of its flavor: the kernel's defaults. */
 const WEIGHT_PER_CPU = { 1: 1024, 2: 100 };
 const PERIOD_MICROSECONDS = 100_000;
-/** bwrap has two processes of its own for each sandbox. */
 const BWRAP_PROCESSES = 2;
 const TASKS = "keyhook-tasks";
-/** In version 2 a group with processes of its own cannot limit groups below it: the service moves into this one. */
+/** In version 2, a group with processes cannot limit groups below, so the service moves into this group. */
 const SERVICE = "keyhook-service";
 
 let found: Promise<Cgroups | { reason: string }> | undefined;
 
-/**
- * The folder in which this worker creates cgroups, or a sentence about why it cannot. Determined once; groups that killed workers left are
- * removed then.
- */
 export async function findCgroups(): Promise<Cgroups | { reason: string }> {
   if (env().JOBS_CGROUP === "off") return { reason: "JOBS_CGROUP is off." };
   found ??= find().catch((error: NodeJS.ErrnoException) => ({ reason: reasonOf(error) }));
@@ -73,7 +61,6 @@ async function find(): Promise<Cgroups | { reason: string }> {
 
 type Mount = { root: string; path: string; type: string; options: string[] };
 
-/** From /proc/self/mountinfo (proc_pid_mountinfo(5)): the mount points, and which part of the file system each shows. */
 async function readMounts(): Promise<Mount[]> {
   const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
   return lines.flatMap((line) => {
@@ -84,7 +71,6 @@ async function readMounts(): Promise<Mount[]> {
   });
 }
 
-/** From /proc/self/cgroup: the path of this process by controller; the one of version 2 has no name. */
 async function readMemberships(): Promise<Map<string, string>> {
   const lines = (await readFile("/proc/self/cgroup", "utf8")).trim().split("\n");
   return new Map(
@@ -95,7 +81,6 @@ async function readMemberships(): Promise<Map<string, string>> {
   );
 }
 
-/** The directory of a cgroup under its mount, which in a container may begin at the container's own cgroup. */
 function directoryOf({ root, path }: Mount, membership: string): string {
   const isBelow = root !== "/" && (membership === root || membership.startsWith(`${root}/`));
   return join(path, isBelow ? membership.slice(root.length) : membership);
@@ -112,14 +97,14 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   if (!controls.includes("memory") || !controls.includes("pids")) {
     return { reason: `The cgroup of this service (${base}) cannot limit memory and processes.` };
   }
-  // The scope of a login session or a terminal has processes that this service must not move. `systemd-run --scope` makes run-….scope.
+  // A login session has processes that this service must not move. `systemd-run --scope` makes run-….scope.
   if (/^(?!run-).*\.scope$/.test(basename(base))) {
     return {
       reason: `The service was started from a login session (${basename(base)}) and shares its cgroup with other programs.`,
     };
   }
   const enabled = controls.map((control) => `+${control}`).join(" ");
-  // The root of the tree may have both processes and groups with limits.
+  // Only the root of the tree may have both processes and groups with limits.
   if (existsSync(join(base, "cgroup.type"))) await moveService(base, enabled);
   else await writeKernelFile(join(base, "cgroup.subtree_control"), enabled);
   const parent = join(base, TASKS);
@@ -134,11 +119,10 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
       const [directory = ""] = await makeDirectories([parent], id);
       const files: Record<string, string> = {
         "memory.max": String(memoryBytes),
-        // All processes in it end together: a command that lost one might not notice.
+        // All processes end together, because a command might not notice that one was killed.
         "memory.oom.group": "1",
         "pids.max": String(processes + BWRAP_PROCESSES),
       };
-      // The file does not exist if the kernel has no swap.
       if (existsSync(join(directory, "memory.swap.max"))) files["memory.swap.max"] = "0";
       if (controls.includes("cpu")) {
         files["cpu.weight"] = String(Math.min(10_000, Math.max(1, Math.round(cpus * WEIGHT_PER_CPU[2]))));
@@ -149,21 +133,18 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   };
 }
 
-/**
- * Moves every process of this service into a group beside those of its tasks. The cgroup is the service's own: it has no other processes.
- */
+/** The cgroup must have no processes except the service's. */
 async function moveService(base: string, enabled: string): Promise<void> {
   const service = join(base, SERVICE);
   await mkdir(service, { recursive: true });
   for (let tries = 1; ; tries++) {
     for (const pid of await processesOf(base)) {
-      // A process that ended meanwhile is in no group.
       await writeKernelFile(join(service, "cgroup.procs"), String(pid)).catch(ignoring("ESRCH"));
     }
     try {
       return await writeKernelFile(join(base, "cgroup.subtree_control"), enabled);
     } catch (error) {
-      // Another process was started meanwhile.
+      // The service may have started another process meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 20) throw error;
     }
   }
@@ -192,7 +173,7 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
       const directories = await makeDirectories(parents, id);
       const of = (control: Control) => directories[parents.indexOf(parentOf.get(control) ?? "")] ?? "";
       const memory: Record<string, string> = { "memory.limit_in_bytes": String(memoryBytes) };
-      // Including swap; a kernel that does not count swap is told not to use it.
+      // A kernel that does not count swap must not use swap.
       if (existsSync(join(of("memory"), "memory.memsw.limit_in_bytes")))
         memory["memory.memsw.limit_in_bytes"] = String(memoryBytes);
       else memory["memory.swappiness"] = "0";

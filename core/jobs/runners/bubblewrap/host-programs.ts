@@ -3,15 +3,12 @@ import { access, constants } from "node:fs/promises";
 import { promisify } from "node:util";
 import { env } from "../../../env.ts";
 
-/** The folder with the programs that this machine has under another name, or outside /usr. */
 export const TOOLS_DIRECTORY = "/opt/keyhook/bin";
 
-/** The command's PATH. */
 export const PATH = `${TOOLS_DIRECTORY}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin`;
 
 type Substitute = { note: string } | { refusal: string };
 
-/** This runner has no images: for those in JOBS_IMAGES it runs this machine's own programs, and notes that in the log. */
 export async function substituteFor(image: string): Promise<Substitute> {
   const { name, tag } = parseImage(image);
   if (!env().JOBS_IMAGES.includes(name)) {
@@ -33,14 +30,12 @@ export async function substituteFor(image: string): Promise<Substitute> {
   return { note: `No image was pulled: this machine's own programs${has} run the job instead of ${image}.${warning}` };
 }
 
-/** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`; other owners' images keep the owner's name. */
 export function parseImage(image: string): { name: string; tag: string } {
   const [reference = ""] = image.split("@");
   const [, name = "", tag = ""] = /^(.*?)(?::([\w.-]+))?$/.exec(reference) ?? [];
   return { name: name.replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, ""), tag };
 }
 
-/** Program names that images have and this machine lacks: `python` is `python3` in most distributions. */
 export async function toolLinks(): Promise<Record<string, string>> {
   if (await isThere("/usr/bin/python")) return {};
   for (const path of ["/usr/local/bin/python3", "/usr/bin/python3"]) if (await isThere(path)) return { python: path };

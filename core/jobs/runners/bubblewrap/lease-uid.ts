@@ -9,16 +9,13 @@ export class NoUidLeft extends Error {
 }
 
 /**
- * Leases a UID of this machine that no other task has at the same time: two tasks with the same UID could look into each other's processes,
- * and would share the kernel's count of them. A lease is an abstract Unix socket named after the UID: the kernel gives a name to one
- * process at a time, and frees it however that process ends. So a lease holds among all workers of this machine, of any installation, and
- * needs no sweep.
- * @throws NoUidLeft when every number of the range is in use
+ * Two tasks with one UID could look into each other's processes. A lease is an abstract Unix socket, which the kernel frees when
+ * the worker dies. @throws NoUidLeft
  */
 export async function leaseUid(): Promise<UidLease> {
   const { first, last } = env().JOBS_UIDS;
   const count = last - first + 1;
-  // Starts at a random number: a process that is still ending may have the one just released.
+  // A process that is still ending may have the UID that was released last.
   const begin = randomInt(count);
   for (let i = 0; i < count; i++) {
     const lease = await take(first + ((begin + i) % count));

@@ -14,14 +14,12 @@ const run = runTask.bind(undefined, bubblewrap);
 const start = startTask.bind(undefined, bubblewrap);
 const perl = (script: string) => ["perl", "-e", script];
 
-/** Perl makes system calls by number, and is usually installed with git. */
 const call = { x64: { read: 0, mmap: 9, memfd: 319 }, arm64: { read: 63, mmap: 222, memfd: 279 } }[
   process.arch as "x64" | "arm64"
 ];
 const READ_WRITE = 3;
 const SHARED_ANONYMOUS = 0x21;
 
-/** Ways to hold 40 times 8 MiB. */
 const shared = `
   open(my $zero, "<", "/dev/zero");
   for (1..40) {
@@ -39,7 +37,6 @@ const memfd = `
     syswrite($file, "x" x ${8 * MEBIBYTE});
     select(undef, undef, undef, 0.02);
   }`;
-/** Holds the memory until it is killed, since a busy machine takes a while to count it. */
 const held = (script: string) => perl(`$| = 1; ${script} sleep 60; print "held";`);
 
 let cgroups: Cgroups | { reason: string };
@@ -47,10 +44,9 @@ beforeAll(async () => {
   cgroups = await findCgroups();
 });
 
-/** Skips a test on a machine without cgroups, and gives the reason; memory is then only counted. */
 function needsCgroup({ skip }: TestContext): Cgroups {
   if (!("reason" in cgroups)) return cgroups;
-  // These errors mean that the machine allows cgroups, but the kernel rejects how we use them: a bug of ours.
+  // These errors mean that the kernel rejects our use of cgroups.
   expect(cgroups.reason).not.toMatch(/EINVAL|EBUSY|ERANGE/);
   return skip(cgroups.reason);
 }
@@ -69,7 +65,6 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
   it("an unmapped memfd does not evade the limit", async () => {
     const { exit, stdout, stderr } = await run(held(memfd));
     expect(stdout).toBe("");
-    // Counting the pages of processes would miss a memfd, so creating one is refused.
     if (setting === "off") expect(stderr).toContain("refused");
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });
@@ -106,7 +101,6 @@ describe("L7 a cgroup", () => {
     provideSettings({ JOBS_CGROUP: "auto" });
   });
 
-  /** Processes that are busy for two seconds from a given moment, and together print their CPU time. */
   const busy = (processes: number, from: number) =>
     perl(`for (1..${processes}) { if (!fork) { sleep 1 while time < ${from}; alarm 2; 1 while 1; } }
       1 while wait > 0; my @t = times; print $t[2] + $t[3];`);
@@ -139,7 +133,6 @@ describe("L7 a cgroup", () => {
     worker.kill("SIGKILL");
     await once(worker, "exit");
     expect(groupsOf(parents, worker.pid)).not.toEqual([]);
-    // The next worker removes the group when it starts.
     const next = await startWorker();
     expect(groupsOf(parents, worker.pid)).toEqual([]);
     next.kill();
@@ -154,7 +147,6 @@ describe("L5 a task's user", () => {
   });
   afterEach(() => provideSettings({ JOBS_UIDS: "60706-61183" }));
 
-  // Five jobs and a worker, one after another.
   it("is no other task's at the same time, in this worker and in others, and is free again when the task or its worker has ended", {
     timeout: 60_000,
   }, async () => {
@@ -211,7 +203,6 @@ function groupsOf(parents: readonly string[], pid: number | undefined): string[]
   return parents.flatMap((parent) => readdirSync(parent).filter((name) => name.split(".")[1] === String(pid)));
 }
 
-/** Another worker on this machine, running a task that does not end by itself. */
 async function startWorker(settings: Record<string, string> = {}) {
   const here = join(process.cwd(), "core/jobs");
   const program = `

@@ -1,8 +1,4 @@
-/**
- * Runs inside a sandbox that has no network: accepts connections on its loopback and passes each on through a socket in the file system. At
- * the other end this service decides what may be reached. Plain JavaScript on Node's own modules: the sandbox contains no other code of
- * ours.
- */
+/** Plain JavaScript on Node's own modules, because the sandbox contains no other code of ours. */
 import { connect, createServer } from "node:net";
 
 const [socketPath, port] = process.argv.slice(2);

@@ -9,9 +9,9 @@ import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
 import { leaseUid, type UidLease } from "./lease-uid.ts";
 
-/** System directories: programs and their dependencies. They contain no secrets, and all are mounted read-only. */
+/** These directories must not contain secrets. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
-/** The files of /etc that programs read; without passwords, keys, and the names of hosts in this network. */
+/** No file here may contain passwords, keys, or names of hosts in this network. */
 const CONFIGURATION = [
   "alternatives",
   "ld.so.cache",
@@ -28,31 +28,22 @@ const CONFIGURATION = [
   "ca-certificates",
 ];
 
-/** The UID that a command sees as its own. */
 const USER = 1000;
 
-/** The path, within the sandbox, of the script that `launch` runs last. */
 export const START_SCRIPT = "/run/start";
 
-/** The part of a command's writable space in /dev/shm: for semaphores and memory shared between its processes. */
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
-  /**
-   * If the service runs as root, the UID as which bwrap runs: no task is root or shares a user (`leaseUid`). Otherwise undefined: bwrap
-   * then creates a user namespace.
-   */
+  /** Undefined if the service is not root: then bwrap creates a user namespace. */
   uid: number | undefined;
-  /** The folders in which the command can write; all are in memory. */
   writable: readonly string[];
-  /** bwrap's arguments, without the command. */
   arguments: string[];
-  /** Removes the files from which the sandbox is created, once the sandbox has opened them, so that no secret outlives a killed process. */
+  /** Call this once the sandbox has opened the files, so that no secret outlives a killed process. */
   forget(): Promise<void>;
   remove(): Promise<void>;
 };
 
-/** Prepares a task's sandbox: a directory with the files that are mounted into it, and bwrap's arguments. */
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
   const directory = await makeTaskDirectory("run", task.id);
   let lease: UidLease | undefined;
@@ -86,18 +77,16 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
   }
 }
 
-/** Anyone who reaches a Space's socket can pose as its app: only the sandbox's group may enter the directory around it. */
+/** Anyone who reaches a Space's socket can pose as the app. */
 async function allowGroupToEnter(path: string, gid: number): Promise<void> {
   await chown(path, process.getuid?.() ?? 0, gid);
   await chmod(path, 0o710);
 }
 
-/** The folder with the files for the sandbox's network access. */
 const NETWORK = "network";
 const NETWORK_DIRECTORY = "/run/network";
 const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
 
-/** For a task with network access: the socket that leads out, and the relay through which programs reach it. */
 async function openNetwork(task: Task, directory: string): Promise<EgressProxy> {
   const network = join(directory, NETWORK);
   await mkdir(network, { mode: 0o755 });
@@ -105,7 +94,7 @@ async function openNetwork(task: Task, directory: string): Promise<EgressProxy> 
   return openEgressProxy(task, join(network, "way-out.sock"));
 }
 
-/** Sets the command's environment and executes the command. It is a file, because every user of this machine can read command lines. */
+/** The script is a file, because every user of this machine can read command lines. */
 function startScript({ environment, payload, network }: Task): string {
   const variables = {
     PATH,
@@ -129,7 +118,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The network is unshared too: a job connects to others only through a socket (core/jobs/runners/egress-proxy.ts).
+    // The job reaches others only through a socket.
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),
@@ -144,12 +133,12 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
     ...(task.payload === undefined ? [] : ["--ro-bind", join(directory, "payload.json"), PAYLOAD_FILE]),
     ...(task.network ? ["--ro-bind", join(directory, NETWORK), NETWORK_DIRECTORY] : []),
     ...(task.socketDirectory ? ["--ro-bind", task.socketDirectory, SOCKET_DIRECTORY] : []),
-    // bwrap's own root and /dev are in memory, without a size limit, so they become read-only.
+    // bwrap's own root and /dev have no size limit.
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKING_DIRECTORY],
   ];
 }
 
-/** /usr and the links into it. If this service or its data are in there, the command finds an empty directory instead. */
+/** The command must not see this service or its data, even if they are in /usr. */
 async function systemDirectories(): Promise<string[]> {
   const bound: string[] = [];
   const mounts: string[] = [];
@@ -191,7 +180,6 @@ async function writeEtc(directory: string): Promise<void> {
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, `etc-${name}`), text);
 }
 
-/** This service's own Node, and links with the program names that images use. */
 async function toolArguments(): Promise<string[]> {
   const links = Object.entries(await toolLinks()).flatMap(([name, target]) => ["--symlink", target, join(TOOLS_DIRECTORY, name)]);
   const node = (await isReadableByOthers(process.execPath)) || process.getuid?.() !== 0 ? process.execPath : undefined;

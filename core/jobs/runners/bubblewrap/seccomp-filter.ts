@@ -1,7 +1,4 @@
-/**
- * System calls that no job needs and that have been used to escape from sandboxes: kernel modules and programs, keys that namespaces do not
- * separate, file handles, io_uring, tracing of the whole machine, mounting. Their numbers by architecture.
- */
+/** Calls that have been used to escape from sandboxes. */
 const refused = {
   x64: {
     acct: 163,
@@ -81,7 +78,7 @@ const refused = {
   },
 } as const;
 
-/** Calls that create memory that belongs to no process: counting the pages of processes would miss it. */
+/** The memory that these calls create belongs to no process. */
 const uncounted = {
   x64: { memfd_create: 319, mq_open: 240, msgget: 68, shmget: 29 },
   arm64: { memfd_create: 279, mq_open: 180, msgget: 186, shmget: 194 },
@@ -92,13 +89,9 @@ const architectures = {
   arm64: { audit: 0xc00000b7, socket: 198, vhangup: 58 },
 } as const;
 
-/**
- * Socket families that a network namespace isolates: local, IPv4, IPv6 and netlink. The sockets of a virtual machine (AF_VSOCK) would reach
- * its host.
- */
+/** These are local, IPv4, IPv6 and netlink. AF_VSOCK would reach the host of a virtual machine. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 
-// Classic BPF (linux/bpf_common.h) over struct seccomp_data.
 const LOAD_WORD = 0x20;
 const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
@@ -109,15 +102,12 @@ const FIRST_ARGUMENT = 16;
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const REFUSE = 0x00050000 | 1; // EPERM
-/** Numbers from here on are x86-64's second table, which could bypass the filter of the first. */
+/** Higher numbers are x86-64's second table, which could bypass the filter of the first. */
 const X32 = 0x40000000;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
-/**
- * A seccomp program for `bwrap --seccomp`: these calls fail with EPERM, and calls of another architecture end the process.
- * @param isCounted whether memory is counted by processes, because there is no cgroup
- */
+/** Calls of another architecture end the process. @param isCounted without a cgroup, memory is counted by processes */
 export function seccompFilter({ isCounted }: { isCounted: boolean }, arch: string = process.arch): Buffer {
   if (arch !== "x64" && arch !== "arm64") return Buffer.alloc(0);
   const { audit, socket } = architectures[arch];

@@ -5,17 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "../../../log.ts";
 import { isAlive, kill, ownStartTime } from "./processes.ts";
 
-/** The group of one task. */
 export type Cgroup = {
-  /** Moves processes into the group. Processes that they start later are in it too. */
+  /** Processes that these processes start later are in the group too. */
   enter(pids: readonly number[]): Promise<void>;
-  /** Whether the kernel killed one of its processes for lack of memory. */
   wasOutOfMemory(): Promise<boolean>;
-  /** Ends the processes still in it, and removes it. */
   remove(): Promise<void>;
 };
 
-/** The name contains the worker's PID, so that others can tell whether that worker is gone. */
+/** Other workers see by the PID whether this worker is gone. */
 export async function makeDirectories(parents: readonly string[], id: string): Promise<string[]> {
   const name = `${id}.${process.pid}.${ownStartTime()}.${randomBytes(4).toString("hex")}`;
   const directories = parents.map((parent) => join(parent, name));
@@ -23,13 +20,12 @@ export async function makeDirectories(parents: readonly string[], id: string): P
   return directories;
 }
 
-/** Writes the limits, and returns the group; removes it if that fails. */
 export async function limitGroup(directories: string[], files: Record<string, string>[], oomFile: string): Promise<Cgroup> {
   const remove = () => removeGroups(directories);
   try {
     for (const [at, values] of files.entries())
       for (const [name, value] of Object.entries(values)) {
-        // Version 1 rejects a quota larger than that of this service's own container, which applies anyway.
+        // Version 1 rejects a quota larger than the quota of the service's container, which applies anyway.
         const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
         await writeKernelFile(join(directories[at] ?? "", name), value).catch(isRefused);
       }
@@ -50,7 +46,6 @@ export async function limitGroup(directories: string[], files: Record<string, st
   };
 }
 
-/** Removes the groups of workers that are gone, and kills the processes still in them. */
 export async function sweep(parents: readonly string[]): Promise<void> {
   for (const parent of parents) {
     for (const entry of await readdir(parent, { withFileTypes: true })) {
@@ -64,7 +59,6 @@ export async function sweep(parents: readonly string[]): Promise<void> {
 
 const REMOVE_MS = 5_000;
 
-/** Killed processes leave their group a moment later. */
 async function removeGroups(directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
     for (const until = performance.now() + REMOVE_MS; ; await sleep(5)) {
@@ -85,13 +79,13 @@ async function removeGroups(directories: readonly string[]): Promise<void> {
 
 export async function processesOf(directory: string): Promise<number[]> {
   const pids = (await readKernelFile(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
-  // 0 is a process of another container, invisible to this one.
+  // 0 is a process of another container.
   return pids.filter((pid) => pid > 0);
 }
 
 export const readKernelFile = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
 
-/** Writes to a file of the kernel, and never creates one. */
+/** The flag never creates a file. */
 export function writeKernelFile(path: string, text: string): Promise<void> {
   return writeFile(path, text, { flag: "r+" });
 }

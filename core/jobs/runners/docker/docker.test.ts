@@ -14,7 +14,6 @@ import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-tas
 import { docker } from "./docker.ts";
 import { framesOf } from "./engine.ts";
 
-// A job takes about twenty calls, for each of which Podman starts processes, and a busy machine takes seconds for each.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const soon = { timeout: 60_000 };
 
@@ -67,7 +66,6 @@ describe("a job in a container", () => {
     const half = smallLimits.scratchBytes / 2;
     expect(stdout.split("\n").map(Number)).toEqual([half, half, MEBIBYTE, 64 * MEBIBYTE, 0]);
     const greedy = await runTask(docker, sh("exec dd if=/dev/zero of=/dev/null bs=1024M count=1"), { image });
-    // Podman 4's monitor does not always say why it was killed.
     expect([{ kind: "out_of_memory" }, { kind: "exited", code: 137 }]).toContainEqual(greedy.exit);
     const forks = await runTask(docker, sh("for i in $(seq 200); do sleep 5 & done; ls /proc"), { image });
     expect(forks.stderr).toMatch(/fork/);
@@ -132,7 +130,6 @@ describe("a job in a container", () => {
   });
 
   it("leaves no process behind if the engine rejects its files", async () => {
-    // An engine that accepts every request except the files.
     const refuses = createHttpServer((request, response) => {
       const isList = request.method === "GET" && /\/(json|volumes)\?/.test(request.url ?? "");
       if (request.method === "PUT") response.writeHead(507);
@@ -158,7 +155,6 @@ describe("connections out of a container", () => {
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void site.close());
     const { port } = site.address() as AddressInfo;
-    // A job may reach this service in any case.
     provideSettings({ ORIGIN: `http://127.0.0.1:${port}` });
     onTestFinished(() => void provideSettings({ ORIGIN: "http://localhost:3000" }));
     const ask = `ls /sys/class/net; unset http_proxy; wget -q -T 3 -O - http://127.0.0.1:${port}/ && echo reached`;
@@ -190,7 +186,7 @@ describe("connections out of a container", () => {
     await nothingIsLeft();
   });
 
-  // An exception on the worker's side of the link would end the worker: Vitest then fails the file.
+  // An exception in the worker would end it, and Vitest would fail the file.
   it("S132 a job that resets its connections to the proxy does not end those of other jobs", async () => {
     const reset = `import { connect } from "node:net";
       const once = () => new Promise((done) => {

@@ -26,18 +26,14 @@ import { type Link, needsLink, openLink } from "./link.ts";
 
 const USER = "1000:1000";
 const MEBIBYTE = 1024 ** 2;
-/** For the container that only relays connections. */
 const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 32, scratchBytes: MEBIBYTE, cpuSeconds: 0 };
-/** How often an engine that does not respond is asked about a container: it may be restarting, while its containers continue. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
-/** Sixteen seconds in total: on a busy machine the engine takes that long to tidy up after a container that has ended. */
 const REMOVE_TRIES = 13;
 const REMOVE_RETRY_MS = 200;
 
 const PAYLOAD_DIRECTORY = PAYLOAD_FILE.slice(0, PAYLOAD_FILE.lastIndexOf("/"));
 
-/** Runs a command in a container of Docker or Podman, by the Engine API of JOBS_DOCKER_SOCKET. */
 export const docker: Runner = {
   name: "docker",
   async start(task) {
@@ -51,7 +47,7 @@ export const docker: Runner = {
     const engine = await connect();
     const { containers, volumes } = await listLeftovers(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
-    // Checked after the containers were listed: a claim is older than the containers created under it.
+    // Claims are older than the containers created under them, so they are read after the list.
     const held = await isHeld([...left]);
     for (const id of left) if (!held.has(id)) await removeAll(engine, id);
     await pruneImages(engine);
@@ -65,7 +61,7 @@ async function removeAll(engine: Docker, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const { containers, volumes } = await listLeftovers(engine, id);
-      // The link is removed last: an engine does not remove a container whose network another one uses.
+      // An engine does not remove a container whose network another one uses, so the link is last.
       containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
       for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
       for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
@@ -95,7 +91,7 @@ class ContainerRun {
   async exit(): Promise<Exit> {
     const { image, id } = this.#task;
     try {
-      // A Space runs under the same id every time, so containers left by a worker that died would have the same names.
+      // A Space always has one ID, so a dead worker's containers would have the names of the new ones.
       await removeAll(this.#engine, id);
       if (image === undefined) this.#task.onNote(`The job has no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
       const imageId =
@@ -125,8 +121,8 @@ class ContainerRun {
   }
 
   /**
-   * Files are provided in volumes, filled through a container that is never started: the engine may be on another machine, where our paths
-   * do not exist, and it cannot write into a container whose own files are read-only.
+   * The engine may be on another machine, and cannot write into a read-only container. So a container that never starts fills
+   * volumes.
    */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
@@ -155,7 +151,6 @@ class ContainerRun {
         await (from === undefined ? withPayload(payload ?? "", fill) : fill(from));
       }
     } finally {
-      // If this fails, the container is removed at the end, with everything else of this task.
       await filler.remove({ force: true }).catch((error: unknown) => {
         log().warn({ err: error, runId: id }, "a container that only received files could not be removed yet");
       });
@@ -170,7 +165,7 @@ class ContainerRun {
       name: `${nameOf(this.#task.id)}-link`,
       Image: nodeImageId,
       Labels: labelsOf(this.#task.id),
-      // The link's sockets are in a volume owned by root. Root is needed only to write there; without capabilities it can do nothing more.
+      // Root owns the sockets' volume. Root has no capabilities here.
       ...containerOptions(LINK_LIMITS, {
         isForPodman,
         tmpfs: ["/tmp"],
@@ -210,7 +205,7 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
-    // A Space that can no longer be reached is useless: it ends, and is restarted.
+    // A Space that can no longer be reached is restarted.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {
@@ -262,14 +257,13 @@ async function withPayload(payload: string, work: (directory: string) => Promise
 }
 
 async function withTar(directory: string, work: (archive: Readable) => Promise<unknown>): Promise<void> {
-  // Files private to us have to be readable in the container; nobody else looks into it.
+  // Files private to the service must be readable in the container.
   const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
   const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));
   try {
     await work(tar.stdout);
-    // Podman accepts a truncated archive without an error, so tar's own exit code is checked. Exit code 1 only means that a file changed
-    // meanwhile.
+    // Podman accepts a truncated archive without an error. Exit code 1 only means that a file changed meanwhile.
     if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
     // An engine that rejects the archive does not read it to its end, and tar would wait.
@@ -277,7 +271,7 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
   }
 }
 
-/** A sentence for the run's owner: what we found out about their image, not the engine's messages about itself and its machine. */
+/** The user does not see the engine's messages about the engine and its machine. */
 function reasonOf(error: unknown): string {
   if (error instanceof ImageRefused) return error.message;
   log().warn({ err: error }, "the container engine could not run a job");

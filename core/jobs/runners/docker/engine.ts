@@ -4,7 +4,6 @@ import type Docker from "dockerode";
 import { env } from "../../../env.ts";
 import { serviceMark } from "../../../temporary-folder.ts";
 
-/** Docker or Podman, by the Engine API at JOBS_DOCKER_SOCKET. */
 export async function connect(): Promise<Docker> {
   const { default: Engine } = await import("dockerode");
   return new Engine({ socketPath: env().JOBS_DOCKER_SOCKET });
@@ -13,14 +12,11 @@ export async function connect(): Promise<Docker> {
 const TASK = "keyhook.task";
 const SERVICE = "keyhook.service";
 
-/** The labels of everything created here for a task: several services may share an engine. */
 export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [SERVICE]: serviceMark() });
 
 type Leftovers = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
 
-/**
- * Containers and volumes of this service's tasks, or of one task. Uses one filter only: Podman lists volumes with *any* of several labels.
- */
+/** One filter only, because Podman lists volumes with any of several labels. */
 export async function listLeftovers(engine: Docker, task?: string): Promise<Leftovers> {
   const filters = { label: [`${SERVICE}=${serviceMark()}`] };
   const containers = await engine.listContainers({ all: true, filters });
@@ -38,17 +34,12 @@ export async function listLeftovers(engine: Docker, task?: string): Promise<Left
   };
 }
 
-/**
- * Podman names itself among its components. Podman and Docker accept different options for a tmpfs, and each rejects those of the other.
- */
 export async function isPodman(engine: Docker): Promise<boolean> {
   const { Components = [] } = (await engine.version()) as { Components?: { Name: string }[] };
   return Components.some(({ Name }) => Name.startsWith("Podman"));
 }
 
-/**
- * A container's standard input, output and error as one connection. dockerode would write its own options into the container's input.
- */
+/** dockerode would write its own options into the container's input. */
 export function attachAll(containerId: string): Promise<Duplex> {
   const path = `/containers/${containerId}/attach?stream=1&stdin=1&stdout=1&stderr=1`;
   const headers = { connection: "Upgrade", upgrade: "tcp" };
@@ -76,13 +67,13 @@ export async function ignoring<T>(status: number, answer: Promise<T>): Promise<T
   });
 }
 
-/** The engine's streams of a container's output: frames with a kind, a length and bytes (application/vnd.docker.multiplexed-stream). */
+/** A frame has a kind, a length and bytes: application/vnd.docker.multiplexed-stream. */
 const HEADER_BYTES = 8;
 const KINDS = ["stdin", "stdout", "stderr"] as const;
 
 type Frame = { stream: "stdout" | "stderr"; bytes: Buffer };
 
-/** Yields output in the pieces in which it arrives: a frame may be of any length, and is never buffered whole. */
+/** A frame may be of any length, and is never buffered whole. */
 export async function* framesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let rest: Buffer = Buffer.alloc(0);
   let current: { stream: Frame["stream"] | undefined; left: number } | undefined;

@@ -40,7 +40,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An image that prints which one it is. */
 const push = (name: string, tag: string, says: string, config?: ImageConfig, directory = files): string =>
   registry.push(name, tag, directory, { Env: [`WHICH=${says}`], ...config });
 
@@ -50,7 +49,6 @@ const reasonOf = async (image: string) => {
   return exit.kind === "failed" ? exit.reason : expect.fail(`it ran: ${JSON.stringify(exit)}`);
 };
 
-/** Which image a job would run in, and its notes. */
 async function choose(image: string): Promise<[which: string | undefined, notes: string[]]> {
   const notes: string[] = [];
   const api = await connect();
@@ -159,14 +157,12 @@ it("a worker keeps the most recently used images up to a total size, and never r
   expect(await choose("one:1")).toEqual(["one", []]);
   expect((await choose("operators:1"))[0]).toBe("operators");
   at(90);
-  // Each image has about 2 MiB.
   provideSettings({ JOBS_IMAGE_MAX_MB: "4", JOBS_IMAGE_CACHE_MB: "7" });
   push("library/four", "1", "four");
   expect((await choose("four:1"))[0]).toBe("four");
   const kept = (await engine.images()).filter((name) => name.includes("library/")).map((name) => name.replace(/.*\//, ""));
   expect(kept).toEqual(expect.arrayContaining(["four", "one", "operators"]));
   expect(kept.filter((name) => ["two", "three"].includes(name))).toEqual([]);
-  // If recently used images leave no room, the run says so, and no image is removed.
   push("library/five", "1", "five");
   provideSettings({ JOBS_IMAGE_MAX_MB: "7" });
   await expect(choose("five:1")).rejects.toThrow("no disk space left for job images");

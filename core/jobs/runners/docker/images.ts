@@ -5,16 +5,14 @@ import { serviceMark } from "../../../temporary-folder.ts";
 import { allowImage, type FullName, fullNameOf, parseImageReference } from "../../image-reference.ts";
 import { ignoring, statusOf } from "./engine.ts";
 
-/** Why an image is not run: a sentence for the run's owner. */
 export class ImageRefused extends Error {
   override name = "ImageRefused";
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** How long a resolved tag is cached: registries limit requests. */
+/** Registries limit requests. */
 const RESOLVED_MS = 10 * 60_000;
 const PULL_MS = 15 * 60_000;
-/** Longer than the time from choosing an image to creating its container, which then protects the image. */
 const RECENTLY_USED_SECONDS = 120;
 
 type Resolved = { id: string; at: number };
@@ -22,10 +20,8 @@ const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
 /**
- * The image that a job runs in, by its id, a hash of its content: the inspected image is the one that runs, even if the tag changes later.
- * Unless this service resolved the name recently, the registry is asked even if the engine's machine has an image of that name: that image
- * may be the operator's own.
- * @throws ImageRefused, or the engine's error
+ * The ID is a hash, so the inspected image is the one that runs. A local image of that name may be the operator's own, so the
+ * registry is asked.
  */
 export async function provideImage(
   engine: Docker,
@@ -47,7 +43,7 @@ export async function provideImage(
   return id;
 }
 
-/** The operator's own image with Node (JOBS_NODE_IMAGE): pulled when missing, and never removed. */
+/** This image is never removed. */
 export async function provideNodeImage(
   engine: Docker,
   task: { signal: AbortSignal; onNote(sentence: string): void },
@@ -73,7 +69,7 @@ const isThere = async (engine: Docker, id: string): Promise<boolean> =>
   (await ignoring(404, engine.getImage(id).inspect())) !== undefined;
 
 async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal): Promise<string> {
-  // Each pull may bring the maximum size of an image, so each running pull reserves it.
+  // Each running pull reserves the maximum size of an image.
   const reserved = (pullsUnderWay + 1) * env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
   const { name } = full;
   pullsUnderWay++;
@@ -102,7 +98,7 @@ const tooLarge = (name: string) =>
     `The image ${name} is larger than the limit of ${env().JOBS_IMAGE_MAX_MB} MiB (JOBS_IMAGE_MAX_MB). Use a smaller one.`,
   );
 
-/** The engine would create each volume on its machine's disk, writable and without a limit, despite all other restrictions. */
+/** The engine would create each volume on the disk, writable and without a limit. */
 function requireNoVolumes({ Config }: Docker.ImageInspectInfo, name: string): void {
   const volumes = Object.keys(Config?.Volumes ?? {});
   if (volumes.length === 0) return;
@@ -137,7 +133,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
           if (message.error !== undefined) throw new Error(message.error);
           if (message.id && message.progressDetail?.total) sizes.set(message.id, message.progressDetail.total);
         }
-        // Docker reports sizes before it unpacks; with an engine that does not, the size is checked afterwards.
+        // An engine may not report sizes before it unpacks, so the size is also checked afterwards.
         isTooLarge = [...sizes.values()].reduce((sum, size) => sum + size, 0) > env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
         if (isTooLarge) break;
       }
@@ -148,9 +144,9 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     limit.throwIfAborted();
   } catch (error) {
     log().warn({ err: error, image: name }, "an image could not be pulled");
-    // An error without a status means that no engine answers at the socket; it has its own message.
+    // An error without a status means that no engine answers at the socket.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
-    // The message omits the registry's response: an attacker who chose its address could otherwise read from hosts that they cannot reach.
+    // The registry's response is left out, because it could come from a host that the user cannot reach.
     throw new ImageRefused(
       `The image ${name} could not be pulled: it does not exist, is not public, or its registry refused it. The service's log has details.`,
     );
@@ -158,10 +154,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
   if (isTooLarge) throw tooLarge(name);
 }
 
-/**
- * The time at which an image of ours was last used is stored in the engine as a tag: it outlives this worker, and all workers of this
- * service that share the engine see it. An image without such a tag was not pulled by this service, so it is not removed.
- */
+/** The last use is stored as a tag in the engine, which all workers share. An image without such a tag is not ours and stays. */
 const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
 const TAG = /:(\d+)-[0-9a-f]+$/;
 
@@ -176,15 +169,10 @@ async function markUsed(engine: Docker, id: string): Promise<void> {
   const tag = `${Math.floor(Date.now() / 1_000)}-${id.replace(/^sha256:/, "").slice(0, 12)}`;
   await engine.getImage(id).tag({ repo: tagName(), tag });
   for (const old of before) {
-    // Another run may have removed it.
     if (old !== `${tagName()}:${tag}`) await ignoring(404, engine.getImage(old).remove());
   }
 }
 
-/**
- * Removes our least recently used images, until the remaining images and the reserved pulls fit into JOBS_IMAGE_CACHE_MB.
- * @throws ImageRefused if images in use leave no room
- */
 export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
   const now = Date.now() / 1_000;
   const [images, containers] = await Promise.all([engine.listImages(), engine.listContainers({ all: true })]);
@@ -210,7 +198,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // An image that a container uses (409) stays until the next cleanup.
+      // A container uses this image (409).
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

@@ -10,20 +10,13 @@ import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
 import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/**
- * The limit for streams to the egress proxy and to a Space's sockets together. The egress proxy and the Space's door also have limits of
- * their own.
- */
 const STREAMS_MAX = 512;
 const EGRESS = "way-out";
 
-/** A container beside the task's. */
 export type Link = { containerId: string; close(): void; closed: Promise<void> };
 
-/** Whether a task has to reach something outside of its container, or be reached. */
 export const needsLink = ({ network, socketDirectory }: Task): boolean => network || socketDirectory !== undefined;
 
-/** The task's sockets on this machine that it finds at `SOCKET_DIRECTORY`. */
 async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
   if (socketDirectory === undefined) return [];
   const found = await readdir(socketDirectory, { withFileTypes: true });
@@ -31,11 +24,7 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 }
 
 /**
- * The only connection out of a task's container, which itself has no network and no host directory. A container of ours beside it accepts
- * connections and passes them on through its standard input and output, so that this worker, not a router, decides which addresses are
- * reached. There is no bridge on which other containers, the host or a cloud's metadata service answer. The link works with an engine on
- * another machine too, and ends with this worker, because its input ends then.
- * @param options of the link's container: an image with Node, and limits
+ * The task's container has no network, so the worker decides which addresses are reached. @param options of the link's container
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
   const sockets = await socketsOf(task);
@@ -57,7 +46,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   const proxy = task.network ? await openEgressProxy(task) : undefined;
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  // The container is not trusted: it can only open streams to these endpoints.
+  // The container is not trusted, and can only open streams to these endpoints.
   const server = createServer({ maxSessionMemory: 64, settings: { maxConcurrentStreams: STREAMS_MAX } });
   let session: Http2Session | undefined;
   server.on("session", (begun) => {
@@ -71,13 +60,13 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   server.on("stream", (stream, headers) => {
     const name = headers[":authority"] ?? "";
     stream.on("error", () => stream.destroy());
-    // Node reports a stream a moment later: the task may have reset it by then, and answering it would throw, which ends the worker.
+    // The task may have reset the stream already, and an answer would throw.
     if (stream.destroyed || stream.closed) return;
     if (headers[":method"] !== "CONNECT") return stream.close();
     if (name === EGRESS && proxy) {
       stream.respond({ ":status": 200 });
       stream.setTimeout(IDLE_MS, () => stream.close());
-      // Connected through a pair of streams, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
+      // An Http2Stream of Node 24 garbles some strings, so a pair of streams is in between.
       const [near, far] = duplexPair();
       near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
       stream.once("close", () => near.destroy());
@@ -113,6 +102,5 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
 }
 
 async function* standardOutput(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // The container's standard error, such as a warning of Node's, is not part of the connection.
   for await (const { stream, bytes } of framesOf(source)) if (stream === "stdout") yield bytes;
 }

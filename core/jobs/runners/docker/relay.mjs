@@ -1,10 +1,6 @@
 /**
- * Runs in a container of its own beside a task that has no network: accepts connections, on the loopback that it shares with the task or on
- * sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other end,
- * the worker decides which addresses are reached (link.ts). Plain JavaScript on Node's own modules; the container contains no other code of
- * ours.
- *
- * node relay.mjs <name>=<port or path> [...]
+ * Plain JavaScript on Node's own modules, because the container contains no other code of ours. Usage: node relay.mjs
+ * <name>=<port or path> [...]
  */
 import { chmodSync } from "node:fs";
 import { connect } from "node:http2";
@@ -27,7 +23,7 @@ for (const [name, address] of endpoints) {
   if (where.path) chmodSync(where.path, 0o666);
 }
 
-// This connection is opened last: it tells the worker that the endpoints are ready. This process ends when the worker ends.
+// Opened last, because this connection tells the worker that the endpoints are ready.
 const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
 session = connect("http://worker", { createConnection: () => worker });
 session.on("error", () => process.exit(1)).on("close", () => process.exit(0));

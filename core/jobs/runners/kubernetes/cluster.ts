@@ -8,11 +8,9 @@ export type Cluster = {
   namespace: string;
   core: CoreV1Api;
   networking: NetworkingV1Api;
-  /** A container's output so far and from then on, both streams in one, as the API returns it; undefined if the API refuses. */
   followLog(pod: string, container: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
 };
 
-/** The cluster of the service's own pod, or of its kubeconfig. The client is large, so it is loaded where it is used. */
 export async function connect(): Promise<Cluster> {
   const client = await import("@kubernetes/client-node");
   const config: KubeConfig = new client.KubeConfig();
@@ -22,7 +20,7 @@ export async function connect(): Promise<Cluster> {
     namespace,
     core: config.makeApiClient(client.CoreV1Api),
     networking: config.makeApiClient(client.NetworkingV1Api),
-    // This does not use the client's own function: an error in the middle of its stream would end the process.
+    // In the client's own function, an error in the middle of the stream would end the process.
     async followLog(pod, container, signal) {
       const server = config.getCurrentCluster()?.server;
       if (!server) throw new Error("no cluster is configured");
@@ -43,7 +41,6 @@ const codeOf = (error: unknown): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** Whether the error is a response of the cluster itself, not a failure on the way to it. */
 export const isAnswer = (error: unknown): boolean => codeOf(error) !== undefined;
 
 export async function ignoring<T>(code: number, answer: Promise<T>): Promise<T | undefined> {
@@ -53,7 +50,6 @@ export async function ignoring<T>(code: number, answer: Promise<T>): Promise<T |
   });
 }
 
-/** The message of an error response, such as about a quota or a policy of the cluster. */
 export function messageOf(error: unknown): string {
   const { body } = error as { body?: unknown };
   const message = typeof body === "string" ? (parse(body)?.message ?? body) : (body as { message?: string } | undefined)?.message;

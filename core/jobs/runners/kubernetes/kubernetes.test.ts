@@ -125,7 +125,6 @@ describe("a job in a cluster", () => {
     const full = { image: "debian:12", environment: { FULL: "1" } };
     expect((await runTask(kubernetes, sh("exit 137"), full)).exit).toEqual({ kind: "out_of_memory" });
     expect((await runTask(kubernetes, ["true"], { filesDirectory: "/tmp" })).exit).toMatchObject({ kind: "failed" });
-    // The cluster's own words, for example about its quotas and policies, are only in the log.
     const id = newId();
     const first = await startTask(kubernetes, ["sleep", "60"], { image: "debian:12", id });
     await vi.waitFor(() => expect(started.pods.size).toBe(1), { timeout: 10_000 });

@@ -7,13 +7,10 @@ import { type Cluster, connect, ignoring, isAnswer, messageOf } from "./cluster.
 import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./objects.ts";
 
 const POLL_MS = 500;
-/** How long the cluster may be unreachable while a pod runs. */
 const UNREACHABLE_MAX_MS = 60_000;
-/** How long to wait for the rest of a log once its container has ended. */
 const LOG_END_MS = 5_000;
-/** A Secret of the cluster holds at most a mebibyte. */
+/** A Secret holds at most a mebibyte. */
 const SECRET_MAX_BYTES = 1024 ** 2 - 4_096;
-/** Reasons for which a container waits until somebody intervenes. */
 const NEVER_STARTS = new Set([
   "ErrImagePull",
   "ImagePullBackOff",
@@ -24,7 +21,6 @@ const NEVER_STARTS = new Set([
   "RunContainerError",
 ]);
 
-/** Runs a command in a pod of a cluster (JOBS_KUBERNETES_NAMESPACE). */
 export const kubernetes: Runner = {
   name: "kubernetes",
   async start(task) {
@@ -64,10 +60,7 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
   await ignoring(404, core.deleteNamespacedSecret({ name, namespace }));
 }
 
-/**
- * Creates or replaces a network policy: an earlier version may have created it with a shorter list of addresses. Replacing it with the same
- * content changes nothing. Adding another one would not help: a policy cannot take back what another one allows.
- */
+/** An older version may have created the policy with fewer addresses. A second policy cannot take back what the first allows. */
 async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
   if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
   await networking.replaceNamespacedNetworkPolicy({ name: body.metadata?.name ?? "", namespace, body });
@@ -93,7 +86,7 @@ class PodRun {
       if (this.#task.image === undefined) this.#task.onNote(`The job has no image: it runs in ${imageOf(this.#task)}.`);
       return await this.#run();
     } catch (error) {
-      // The cluster's answer may describe its quotas and policies, which only the operator may know.
+      // The answer may describe quotas and policies, which only the operator may know.
       const answer = isAnswer(error) ? messageOf(error) : undefined;
       log().warn({ err: error, runId: this.#task.id, answer }, "the cluster could not run a job");
       const reason =
@@ -121,7 +114,6 @@ class PodRun {
 
   async #run(): Promise<Exit> {
     const { signal, graceMs = GRACE_MS } = this.#task;
-    // The cluster's own way: SIGTERM, then SIGKILL after that many seconds.
     const terminate = () => this.#delete(Math.ceil(graceMs / 1000));
     if (signal.aborted) terminate();
     signal.addEventListener("abort", terminate);
@@ -150,7 +142,6 @@ class PodRun {
     }
   }
 
-  /** The pod; undefined once it is gone. */
   async #readPod(): Promise<V1Pod | undefined | "unreachable"> {
     const { core, namespace } = this.#cluster;
     try {
@@ -164,7 +155,6 @@ class PodRun {
     }
   }
 
-  /** A stream that ends before its container does is requested again, and what was already reported is skipped. */
   async #read(signal: AbortSignal): Promise<void> {
     let reported = 0;
     while (!signal.aborted) {
@@ -181,7 +171,7 @@ class PodRun {
         const isRunning = pod !== "unreachable" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
         if (stream && !isRunning) return;
       } catch {
-        // The connection ended: it is opened again.
+        // The connection ended and is opened again.
       }
       await sleep(POLL_MS);
     }
@@ -194,11 +184,10 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   const ended = status?.state?.terminated;
   if (ended?.reason === "OOMKilled") return { kind: "out_of_memory" };
   if (ended) return { kind: "exited", code: ended.exitCode };
-  // The pod was deleted, by us or by others.
   if (!pod) return { kind: "exited", code: TERMINATED };
   const waiting = status?.state?.waiting;
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {
-    // For an image that cannot be pulled, the message would contain its registry's response.
+    // For an image, the message would contain the registry's response.
     const more = waiting.message && !waiting.reason.includes("Image") ? `: ${waiting.message.slice(0, 300)}` : "";
     return { kind: "failed", reason: `The container cannot be started (${waiting.reason}${more}).` };
   }

@@ -8,7 +8,6 @@ export const CONTAINER = "job";
 const RUN_LABEL = "keyhook.run";
 const NETWORK_LABEL = "keyhook.network";
 const USER = 1000;
-/** Time in addition to the command's own limit, in case no worker is left to end it. */
 const DEADLINE_MARGIN_SECONDS = 120;
 
 export const nameOf = (id: string): string => `keyhook-${id}`;
@@ -18,7 +17,7 @@ const labelsOf = ({ id, network }: Task) => ({
   [NETWORK_LABEL]: String(network),
 });
 
-/** The environment and the payload, which may contain secrets. They are not in the pod's own specification, which more people can read. */
+/** More people can read the pod's specification than a Secret. */
 export function secretOf(task: Task): V1Secret {
   const { environment, payload } = task;
   return {
@@ -31,7 +30,7 @@ export function secretOf(task: Task): V1Secret {
   };
 }
 
-/** A bare pod: a Job of the cluster may start a second pod to replace a lost one, but no run may be executed twice. */
+/** Not a Job, because the cluster may start a second pod for a lost one, and no run may be executed twice. */
 export function podOf(task: Task): V1Pod {
   const { id, command, environment, payload, limits, graceMs = GRACE_MS } = task;
   const half = String(Math.floor(limits.scratchBytes / 2));
@@ -89,8 +88,7 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        // These are in memory, and count as memory: on the node's disk, the size would be checked only now and then, and the pod evicted
-        // afterwards.
+        // In memory, because a node checks sizes on the disk only now and then.
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
         { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
@@ -107,9 +105,7 @@ export function imageOf({ image }: Task): string {
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/**
- * Pods that did not request network access get none; pods that did reach none of the addresses that our own requests must not reach (S118).
- */
+/** Pods reach none of the addresses that our own requests must not reach (S118). */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },
