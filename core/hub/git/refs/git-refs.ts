@@ -50,15 +50,17 @@ export async function listRefs(
 /**
  * The existing refs among these names, as `listRefs` returns them, and the numbers of all refs and of pull requests: for a repository that
  * may have very many.
+ * @param options `max`: reads no more refs than this
  */
 export async function findRefs(
   path: string,
   names: ReadonlySet<string>,
-  options: Pick<GitOptions, "timeoutMs"> = {},
+  { prefix = "refs/", max = 0, ...options }: Pick<GitOptions, "timeoutMs"> & { prefix?: string; max?: number } = {},
 ): Promise<{ refs: Map<string, string>; total: number; pullRequests: number }> {
   const refs = new Map<string, string>();
   let [total, pullRequests] = [0, 0];
-  for await (const lines of gitLines(path, ["for-each-ref", "--format=%(objectname) %(refname)", "--", "refs/"], options)) {
+  const args = ["for-each-ref", `--count=${max}`, "--format=%(objectname) %(refname)", "--", prefix];
+  for await (const lines of gitLines(path, args, options)) {
     total += lines.length;
     for (const line of lines) {
       if (line.startsWith("refs/pr/", 41)) pullRequests++;
