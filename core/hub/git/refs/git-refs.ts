@@ -1,4 +1,3 @@
-import type { EventPayload } from "@keyhook/sdk";
 import type { Db } from "../../../db.ts";
 import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
@@ -105,26 +104,24 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
   }
 }
 
-/** Far more events than one repository gets while the outcome of a change is unknown. */
+/** Far more than one repository gets while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
+const CHANGES_MAX = 50_000;
 
-/** The changes of a repository's refs recorded since a point in time: by ref, in order. */
+/** The recorded changes of refs: by ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
-export async function readRefHistory(tx: Db, repoId: string, since: Date): Promise<RefHistory> {
-  const events = await tx.event.findMany({
-    where: { repoId, scope: "repo.content", createdAt: { gte: since } },
-    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    take: EVENTS_MAX,
-    select: { payload: true },
-  });
-  const history: RefHistory = new Map();
-  for (const { payload } of events) {
-    for (const change of (payload as Extract<EventPayload, { updatedRefs: unknown }>).updatedRefs) {
-      history.set(change.ref, [...(history.get(change.ref) ?? []), change]);
-    }
-  }
-  return history;
+/** The recorded changes of these refs since a point in time. PostgreSQL filters them: all such events may have hundreds of megabytes (S137). */
+export async function readRefHistory(tx: Db, repoId: string, since: Date, asked: readonly RefChange[]): Promise<RefHistory> {
+  const changes = await tx.$queryRaw<RefChange[]>`
+    SELECT change ->> 'ref' AS ref, change ->> 'oldSha' AS "oldSha", change ->> 'newSha' AS "newSha"
+      FROM (SELECT id, created_at, payload FROM event
+             WHERE repo_id = ${repoId} AND scope = 'repo.content' AND created_at >= ${since}
+             ORDER BY created_at, id LIMIT ${EVENTS_MAX}) e,
+           json_array_elements(payload -> 'updatedRefs') WITH ORDINALITY AS changes(change, place)
+     WHERE change ->> 'ref' = ANY (${asked.map(({ ref }) => ref)})
+     ORDER BY created_at, id, place LIMIT ${CHANGES_MAX}`;
+  return Map.groupBy(changes, ({ ref }) => ref);
 }
 
 /** Whether exactly this change is recorded already. */

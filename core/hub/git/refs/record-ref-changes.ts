@@ -105,7 +105,7 @@ async function withoutRecorded(
   { repoId, startedAt }: { repoId: string; startedAt: Date },
   changed: readonly RefChange[],
 ): Promise<readonly RefChange[]> {
-  const history = await readRefHistory(tx, repoId, startedAt);
+  const history = await readRefHistory(tx, repoId, startedAt, changed);
   return changed.filter((change) => !isRecorded(history, change));
 }
 
