@@ -46,7 +46,7 @@ export function dispatch(
   if (isApi(pathname)) return handleApi(req, res);
   if (isDownload(pathname)) return sendDownload(req, res, pathname);
   if (pathname.startsWith("/_next/")) return sendFile(next, req, res, pathname);
-  return dispatchPage(next, req, res, { pathname, ip });
+  return dispatchPage(next, req, res, target);
 }
 
 /**
@@ -120,14 +120,19 @@ async function dispatchPage(
   next: Door,
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, ip }: { pathname: string; ip: string | null },
+  { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
   // Next decodes paths before it looks for them.
   const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
-  // next-auth fails on invalid JSON; its own pages and ours send forms.
-  if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
+  if (isNextAuth) {
+    // next-auth fails on invalid JSON; its own pages and ours send forms.
+    if (hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
+    if (!isForNextAuth(search)) return sendFailure(req, res, notForNextAuth);
+    const { cookie } = req.headers;
+    if (cookie) req.headers.cookie = cookie.replace(/(next-auth\.callback-url=)[^;]*/g, "$1");
+  }
   // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or of
   // another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
@@ -158,6 +163,20 @@ const noFile: Failure = { status: 404, error: "not_found", description: "This fi
 const crossSite: Failure = { status: 403, error: "forbidden", description: "This form was sent from another site" };
 const notAForm: Failure = { status: 415, error: "invalid_request", description: "Only forms are supported" };
 const tooLarge: Failure = { status: 413, error: "payload_too_large", description: "The request is too large" };
+
+const notForNextAuth: Failure = {
+  status: 400,
+  error: "invalid_request",
+  description: "callbackUrl must be a URL, and error one word",
+};
+
+/** next-auth fails on a callback URL that is not one, also in a cookie, and on an error that does not fit into a header (S51). */
+function isForNextAuth(search: string): boolean {
+  const query = new URLSearchParams(search);
+  const protocolOf = (url: string) => URL.parse(url, url.startsWith("/") ? env().ORIGIN : undefined)?.protocol ?? "";
+  const isUrl = (url: string) => url === "" || /^https?:$/.test(protocolOf(url));
+  return query.getAll("callbackUrl").every(isUrl) && query.getAll("error").every((error) => /^\w*$/.test(error));
+}
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
