@@ -488,6 +488,18 @@ describe("the exchange of a CI job's ID token", () => {
     await db().throttle.deleteMany({ where: { key } });
   });
 
+  test("S144 while an issuer is unreachable, refused tokens are recorded as unproven", async () => {
+    const away = await startCiIssuer();
+    const other = await privateRepo("away");
+    const id = await trust({ repoId: other.id }, { issuer: away.issuer });
+    away.answerWith("discovery", (res) => res.writeHead(503).end());
+    expect((await exchange(await away.sign(claims), { resource: other.name })).status).toBe(400);
+    expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toContain("status 503");
+    expect(await throttleCount(throttleKey("ci_refusal", other.id))).toBe(0);
+    expect(await throttleCount(throttleKey("ci_refusal_unproven", other.id))).toBe(1);
+    await away.stop();
+  });
+
   test("S144 all publishers that one user added share an hourly limit of tokens", async () => {
     const other = await privateRepo("fill");
     const ids = await Promise.all([repo.id, other.id].map((repoId) => trust({ repoId }, { claims: { ref: "refs/heads/much" } })));
