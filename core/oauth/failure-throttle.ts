@@ -63,6 +63,9 @@ export function rememberSuccess(res: ServerResponse): void {
   if (known.size > ENTRIES_MAX) known.delete(known.values().next().value as string);
 }
 
+/** Whether the request's client has authenticated, or got a token, at this address before. */
+export const hasSucceeded = (res: ServerResponse): boolean => known.has(keys.get(res)?.at(-1) ?? "");
+
 function countOne(key: string, now: number): void {
   const entry = failures.get(key);
   if (entry && entry.resetAt > now) {
