@@ -14,7 +14,7 @@ import { newId } from "../../ids.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
 import { REPOSITORY_BYTES } from "../../storage/limits.ts";
 import { openRepository } from "../git/repository.ts";
-import type { Operation } from "../git/write/collect-changes.ts";
+import { checkFirstFiles, type Operation } from "../git/write/collect-changes.ts";
 import { createCommit } from "../git/write/create-commit.ts";
 import { usualLfsAttributes } from "../git/write/lfs-attributes.ts";
 import { parsePath } from "../git/write/parse-path.ts";
@@ -107,7 +107,7 @@ const LICENSE_MAX_CHARACTERS = 100;
 /**
  * Creates a repository with its first commit, because clients of the public hub tag the repository, propose changes to it or name the
  * commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
- * `files`. A given file replaces the generated one with the same path. Paths, permission and storage are checked before anything is
+ * `files`. A given file replaces the generated one with the same path. Files, permission and storage are checked before anything is
  * created.
  *
  * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository
@@ -134,7 +134,8 @@ export async function createRepoWithFiles(
   const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
-    // Checked first: otherwise, if the files exceed the quota, a repository without them would remain.
+    // Checked first: otherwise, if the files are refused or exceed the quota, a repository without them would remain.
+    await checkFirstFiles(all);
     await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     await requireRoom(owner, sizeOf(all), "the files of this repository");
   }
