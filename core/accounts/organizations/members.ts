@@ -11,7 +11,7 @@ import { findUserByUsername } from "../users/find-user.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { revokeInvitationsBy } from "./invitations.ts";
 import { insertMembership, parseRole } from "./membership.ts";
-import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
+import { publishersLeft, warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
 
 export type Member = {
   userId: string;
@@ -163,15 +163,6 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
       data: { role: membership.role, ...(await publishersLeft(tx, userId, orgId)) },
     });
   });
-}
-
-/**
- * For the audit log: how many trusted publishers a former writer added. They stay, since pipelines use them (decision 045); the
- * administrators decide whether they still trust those jobs.
- */
-async function publishersLeft(tx: Db, userId: string, orgId: string): Promise<{ publishers?: number }> {
-  const publishers = await tx.trustedPublisher.count({ where: { createdById: userId, repo: { ownerId: orgId } } });
-  return publishers > 0 ? { publishers } : {};
 }
 
 /**
