@@ -137,10 +137,14 @@ async function dispatchPage(
   // another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
+  const over = new AbortController();
   limitBody(
     req,
     () => maxBytes,
-    () => sendFailure(req, res, tooLarge),
+    () => {
+      sendFailure(req, res, tooLarge);
+      over.abort();
+    },
   );
   if (res.writableEnded) return;
   // This is called before any await: it has to see the body from its first byte.
@@ -150,7 +154,7 @@ async function dispatchPage(
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);
   maxBytes = admitted;
-  const refusal = await refuseHeavyForm(req);
+  const refusal = await refuseHeavyForm(req, over.signal);
   if (res.writableEnded || req.destroyed) return;
   if (refusal) return sendFailure(req, res, refusal);
   if (isScriptless(pathname)) removeScripts(req, res);
