@@ -45,7 +45,7 @@ export function dispatch(
   if (isApi(pathname)) return handleApi(req, res);
   if (isDownload(pathname)) return sendDownload(req, res, pathname);
   if (pathname.startsWith("/_next/")) return sendFile(next, req, res, pathname);
-  return dispatchPage(next, req, res, { pathname, ip });
+  return dispatchPage(next, req, res, target);
 }
 
 /** A body has no time limit only if it is passed on to a Space's app, or if the API route declares that it streams. */
@@ -110,21 +110,31 @@ async function dispatchPage(
   next: Door,
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, ip }: { pathname: string; ip: string | null },
+  { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
   // Next decodes paths before it looks for them.
   const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
-  // next-auth fails on invalid JSON.
-  if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
-  // For a path that ends in .rsc, Next would send the data of another page.
+  if (isNextAuth) {
+    // next-auth fails on invalid JSON; its own pages and ours send forms.
+    if (hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
+    if (!isForNextAuth(search)) return sendFailure(req, res, notForNextAuth);
+    const { cookie } = req.headers;
+    if (cookie) req.headers.cookie = cookie.replace(/(next-auth\.callback-url=)[^;]*/g, "$1");
+  }
+  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or of
+  // another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
+  const over = new AbortController();
   limitBody(
     req,
     () => maxBytes,
-    () => sendFailure(req, res, tooLarge),
+    () => {
+      sendFailure(req, res, tooLarge);
+      over.abort();
+    },
   );
   if (res.writableEnded) return;
   // This must see the body from the first byte, so nothing is awaited before.
@@ -134,7 +144,7 @@ async function dispatchPage(
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);
   maxBytes = admitted;
-  const refusal = await refuseHeavyForm(req);
+  const refusal = await refuseHeavyForm(req, over.signal);
   if (res.writableEnded || req.destroyed) return;
   if (refusal) return sendFailure(req, res, refusal);
   if (isScriptless(pathname)) removeScripts(req, res);
@@ -147,6 +157,20 @@ const noFile: Failure = { status: 404, error: "not_found", description: "This fi
 const crossSite: Failure = { status: 403, error: "forbidden", description: "This form was sent from another site" };
 const notAForm: Failure = { status: 415, error: "invalid_request", description: "Only forms are supported" };
 const tooLarge: Failure = { status: 413, error: "payload_too_large", description: "The request is too large" };
+
+const notForNextAuth: Failure = {
+  status: 400,
+  error: "invalid_request",
+  description: "callbackUrl must be a URL, and error one word",
+};
+
+/** next-auth fails on a callback URL that is not one, also in a cookie, and on an error that does not fit into a header (S51). */
+function isForNextAuth(search: string): boolean {
+  const query = new URLSearchParams(search);
+  const protocolOf = (url: string) => URL.parse(url, url.startsWith("/") ? env().ORIGIN : undefined)?.protocol ?? "";
+  const isUrl = (url: string) => url === "" || /^https?:$/.test(protocolOf(url));
+  return query.getAll("callbackUrl").every(isUrl) && query.getAll("error").every((error) => /^\w*$/.test(error));
+}
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

@@ -393,6 +393,25 @@ it.each(unserved)("S51 strangers write nothing into the log through next-auth: %
   expect((await ask("/api/auth/session")).status).toBe(200);
 });
 
+it.each([
+  ["csrf?callbackUrl=x", 400],
+  ["csrf?callbackUrl=%2F%2F%5B", 400],
+  ["session?callbackUrl=%2F&callbackUrl=javascript%3Ax", 400],
+  ["error?error=%E4%B8%AD", 400],
+  ["error?error=a%0Ab", 400],
+  ["csrf?callbackUrl=%2Fsettings", 200],
+  ["signin?callbackUrl=https%3A%2F%2Fa.example", 200],
+  ["error?error=AccessDenied", 200],
+])("S51 next-auth gets no parameters on which it fails: %s", async (path, status) => {
+  expect((await ask(`/api/auth/${path}`)).status).toBe(status);
+});
+
+it("S51 next-auth gets no callback URL from a cookie, on which it may fail", async () => {
+  const headers = { cookie: "a=b; next-auth.callback-url=x; __Secure-next-auth.callback-url=y; c=d" };
+  const { seen } = await ask("/api/auth/csrf", { headers });
+  expect(seen.headers.cookie).toBe("a=b; next-auth.callback-url=; __Secure-next-auth.callback-url=; c=d");
+});
+
 describe("health", () => {
   it("shows that the process is alive and that the service is ready", async () => {
     expect(await ask("/healthz")).toMatchObject({ status: 200, body: '{"status":"ok"}' });

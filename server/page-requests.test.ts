@@ -58,7 +58,7 @@ describe("a page", { timeout: 60_000 }, () => {
     expect(failures(await statusesOf({ headers: headers as unknown as Record<string, string> }))).toEqual([]);
   });
 
-  it.each(["?next=%ff", "?next[]=1&next[]=2", "?__proto__=1", "?next=//evil", `?${"a=1&".repeat(2_000)}`])(
+  it.each(["?next=%ff", "?next[]=1&next[]=2", "?__proto__=1", "?next=//evil", "?callbackUrl=x", `?${"a=1&".repeat(2_000)}`])(
     "answers to a query like %.20s",
     async (query) => {
       expect(

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RequestContext, requestContext } from "#core/log.ts";
+import { limitBody } from "./limit-body.ts";
 import { refuseHeavyForm } from "./refuse-heavy-form.ts";
 
 /** Next reads the form of a call with busboy, and others with undici. */
@@ -37,13 +38,23 @@ async function readForm(req: IncomingMessage): Promise<Read[]> {
 let server: Server;
 let origin: string;
 let workMs: number | undefined;
+/** How many forms have been checked. */
+let checked = 0;
 
 beforeAll(async () => {
   server = createServer((req, res) => {
     const context: RequestContext = { requestId: "" };
     requestContext.run(context, async () => {
       if (req.url === "/late") await delay(50);
-      const refusal = await refuseHeavyForm(req);
+      const over = new AbortController();
+      const refuse = () => {
+        res.writeHead(413).end("too large");
+        over.abort();
+      };
+      if (req.url === "/limited") limitBody(req, () => 1_000, refuse);
+      const refusal = await refuseHeavyForm(req, over.signal);
+      checked += 1;
+      if (over.signal.aborted) return;
       workMs = context.workMs;
       if (refusal) return res.writeHead(refusal.status).end(refusal.error);
       const isMultipart = /^multipart/.test(req.headers["content-type"] ?? "");
@@ -96,6 +107,22 @@ describe("S138 a form", () => {
     const called = await send(body.replace(/name="(path|text|file)"/g, 'name="_1_$1"'), { ...MULTIPART, ...CALL }, path);
     expect(called).toHaveLength(208);
     expect(called[5]).toEqual({ name: "_1_file", file: "ö.txt", length: 9_000 });
+  });
+
+  it("is given up once it is larger than its limit", async () => {
+    const before = checked;
+    const body = new ReadableStream({
+      start: async (controller) => {
+        for (let sent = 0; sent < 3; sent++) {
+          controller.enqueue(Buffer.from(part("a", "x".repeat(900))));
+          await delay(20);
+        }
+        controller.close();
+      },
+    });
+    const init = { method: "POST", headers: MULTIPART, body, duplex: "half" } as RequestInit;
+    expect((await fetch(`${origin}/limited`, init)).status).toBe(413);
+    await expect.poll(() => checked).toBe(before + 1);
   });
 
   it("of undici is read as it was sent", async () => {

@@ -28,15 +28,18 @@ const heavy: Failure = {
 };
 
 /**
- * React decodes an action's arguments before the call. V8 hashes numbers without a seed, so a small form could block the process
- * (S138). @returns why the form is refused
+ * Reads the form of a request, and puts it back for Next.
+ * @param over the form is larger than its limit: the rest of it does not arrive here, nor does its end
+ * @returns why it is refused: React or an action would take far longer for it than its size suggests (S138). React decodes an action's
+ * arguments before it calls the action, and builds each Set and Map that the sender describes. V8 hashes numbers without a seed: 3.5 MB of
+ * numbers with the same hash blocked the process for 48 seconds.
  */
-export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | undefined> {
+export async function refuseHeavyForm(req: IncomingMessage, over: AbortSignal): Promise<Failure | undefined> {
   const type = req.headers["content-type"] ?? "";
   const isCall = req.headers["next-action"] !== undefined;
   const isMultipart = /^multipart\//i.test(type);
   if (req.method !== "POST" || !(isCall || isMultipart)) return undefined;
-  const body = await readAhead(req);
+  const body = await readAhead(req, over);
   countWork(body.length / FORM_PER_MS.bytes);
   const pieces = isMultipart ? split(body, type) : [];
   if (pieces && pieces.length > PARTS_MAX) return heavy;
@@ -49,14 +52,16 @@ export async function refuseHeavyForm(req: IncomingMessage): Promise<Failure | u
   return undefined;
 }
 
-/** A part of the body may have arrived already. */
-async function readAhead(req: IncomingMessage): Promise<Buffer> {
+/**
+ * The body, which the next reader gets again. Part of it may have arrived before this is called: a request may have waited for its turn.
+ */
+async function readAhead(req: IncomingMessage, over: AbortSignal): Promise<Buffer> {
   const held: Buffer[] = [];
   for (;;) {
     const chunk: Buffer | null = req.read();
     if (chunk) held.push(chunk);
-    else if (req.complete || req.destroyed) break;
-    else await once(req, "readable").catch(() => undefined); // the client left
+    else if (req.complete || req.destroyed || over.aborted) break;
+    else await once(req, "readable", { signal: over }).catch(() => undefined); // the client left
   }
   const body = Buffer.concat(held);
   // Node announces the end of a stream in the next tick, unless there is something to read again by then.

@@ -84,7 +84,11 @@ export const auditEventTypes = {
     bound: "hour",
     isInOrgLog: true,
   },
-  "organization.transfer": { did: "transferred the organization to {subject}", bound: "hour", isInOrgLog: true },
+  "organization.transfer": {
+    did: "transferred the organization to {subject}[ (trusted publishers that the former administrator added and that stay: {publishers})]",
+    bound: "hour",
+    isInOrgLog: true,
+  },
   "organization.remove_member": {
     did: "removed {subject}[ (trusted publishers that {subject} added and that stay: {publishers})]",
     bound: "ends",

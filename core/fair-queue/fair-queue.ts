@@ -177,17 +177,19 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // Slow callers are served only when nobody else can be.
-    const lines = Map.groupBy(side.lines.values(), ({ party }) => this.#yielded.has(party));
-    for (const line of [...(lines.get(false) ?? []), ...(lines.get(true) ?? [])]) {
-      for (const [key, [first]] of line.byWithin) {
-        if (!first || !this.#admits(line.party, first.within)) continue;
-        return () => {
-          moveToEnd(line.byWithin, key);
-          moveToEnd(side.lines, line.party.key);
-          this.#sides = [other, side];
-          first.start();
-        };
+    // Slow callers queue again after each slot that they yield. However many there are, they are served only when nobody else can be.
+    for (const isSlow of [false, true]) {
+      for (const line of side.lines.values()) {
+        if (this.#yielded.has(line.party) !== isSlow) continue;
+        for (const [key, [first]] of line.byWithin) {
+          if (!first || !this.#admits(line.party, first.within)) continue;
+          return () => {
+            moveToEnd(line.byWithin, key);
+            moveToEnd(side.lines, line.party.key);
+            this.#sides = [other, side];
+            first.start();
+          };
+        }
       }
     }
     return undefined;

@@ -10,7 +10,7 @@ import { challengeFor, failedAuthentication } from "./clients/client-authenticat
 import { describeDeviceAuthorization } from "./device/issue-device-code.ts";
 import { areDocumentsAccepted } from "./documents/hosts/document-policy.ts";
 import { NOT_BOUND } from "./exchange/exchange-token.ts";
-import { countFailure } from "./failure-throttle.ts";
+import { countFailure, rememberSuccess } from "./failure-throttle.ts";
 import { TOKEN_EXCHANGE_GRANT } from "./grant-types.ts";
 import { askBeforeLogout, endSiteSessionWithLogout } from "./logout/logout.ts";
 import { errorPage } from "./pages/error-page.ts";
@@ -96,7 +96,8 @@ async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void
   if (isClientEndpoint(ctx.path)) {
     ctx.set("Cache-Control", "no-store");
     if (isErrorBody(ctx.body)) await correctClientError(ctx, ctx.body, startedAt);
-    else if (isDeviceBody(ctx.body)) ctx.body = describeDeviceAuthorization(ctx, ctx.body);
+    else if (isTokenBody(ctx.body) || isAuthenticated(ctx)) rememberSuccess(ctx.res);
+    if (isDeviceBody(ctx.body)) ctx.body = describeDeviceAuthorization(ctx, ctx.body);
   }
   if (isErrorBody(ctx.body) && ctx.body.error_description) {
     ctx.body = { ...ctx.body, error_description: printable(ctx.body.error_description) };
@@ -151,6 +152,8 @@ function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;
   return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";
 }
+
+const isAuthenticated = ({ oidc: { client } }: KoaContextWithOIDC) => client !== undefined && client.clientAuthMethod !== "none";
 
 const isNotAllowed = (body: ErrorBody) => body.error_description?.endsWith(" is not allowed for this client") ?? false;
 

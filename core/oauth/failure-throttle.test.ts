@@ -92,6 +92,18 @@ describe("S56 guessing", () => {
   });
 });
 
+test("S56 failures with made-up clients stop no client that got tokens at that address before", async () => {
+  world.sendFrom("192.0.2.10");
+  const [at, other] = [await signIn(world, { isRefreshAllowed: true }), await prepare(world, { isConfidential: true })];
+  for (let sent = 0; sent < FAILURES_OF_ADDRESS; sent += 50)
+    await Promise.all(Array.from({ length: 50 }, () => guess(newId(), 1)));
+  expect(await guess(newId(), 1)).toEqual([429]);
+  expect(await guess(other.app.clientId, 1)).toEqual([429]);
+  expect((await refresh(at, at.tokens.refresh_token)).status).toBe(200);
+  expect(new Set(await guess(at.app.clientId, FAILURES_OF_CLIENT))).toEqual(new Set([401]));
+  expect(await guess(at.app.clientId, 1)).toEqual([429]);
+});
+
 describe("S56 an address", () => {
   test("of IPv6 counts by its /64", async () => {
     const { app } = await prepare(world, { isConfidential: true });

@@ -14,17 +14,24 @@ export const ENTRIES_MAX = 50_000;
 type Entry = { count: number; resetAt: number };
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
+/** The keys of addresses with clients that have succeeded there, oldest first. */
+const known = new Set<string>();
 
+/**
+ * Refuses the request if its address has failed too often. Otherwise, a failure of the request will be counted. For a client that has
+ * succeeded at this address, only its own failures count: sites of different owners may share an address.
+ */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
+  const client = `${network} ${clientId.slice(0, 200)}`;
   const limits = new Map([
     [customer, FAILURES_OF_CUSTOMER],
     // For IPv4 both keys are the same, and this lower limit replaces the other.
     [network, FAILURES_OF_ADDRESS],
-    [`${network} ${clientId.slice(0, 200)}`, FAILURES_OF_CLIENT],
+    [client, FAILURES_OF_CLIENT],
   ]);
   keys.set(res, [...limits.keys()]);
-  const waitMs = Math.max(...[...limits].map(([key, limit]) => waitOf(key, limit)));
+  const waitMs = Math.max(...[...limits].map(([key, limit]) => (key === client || !known.has(client) ? waitOf(key, limit) : 0)));
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   throw new ProtocolError(429, "temporarily_unavailable", `too many failed requests; try again in ${waitInWords(seconds)}`, {
@@ -40,6 +47,18 @@ function waitOf(key: string, limit: number): number {
 export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }
+
+/** Remembers that the response's client has authenticated, or got a token, at this address. */
+export function rememberSuccess(res: ServerResponse): void {
+  const client = keys.get(res)?.at(-1);
+  if (client === undefined) return;
+  known.delete(client);
+  known.add(client);
+  if (known.size > ENTRIES_MAX) known.delete(known.values().next().value as string);
+}
+
+/** Whether the request's client has authenticated, or got a token, at this address before. */
+export const hasSucceeded = (res: ServerResponse): boolean => known.has(keys.get(res)?.at(-1) ?? "");
 
 function countOne(key: string, now: number): void {
   const entry = failures.get(key);

@@ -474,6 +474,19 @@ describe("a device", () => {
     vi.restoreAllMocks();
   });
 
+  test("polls no more often than the service requires while it is down, even if that is rarely", async () => {
+    let polls = 0;
+    const away: typeof fetch = async (input, init) => {
+      if (String(input).endsWith("/oauth/token") && ++polls <= 2) throw new TypeError("fetch failed");
+      const response = await fetch(input, init);
+      if (!String(input).endsWith("/oauth/device")) return response;
+      return Response.json({ ...(await response.json()), interval: 90 });
+    };
+    const { signedIn, waits } = await device((code, { session }) => allowDevice(session, code), { fetch: away });
+    await signedIn;
+    expect(waits).toEqual([90, 90, 90]);
+  });
+
   test("shows no URL that would open another program than a browser", async () => {
     const at = await prepareDevice(world);
     const lying: typeof fetch = async (input, init) => {

@@ -23,14 +23,16 @@ export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown
   let beating: Promise<void> = Promise.resolve();
 
   async function beat(): Promise<void> {
-    const metrics = report ? JSON.stringify(await report()) : null;
-    await pool()
-      .query(
+    try {
+      const metrics = report ? JSON.stringify(await report()) : null;
+      await pool().query(
         `INSERT INTO process_heartbeat (id, kind, host, pid, version, metrics, key_ids) VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (id) DO UPDATE SET seen_at = now(), metrics = excluded.metrics`,
         [id, kind, hostname().slice(0, 200), process.pid, packageJson.version, metrics, keyIds()],
-      )
-      .catch((error: unknown) => log().debug({ err: error }, "the heartbeat could not be written"));
+      );
+    } catch (error) {
+      log().debug({ err: error }, "the heartbeat could not be written");
+    }
   }
 
   beating = beat();

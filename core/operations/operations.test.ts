@@ -60,6 +60,12 @@ test("operators read on the overview why jobs and Spaces are off, unless they ch
   await db().setting.delete({ where: { key: RUNNER_REPORT_KEY } });
 });
 
+test("a heartbeat whose measurements fail ends in good order", async () => {
+  const heartbeat = startHeartbeat("worker", () => Promise.reject(new Error("no measurements")));
+  await heartbeat.stop();
+  expect(await countAlive()).toMatchObject({ worker: 0 });
+});
+
 test("the overview shows live processes, waiting work and problems, and no problems when all is well", async () => {
   const empty = await readOverview(operator.actor);
   expect(needsAttention(empty).map(({ text }) => text)).toContainEqual(expect.stringContaining("No worker is running"));

@@ -17,6 +17,9 @@ const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 /** A host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
+/** Each piece of a response costs the same, however small it is. This many tiny ones cost a few milliseconds (S137). */
+const PIECES_MAX = 4_096;
+const PIECE_MEAN_MIN_BYTES = 64;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 export type ExchangeRequest = Pick<
@@ -178,6 +181,7 @@ export async function readBody(
   headers: Record<string, string>,
   { maxBodyBytes, onExcess }: OutboundRequest,
 ): Promise<{ body: Uint8Array; isCut: boolean }> {
+  limitPieces(incoming);
   const kept: Uint8Array[] = [];
   let length = 0;
   for await (const piece of decoded(incoming, headers)) {
@@ -190,6 +194,20 @@ export async function readBody(
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
 }
 
+/** Ends a response that arrives in very many tiny pieces. They are counted where they arrive, because a reader gets them joined. */
+function limitPieces(incoming: Readable): void {
+  const { push } = incoming;
+  let [pieces, bytes] = [0, 0];
+  incoming.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
+    pieces += 1;
+    bytes += piece?.length ?? 0;
+    if (pieces > PIECES_MAX && bytes < pieces * PIECE_MEAN_MIN_BYTES)
+      incoming.destroy(OutboundFailure.unreachable("the host sends its response in too many pieces"));
+    return push.call(incoming, piece, encoding);
+  };
+}
+
+/** The incoming body, decompressed if necessary. */
 export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
   const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
   if (!decoder) return incoming;

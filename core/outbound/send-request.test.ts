@@ -223,3 +223,16 @@ test("a few interim responses are skipped", async () => {
   });
   expect(textOf(await ask(url))).toBe("ok");
 });
+
+test("S137 a response in thousands of tiny pieces is given up, and one in as many pieces of the usual size is read", async () => {
+  const chunked = (piece: string) =>
+    rawSite((socket) => {
+      const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;
+      const body = `${chunk.repeat(20_000)}0\r\n\r\n`;
+      socket.once("data", () => socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`));
+    });
+  const reason = "the host sends its response in too many pieces";
+  const limits = { maxBodyBytes: 2 * MIB };
+  expect(await ask(await chunked("x"), limits)).toMatchObject({ outcome: "unreachable", isTimeout: false, reason });
+  expect(textOf(await ask(await chunked("x".repeat(100)), limits))).toHaveLength(2_000_000);
+});

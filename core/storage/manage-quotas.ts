@@ -23,15 +23,16 @@ type Row = Omit<StoringOwner, "bytes" | "quota"> & { setQuota: number | null } &
 
 export async function listStoringOwners(
   actor: Actor,
-  { text = "", kind, ...request }: PageRequest & { text?: string; kind?: StorageOwner["kind"] | undefined } = {},
+  { text = "", kind, id, ...request }: PageRequest & { text?: string; kind?: StorageOwner["kind"] | undefined; id?: string } = {},
 ): Promise<Page<StoringOwner>> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // % and _ are wildcards in LIKE.
-  const isMatch = words
+  // Escaped, since % and _ are wildcards in LIKE.
+  const isNamed = words
     ? Prisma.sql`lower(o.handle || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`
     : Prisma.sql`(s.owner_id IS NOT NULL OR q.owner_id IS NOT NULL)`;
+  const isMatch = id === undefined ? isNamed : Prisma.sql`o.id = ${id}`;
   const isKind = kind ? Prisma.sql`o.kind = ${kind}` : Prisma.sql`TRUE`;
   const source = Prisma.sql`
     (SELECT 'user' AS kind, id, username AS handle, full_name, avatar_id FROM "user"
@@ -63,8 +64,7 @@ function toOwner({ git, lfs, relay, logs, attempts, setQuota, ...row }: Row): St
 
 export async function findStoringOwner(actor: Actor, handle: string): Promise<StoringOwner> {
   const owner = await findOwner(handle);
-  const { items } = await listStoringOwners(actor, { text: owner?.handle ?? handle, pageSize: 100 });
-  const found = items.find(({ id }) => id === owner?.id);
+  const [found] = (await listStoringOwners(actor, { id: owner?.id ?? "" })).items;
   if (!found) throw notFound("Owner");
   return found;
 }

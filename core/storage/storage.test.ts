@@ -428,6 +428,16 @@ describe("operators", () => {
     expect(await setStorageQuota(operator.actor, none.username, "default", from)).toBe(50e9);
     expect(await findStoringOwner(operator.actor, none.username)).toMatchObject({ quota: 50e9, isQuotaSet: false });
     expect(await auditTrail({ subjectId: none.id })).toEqual(expect.arrayContaining(["storage_quota.set"]));
+    // However many others have a similar name and store more.
+    const others = Array.from({ length: 101 }, () => ({ id: newId(), handle: `${none.username}-${newId().slice(-6)}` }));
+    await db().user.createMany({
+      data: others.map(({ id, handle }) => {
+        const email = `${handle}@x.example`;
+        return { id, username: handle, fullName: handle, email, emailCanonical: email };
+      }),
+    });
+    await db().storageUse.createMany({ data: others.map(({ id }) => ({ ownerId: id, kind: "git", bytes: 1n })) });
+    expect(await findStoringOwner(operator.actor, none.username.toUpperCase())).toMatchObject({ id: none.id });
     await expect(listStoringOwners(none.actor, {})).rejects.toMatchObject({ code: "forbidden" });
     await expect(setStorageQuota(none.actor, none.username, "none", from)).rejects.toMatchObject({ code: "forbidden" });
     await expect(readStorageUsage(small.actor, ownerOf(none))).rejects.toMatchObject({ code: "not_found" });

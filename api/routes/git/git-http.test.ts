@@ -206,6 +206,13 @@ describe("clone, fetch and push", () => {
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/main"]);
     expect(await readRepo(repo.id)).toMatchObject({ defaultBranch: "trunk" });
   });
+
+  test("a push of several branches to an empty repository: `master` becomes the default", async () => {
+    const repo = await someRepo(ada);
+    const copy = await workingCopy();
+    await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/a", "HEAD:refs/heads/master", "HEAD:refs/tags/v1"]);
+    expect(await readRepo(repo.id)).toMatchObject({ defaultBranch: "master" });
+  });
 });
 
 describe("the messages of a push", () => {

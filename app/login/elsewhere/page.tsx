@@ -113,7 +113,7 @@ function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice
           <ButtonLink variant="primary" isWide href={`/login?${new URLSearchParams(login)}`}>
             Sign in
           </ButtonLink>
-          {!hasAccount && (
+          {"maySignUp" in pending && pending.maySignUp && (
             <ButtonLink isWide href={`/signup?${new URLSearchParams({ next: PAGE })}`}>
               Create an account
             </ButtonLink>

@@ -8,6 +8,7 @@ import { findSiteSession } from "../sessions/find-site-session.ts";
 import { anotherSession, freshName, from, signedInPerson, staleActor } from "../testing/people.ts";
 import { forgotPassword, setPassword } from "../users/change-password.ts";
 import { signIn } from "../users/sign-in.ts";
+import { setSignUpPolicy } from "../users/sign-up-policy.ts";
 import { linkIdentity, listLinkedIdentities, unlinkIdentity } from "./linked-identities.ts";
 import { findPendingIdentity, signUpWithIdentity } from "./pending-identity.ts";
 import { startProviderSignIn } from "./start-provider-sign-in.ts";
@@ -44,7 +45,11 @@ describe("an identity that is not linked yet", () => {
     const victim = await signedInPerson("victim");
     as(freshName("attacker"), { email: victim.email.toUpperCase() });
     const token = await pendingToken(one);
-    expect(await findPendingIdentity(token, undefined)).toMatchObject({ choice: "sign-in-first", hasAccount: true });
+    expect(await findPendingIdentity(token, undefined)).toMatchObject({
+      choice: "sign-in-first",
+      hasAccount: true,
+      maySignUp: false,
+    });
     await expect(signUpWithIdentity(token, { username: freshName("x") }, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listLinkedIdentities(victim.id)).toEqual([]);
     expect(await findPendingIdentity(token, victim.actor)).toMatchObject({ choice: "link" });
@@ -70,6 +75,12 @@ describe("an identity that is not linked yet", () => {
     as(freshName("closed"));
     const token = await pendingToken(closed);
     await expect(signUpWithIdentity(token, { username: freshName("u") }, from)).rejects.toMatchObject({ code: "forbidden" });
+    // Creating an account with a password is offered only where anybody may do so.
+    const operator = await signedInPerson("operator", { isOperator: true });
+    for (const isOpen of [true, false, true]) {
+      await setSignUpPolicy(operator.actor, { isOpen }, from);
+      expect(await findPendingIdentity(token, undefined)).toMatchObject({ choice: "sign-in-first", maySignUp: isOpen });
+    }
   });
 });
 

@@ -10,6 +10,7 @@ import { findOneTimeToken, linkIsGone, useOneTimeToken } from "../one-time-token
 import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 import { consumeAddressThrottle } from "../throttle.ts";
 import { insertUser, parseFullName } from "../users/create-user.ts";
+import { readSignUpPolicy } from "../users/sign-up-policy.ts";
 import type { ProviderKind } from "./identity-provider.ts";
 import { insertIdentity, requireLiveProvider } from "./linked-identities.ts";
 
@@ -19,8 +20,11 @@ export type PendingIdentity = {
   next: string;
 } & (
   | { choice: "link" }
-  /** An account with the same address is never linked because of the address alone. */
-  | { choice: "sign-in-first"; hasAccount: boolean; email: string | null }
+  /**
+   * The visitor must sign in first: an account with the same address is never linked because of the address alone. `maySignUp`: or create
+   * an account with a password.
+   */
+  | { choice: "sign-in-first"; hasAccount: boolean; maySignUp: boolean; email: string | null }
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
 
@@ -40,7 +44,8 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   const email = readEmailAddress(pending.data.email ?? "");
   const account = email && (await db().user.findUnique({ where: { emailCanonical: email.canonical }, select: { id: true } }));
   if (account || !email || !provider.isSignUpAllowed) {
-    return { ...shown, choice: "sign-in-first", hasAccount: Boolean(account), email: email?.address ?? null };
+    const maySignUp = !account && (await readSignUpPolicy()).isOpen;
+    return { ...shown, choice: "sign-in-first", hasAccount: Boolean(account), maySignUp, email: email?.address ?? null };
   }
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }

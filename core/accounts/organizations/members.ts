@@ -11,7 +11,7 @@ import { findUserByUsername } from "../users/find-user.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { revokeInvitationsBy } from "./invitations.ts";
 import { insertMembership, parseRole } from "./membership.ts";
-import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
+import { publishersLeft, warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
 
 export type Member = {
   userId: string;
@@ -145,13 +145,10 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
   });
 }
 
-/** A former writer's publishers stay, since pipelines use them (decision 045). */
-async function publishersLeft(tx: Db, userId: string, orgId: string): Promise<{ publishers?: number }> {
-  const publishers = await tx.trustedPublisher.count({ where: { createdById: userId, repo: { ownerId: orgId } } });
-  return publishers > 0 ? { publishers } : {};
-}
-
-/** Call it after `lockOrganization`, before an administrator loses the role. */
+/**
+ * Requires another administrator who is not disabled. Call it after `lockOrganization`, before an administrator loses the role.
+ * @throws ServiceError `conflict`
+ */
 async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {
   const other = await tx.membership.findFirst({
     where: { orgId, role: "admin", userId: { not: userId }, user: { disabledAt: null } },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { db } from "../../db.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
 import {
   auditTrail,
@@ -38,6 +39,24 @@ describe("transferOrganization", () => {
       expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
     },
   );
+
+  test("the log says how many trusted publishers stay of a former administrator who cannot write anymore", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { id, name } = await organizationOf(ada, [[bea, "read"]]);
+    const { id: repoId } = await someRepo(ada, { owner: name });
+    const publisher = { preset: "oidc", issuer: "https://ci.example.com", claims: {}, createdById: ada.id };
+    await db().trustedPublisher.createMany({ data: [newId(), newId()].map((each) => ({ id: each, repoId, ...publisher })) });
+    await transferOrganization(ada.actor, id, { username: bea.username, afterwards: "write" }, from);
+    await changeRole(bea.actor, id, ada.id, "admin", from);
+    await changeRole(ada.actor, id, bea.id, "read", from);
+    await transferOrganization(ada.actor, id, { username: bea.username, afterwards: "leave" }, from);
+    const where = { orgId: id, type: "organization.transfer" };
+    const entries = await db().auditEvent.findMany({ where, orderBy: { id: "asc" } });
+    expect(entries.map(({ data }) => data)).toEqual([
+      { role: "read", formerAdministrator: "write" },
+      { role: "read", formerAdministrator: "left", publishers: 2 },
+    ]);
+  });
 
   test("requires a recent authentication, an administrator, and another active member", async () => {
     const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];

@@ -1,4 +1,4 @@
-import type { OrganizationRole } from "@keyhook/sdk";
+import { isRoleAtLeast, type OrganizationRole } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { invalidRequest, ServiceError } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { findUserByUsername } from "../users/find-user.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { revokeInvitationsBy } from "./invitations.ts";
 import { parseRole } from "./membership.ts";
-import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
+import { publishersLeft, warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
 
 type Transfer = {
   username: string;
@@ -41,7 +41,8 @@ export async function transferOrganization(
       await withdrawOrganization(tx, ownId, orgId);
     }
     await warnOfHeldSecrets(tx, ownId, orgId);
-    const data = { role: member.role, formerAdministrator: nextRole ?? "left" };
+    const left = nextRole && isRoleAtLeast(nextRole, "write") ? {} : await publishersLeft(tx, ownId, orgId);
+    const data = { role: member.role, formerAdministrator: nextRole ?? "left", ...left };
     await record({ type: "organization.transfer", subjectId: heir.id, data });
     const { name } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
     const by = await tx.user.findUniqueOrThrow({ where: { id: ownId }, select: { username: true } });

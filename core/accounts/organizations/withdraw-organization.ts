@@ -9,6 +9,16 @@ export async function withdrawOrganization(tx: Db, userId: string, orgId: string
   await tx.$executeRaw`UPDATE oauth_grant SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
 }
 
+/**
+ * For the audit log: how many trusted publishers a former writer added. They stay, since pipelines use them (decision 045); the
+ * administrators decide whether they still trust those jobs.
+ */
+export async function publishersLeft(tx: Db, userId: string, orgId: string): Promise<{ publishers?: number }> {
+  const publishers = await tx.trustedPublisher.count({ where: { createdById: userId, repo: { ownerId: orgId } } });
+  return publishers > 0 ? { publishers } : {};
+}
+
+/** If there are many administrators, those who joined first get the email. It names only as many apps as a person would read. */
 const RECIPIENTS_MAX = 20;
 const APPS_MAX = 20;
 /** Repeated role changes must not fill mailboxes or the shared mail queue (S56). */

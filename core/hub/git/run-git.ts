@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
+import { countWork } from "../../fair-queue/party.ts";
 import { sourcePath } from "../../source-path.ts";
 import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
@@ -56,6 +57,8 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeco
 };
 
 const MAX_BYTES = 32 * 1024 * 1024;
+/** Measured with lists of refs. */
+const CHARACTERS_PER_MS = 200_000;
 const TIMEOUT_MS = 60_000;
 /** For the few commands that must run while a row is locked. */
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
@@ -197,7 +200,11 @@ export async function runGit(directory: string, args: readonly string[], options
   return Buffer.concat(chunks);
 }
 
-/** The whole output could fill memory and block the event loop. The command ends when the reader stops. */
+/**
+ * The lines that a git command writes, in portions: for output that grows with the pushed data. As one text, it could fill memory and block
+ * the event loop. The request's caller is charged for them (S137). The command ends when its reader stops reading.
+ * @throws GitFailed; RanOutOfTime
+ */
 export async function* gitLines(
   directory: string,
   args: readonly string[],
@@ -223,7 +230,8 @@ export async function* gitLines(
       size += text.length;
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
-      // A pushed line may have any length, so the unfinished line is not searched again.
+      countWork(text.length / CHARACTERS_PER_MS);
+      // The unfinished line is not searched again, because a pushed line may have any length.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

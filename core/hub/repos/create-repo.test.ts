@@ -102,6 +102,33 @@ describe("createRepoWithFiles", () => {
     expect((await make({ autoInit: false })).headSha).toBeNull();
   });
 
+  test.each([
+    ["a large file", [["a.bin", Buffer.alloc(11 * 1024 * 1024)]], "payload_too_large"],
+    ["attributes that git cannot read", [["x/.gitattributes", Buffer.alloc(3_000, "x")]], "invalid_request"],
+    [
+      "a file below a file",
+      [
+        ["a", Buffer.from("1")],
+        ["a/b/c", Buffer.from("2")],
+      ],
+      "invalid_request",
+    ],
+    [
+      "a file that is a folder",
+      [
+        ["a/b/c", Buffer.from("1")],
+        ["a", Buffer.from("2")],
+      ],
+      "invalid_request",
+    ],
+  ] as const)("with %s creates nothing", async (_what, contents, code) => {
+    const ada = await signedInPerson();
+    const files = contents.map(([path, content]) => ({ path, content }));
+    const input = { type: "model", owner: ada.username, name: freshName("tide"), files } as const;
+    await expect(createRepoWithFiles(ada.actor, input, from)).rejects.toMatchObject({ code });
+    expect(await db().repo.count({ where: { ownerId: ada.id } })).toBe(0);
+  });
+
   test("S135 works for an app that may only create repositories and write to its own", async () => {
     const ada = await signedInPerson();
     const clientId = await someApp();

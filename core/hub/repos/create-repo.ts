@@ -14,7 +14,7 @@ import { newId } from "../../ids.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
 import { REPOSITORY_BYTES } from "../../storage/limits.ts";
 import { openRepository } from "../git/repository.ts";
-import type { Operation } from "../git/write/collect-changes.ts";
+import { checkFirstFiles, type Operation } from "../git/write/collect-changes.ts";
 import { createCommit } from "../git/write/create-commit.ts";
 import { usualLfsAttributes } from "../git/write/lfs-attributes.ts";
 import { parsePath } from "../git/write/parse-path.ts";
@@ -95,7 +95,15 @@ type FirstFile = { path: string; content: Uint8Array };
 export const FILES_MAX = 100;
 const LICENSE_MAX_CHARACTERS = 100;
 
-/** Clients of the public hub build on the first commit at once. @param input.autoInit false leaves out the generated files */
+/**
+ * Creates a repository with its first commit, because clients of the public hub tag the repository, propose changes to it or name the
+ * commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
+ * `files`. A given file replaces the generated one with the same path. Files, permission and storage are checked before anything is
+ * created.
+ *
+ * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository
+ * @throws ServiceError as createRepo and createCommit
+ */
 export async function createRepoWithFiles(
   actor: Actor,
   {
@@ -117,7 +125,8 @@ export async function createRepoWithFiles(
   const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
-    // Checked first, because a repository without its files must not remain.
+    // Checked first: otherwise, if the files are refused or exceed the quota, a repository without them would remain.
+    await checkFirstFiles(all);
     await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     await requireRoom(owner, sizeOf(all), "the files of this repository");
   }

@@ -5,6 +5,7 @@ import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts
 import { waitInWords } from "#core/counted.ts";
 import { isServiceError } from "#core/errors.ts";
 import { clientExtension } from "../clients/client-extension.ts";
+import { hasSucceeded } from "../failure-throttle.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import { adoptSiteSession } from "../site-session.ts";
 
@@ -30,9 +31,13 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
   throw Object.assign(error, { allow_redirect: false });
 }
 
-/** An authenticated site pushes the requests of all its visitors from one address (S56). */
+/**
+ * Only unauthenticated clients are counted: an authenticated site pushes the requests of all its visitors from one address (S56). So may a
+ * public client that has got tokens at its address. Its limits are higher: otherwise one stranger could stop all sign-ins there.
+ */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
-  if (ctx.oidc.client?.clientAuthMethod === "none") await countStoredRequest(ctx, "pushed-request", "pushed requests");
+  if (ctx.oidc.client?.clientAuthMethod !== "none") return;
+  await countStoredRequest(ctx, "pushed-request", "pushed requests", hasSucceeded(ctx.res) ? PUSHED_BY_SITES : undefined);
 }
 
 /** RFC 6749 §3.1. The engine checks only known parameters (S11). */
@@ -98,7 +103,12 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
 /** Of anonymous requests that store something (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** For clients that authenticate but have no owner. */
+/** Limits of the requests that public clients with a server push, for one address and app, and for one address. */
+const PUSHED_BY_SITES: [ThrottleLimit, ThrottleLimit] = [
+  { limit: 1_000, windowSeconds: 60 },
+  { limit: 3_000, windowSeconds: 60 },
+];
+/** Limits of the assertions and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 

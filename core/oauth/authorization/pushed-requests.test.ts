@@ -1,11 +1,12 @@
 import * as client from "openid-client";
 import { afterAll, describe, expect, test } from "vitest";
-import { pool } from "#core/db.ts";
+import { throttleKey } from "#core/accounts/throttle.ts";
+import { db, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { FAILURES_OF_CLIENT } from "../failure-throttle.ts";
 import { openQuestion, PKCE, resume } from "../testing/authorization.ts";
 import { proofKey } from "../testing/dpop.ts";
-import { asApp, type Prepared, prepare, redemption } from "../testing/sign-in.ts";
+import { asApp, type Prepared, prepare, redemption, signIn } from "../testing/sign-in.ts";
 import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { STORED_REQUESTS_OF_CLIENT } from "./prepare-authorization.ts";
@@ -201,6 +202,20 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     expect(refused).toHaveLength(5);
     expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await statuses(site)).toEqual([]);
+    world.sendFrom("127.0.0.1");
+  });
+
+  test("S56 a public client that has got tokens at an address pushes for all its visitors too, up to ten times the limit", async () => {
+    world.sendFrom("192.0.2.80");
+    const at = await signIn(world);
+    const counter = throttleKey("pushed-request-client", `192.0.2.80 ${at.app.clientId}`);
+    const statusAfter = async (count: number) => {
+      const resetAt = new Date(Date.now() + 60_000);
+      await db().throttle.upsert({ where: { key: counter }, create: { key: counter, count, resetAt }, update: { count } });
+      return (await push(at)).status;
+    };
+    expect(await statusAfter(STORED_REQUESTS_OF_CLIENT.limit)).toBe(201);
+    expect(await statusAfter(10 * STORED_REQUESTS_OF_CLIENT.limit)).toBe(429);
     world.sendFrom("127.0.0.1");
   });
 

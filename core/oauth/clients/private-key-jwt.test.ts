@@ -1,3 +1,4 @@
+import { KeyObject, sign } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { UnsecuredJWT } from "jose";
@@ -148,6 +149,18 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
     for (const client_assertion of [unsigned, hmac, "x", "a.b.c", "..", `${unsigned}.${"x".repeat(30_000)}`]) {
       expect(await outcome({ client_assertion_type: ASSERTION_TYPE, client_assertion })).toBe(REFUSED);
     }
+  });
+
+  test.each(["payload", "header"])("with a deeply nested value in its %s, also if the signature is right (S51)", async (part) => {
+    const { pair, app } = await withKeys();
+    const claims = { iss: app.clientId, sub: app.clientId, aud: world.origin, jti: newId(), exp: now() + 60 };
+    const deep = `${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}`;
+    const json = (value: object, isDeep: boolean) =>
+      Buffer.from(isDeep ? `${JSON.stringify(value).slice(0, -1)},"deep":${deep}}` : JSON.stringify(value)).toString("base64url");
+    const signed = `${json({ alg: pair.alg, kid: pair.kid }, part === "header")}.${json(claims, part === "payload")}`;
+    const key = { key: KeyObject.from(pair.privateKey as CryptoKey), dsaEncoding: "ieee-p1363" } as const;
+    const client_assertion = `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+    expect(await outcome({ client_assertion_type: ASSERTION_TYPE, client_assertion })).toBe(REFUSED);
   });
 
   test("from a client without keys, and from an unknown client, with the same text (S41)", async () => {

@@ -8,7 +8,7 @@ import { ProtocolError } from "../protocol-request.ts";
 import { exchangeIdToken } from "./exchange-id-token.ts";
 import { quoted, type UnprovenIdToken } from "./id-token.ts";
 
-/** Many jobs may share one address: those of a provider's runners, or of an office. */
+/** Many jobs may share one address: those of a provider's runners, or of an office. Exchanges that succeed do not count. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
 /** A refusal takes a multiple of this, so that timing does not reveal the failed check. */
 const REFUSAL_MS = 150;
@@ -24,8 +24,10 @@ export async function answerCiExchange(
   const request = readCiRequest(form);
   const from = { ip: clientAddress, userAgent: req.headers["user-agent"] ?? null };
   const outcome = await limited(async () => {
-    await consumeAddressThrottle("ci_exchange", clientAddress, OF_ADDRESS);
-    return exchangeIdToken(request, from);
+    const counted = await consumeAddressThrottle("ci_exchange", clientAddress, OF_ADDRESS);
+    const exchanged = await exchangeIdToken(request, from);
+    if ("token" in exchanged) await Promise.all(counted.map(({ giveBack }) => giveBack()));
+    return exchanged;
   });
   if ("refused" in outcome) {
     await sleep(REFUSAL_MS - ((performance.now() - startedAt) % REFUSAL_MS));

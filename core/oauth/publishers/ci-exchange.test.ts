@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { addressKey } from "#core/accounts/address-key.ts";
 import { presets } from "#core/accounts/publishers/presets.ts";
 import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { ENTRIES_IN_ALL, ENTRIES_OF_SOURCE, throttleKey } from "#core/accounts/throttle.ts";
+import { ENTRIES_IN_ALL, ENTRIES_OF_SOURCE, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
@@ -468,6 +468,31 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:6::1")).rejects.toMatchObject({ status: 400 });
     await db().throttle.updateMany({ where: { key: throttleKey("ci_exchange", "2001:db8:5::/48") }, data: { count: 3_000 } });
     await expect(from("2001:db8:5:7::1")).rejects.toMatchObject({ status: 429 });
+  });
+
+  test("S56 of the exchanges of an address, only those that fail count", async () => {
+    const key = throttleKey("ci_exchange", "127.0.0.1");
+    await db().throttle.upsert({
+      where: { key },
+      create: { key, count: 299, resetAt: new Date(Date.now() + 60_000) },
+      update: { count: 299 },
+    });
+    for (let run = 0; run < 3; run++) expect((await exchange(await ci.sign(claims))).status).toBe(200);
+    expect((await exchange(await ci.sign({ ...claims, ref: "refs/heads/another" }))).status).toBe(400);
+    expect((await exchange(await ci.sign(claims))).status).toBe(429);
+    await db().throttle.deleteMany({ where: { key } });
+  });
+
+  test("S144 while an issuer is unreachable, refused tokens are recorded as unproven", async () => {
+    const away = await startCiIssuer();
+    const other = await privateRepo("away");
+    const id = await trust({ repoId: other.id }, { issuer: away.issuer });
+    away.answerWith("discovery", (res) => res.writeHead(503).end());
+    expect((await exchange(await away.sign(claims), { resource: other.name })).status).toBe(400);
+    expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toContain("status 503");
+    expect(await throttleCount(throttleKey("ci_refusal", other.id))).toBe(0);
+    expect(await throttleCount(throttleKey("ci_refusal_unproven", other.id))).toBe(1);
+    await away.stop();
   });
 
   test("S144 all publishers that one user added share an hourly limit of tokens", async () => {

@@ -20,6 +20,8 @@ type Refusal = {
   reason: string;
   /** Publishers whose issuer signed the token or could not be reached. */
   of: readonly RefusedPublisher[];
+  /** Whether the issuer signed the token: a stranger cannot use up the audit entries of such refusals. */
+  isProven: boolean;
 };
 
 type RefusedPublisher = { id: string; reason: string };
@@ -74,12 +76,12 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
-  if ("unproven" in verified) return refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven);
+  if ("unproven" in verified) return { ...refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven), isProven: false };
   const { claims } = verified;
   const publisher = publishers.find((one) => hasRequiredClaims(one, claims));
   if (publisher) return { resource, publisher, claims };
   const of = publishers.map((one) => ({ id: one.id, reason: differenceFrom(one, claims) }));
-  return { reason: of.map(({ reason }) => reason).join("; "), of };
+  return { reason: of.map(({ reason }) => reason).join("; "), of, isProven: true };
 }
 
 /** In the configured claims, then in the recorded ones. */
@@ -91,10 +93,11 @@ function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JW
   return `the claim ${id} is ${quoted(claims[id] ?? "absent")}, not what was recorded with the first run: this is another repository or owner with the same name`;
 }
 
-const refuse = (reason: string): Refusal => ({ reason, of: [] });
+const refuse = (reason: string): Refusal => ({ reason, of: [], isProven: false });
 const refuseBy = (publishers: readonly TrustedPublisher[], reason: string): Refusal => ({
   reason,
   of: publishers.map(({ id }) => ({ id, reason })),
+  isProven: true,
 });
 
 async function publishersOf(resource: Resource, issuer: string): Promise<TrustedPublisher[]> {
@@ -127,11 +130,10 @@ const REFUSALS_OF_RESOURCE = 60;
 async function noteRefusal(
   resource: Resource,
   { issuer, claims }: UnprovenIdToken,
-  { reason, of }: Refusal,
+  { reason, of, isProven }: Refusal,
   from: RequestOrigin,
 ): Promise<void> {
   const { data, ...audited } = auditedAs(resource);
-  const isProven = of.length > 0;
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
   // Even beyond the limit: the reason explains a failed job, and adds no row.

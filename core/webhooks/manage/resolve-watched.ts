@@ -30,10 +30,10 @@ export async function resolveWatched(
     ),
     await reposNamed(tx, actor, owner, wanted.filter(isRepo)),
   ];
+  const unnamed = new Set(present.filter(({ name }) => name === null).map(({ type, id }) => `${type}:${id}`));
   const resolved = wanted.map((item): ResolvedItem => {
     const { type, name } = item;
-    const kept = isId(name) && present.find((one) => one.name === null && one.id === name && one.type === type);
-    if (kept) return { type, watchedId: kept.id };
+    if (isId(name) && unnamed.has(`${type}:${name}`)) return { type, watchedId: name };
     return { type, watchedId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
   });
   // Two names of one item, such as a former and the current one.
@@ -44,15 +44,17 @@ const refuse = (sentence: string) => new ServiceError("invalid_request", sentenc
 
 type AccountRow = { handle: string; userId: string | null; orgId: string | null };
 
-function accountsNamed(tx: Db, items: WatchedItemInput[]): Promise<AccountRow[]> {
-  if (items.length === 0) return Promise.resolve([]);
-  return tx.$queryRaw<AccountRow[]>`SELECT h.handle, h.user_id AS "userId", h.org_id AS "orgId"
+/** The accounts by handle. */
+async function accountsNamed(tx: Db, items: WatchedItemInput[]): Promise<Map<string, AccountRow>> {
+  if (items.length === 0) return new Map();
+  const rows = await tx.$queryRaw<AccountRow[]>`SELECT h.handle, h.user_id AS "userId", h.org_id AS "orgId"
     FROM handle h LEFT JOIN "user" u ON u.id = h.user_id
     WHERE h.handle = ANY (${items.map(({ name }) => name.toLowerCase())}) AND u.disabled_at IS NULL`;
+  return new Map(rows.map((row) => [row.handle, row]));
 }
 
-function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string {
-  const row = rows.find(({ handle }) => handle === name.toLowerCase());
+function accountId(accounts: Map<string, AccountRow>, { type, name }: WatchedItemInput): string {
+  const row = accounts.get(name.toLowerCase());
   const id = type === "user" ? row?.userId : row?.orgId;
   if (id) return id;
   if (row) throw refuse(`${name} is ${type === "user" ? "an organization: watch it as org" : "a user: watch them as user"}.`);
@@ -61,11 +63,12 @@ function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string
 
 type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
 
-async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
-  if (items.length === 0) return [];
+/** The items by type and current or former name, and whether the actor and the webhook's owner may read them. */
+async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<Map<string, RepoRow>> {
+  if (items.length === 0) return new Map();
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));
   const readable = readableWhere("r", await readableOwners(actor, "repo.read", tx));
-  return tx.$queryRaw<RepoRow[]>`
+  const rows = await tx.$queryRaw<RepoRow[]>`
     WITH wanted AS (
       SELECT n.type, n.handle, n.name, coalesce(h.user_id, h.org_id) AS owner_id
       FROM unnest(${named.map(({ type }) => type)}::text[], ${named.map(({ handle }) => handle)}::text[],
@@ -80,6 +83,7 @@ async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: Watc
     LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
     WHERE u.disabled_at IS NULL
     ORDER BY n.type, n.handle, n.name, (r.id IS NOT DISTINCT FROM f.repo_id)`;
+  return new Map(rows.map((row) => [`${row.type}:${row.handle}/${row.name}`, row]));
 }
 
 function splitName(type: WatchType, name: string): { handle: string; repo: string } {
@@ -89,9 +93,8 @@ function splitName(type: WatchType, name: string): { handle: string; repo: strin
   return { handle, repo };
 }
 
-function repoId(rows: RepoRow[], { type, name }: WatchedItemInput): string {
-  const canonical = name.toLowerCase();
-  const row = rows.find((one) => one.type === type && `${one.handle}/${one.name}` === canonical);
+function repoId(repos: Map<string, RepoRow>, { type, name }: WatchedItemInput): string {
+  const row = repos.get(`${type}:${name.toLowerCase()}`);
   if (!row?.isReadable) throw refuse(`There is no ${type} ${name} that you can see.`);
   // An organization does not receive what it cannot read, even if the actor can (S129).
   if (!row.isReadableByOwner)

@@ -1,18 +1,22 @@
+import { hash } from "node:crypto";
 import NextAuth from "next-auth";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
+import { derivedKey } from "#core/crypto/seal.ts";
 import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { nextAuthOptions } from "./next-auth-options.ts";
 
 /** Asks next-auth as one of Next's pages/api routes would: unlike app routes, they work without a running Next. */
-const askForSession = (token: string) =>
-  new Promise((send) => {
-    const req = { method: "GET", headers: {}, query: { nextauth: ["session"] }, cookies: { [siteSessionCookie().name]: token } };
-    const res = { send, status: () => res, getHeader: () => undefined, setHeader: () => res };
-    void NextAuth(req as never, res as never, nextAuthOptions());
+const ask = (req: Record<string, unknown>, action: string) =>
+  new Promise((send, reject) => {
+    const res = { send, json: send, status: () => res, getHeader: () => undefined, setHeader: () => res };
+    const all = { headers: {}, cookies: {}, ...req, query: { nextauth: [action] } };
+    NextAuth(all as never, res as never, nextAuthOptions()).catch(reject);
   });
+
+const askForSession = (token: string) => ask({ method: "GET", cookies: { [siteSessionCookie().name]: token } }, "session");
 
 test("a cookie without a session gets no session, and writes no error into the log; a failed lookup does", async () => {
   const error = vi.spyOn(log(), "error").mockReturnValue();
@@ -24,4 +28,16 @@ test("a cookie without a session gets no session, and writes no error into the l
   vi.spyOn(pool(), "query").mockRejectedValue(new Error("the database is away") as never);
   expect(await askForSession(person.token)).toEqual({});
   expect(error).toHaveBeenCalledOnce();
+});
+
+test("S51 a form with a callback URL that is not one, or not ours, leads to our site", async () => {
+  const { csrfToken } = (await ask({ method: "GET" }, "csrf")) as { csrfToken: string };
+  const secret = derivedKey("next-auth").toString("base64url");
+  const cookies = { "next-auth.csrf-token": `${csrfToken}|${hash("sha256", csrfToken + secret)}` };
+  const signOut = async (callbackUrl: string) =>
+    ask({ method: "POST", cookies, body: { csrfToken, callbackUrl, json: "true" } }, "signout");
+  const origin = "http://localhost:3000";
+  for (const url of ["x y", "https://", "https://evil.example/", "javascript:x", ""])
+    expect(await signOut(url)).toEqual({ url: expect.stringMatching(new RegExp(`^${origin}(/|$)`)) });
+  expect(await signOut("/\u4e2d")).toEqual({ url: `${origin}/%E4%B8%AD` });
 });

@@ -27,6 +27,13 @@ export function nextAuthOptions(): NextAuthOptions {
       encode: async ({ token }) => (token as CarriedToken | undefined)?.sessionToken ?? "",
       decode: async ({ token }) => tokenOf(token),
     },
+    callbacks: {
+      // By itself, next-auth fails on a form's `callbackUrl` that is not a URL, or that does not fit into a header (S51).
+      redirect: ({ url, baseUrl }) => {
+        const to = URL.parse(url, baseUrl);
+        return to?.origin === baseUrl ? to.href : baseUrl;
+      },
+    },
     events: {
       signOut: async ({ token }) => {
         const { sessionToken } = (token ?? {}) as CarriedToken;

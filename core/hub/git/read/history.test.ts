@@ -300,9 +300,12 @@ describe("listRefs", () => {
     const branches = Array.from({ length: 30_001 }, (_, at) => `${sha} refs/heads/${at + 100_000}\n`);
     const header = "# pack-refs with: peeled fully-peeled sorted \n";
     await writeFile(join(path, "packed-refs"), `${header}${branches.join("")}${sha} refs/tags/v1\n`);
-    const refs = await listRefs(made);
+    const request = { requestId: "test", workMs: 0 };
+    const refs = await requestContext.run(request, () => listRefs(made));
     expect(refs.branches).toHaveLength(10_000);
     expect(refs.tags.map(({ name }) => name)).toEqual(["v1"]);
+    // S137: the caller is charged for reading all of them.
+    expect(request.workMs).toBeGreaterThan(5);
   });
 
   test("tags with long messages are listed without the messages; a tag that is too large is left out", async () => {

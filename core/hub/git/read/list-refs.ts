@@ -2,7 +2,7 @@ import type { Repo } from "../../repos/repo.ts";
 import { REPOSITORY_REFS_MAX } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { TAG_MAX_BYTES } from "./git-objects.ts";
-import { runWalk, runWalkGit, walker } from "./walk.ts";
+import { runWalk, runWalkGit, walker, walkGitLines } from "./walk.ts";
 
 export type ListedRef = {
   name: string;
@@ -17,6 +17,7 @@ export type RefDescription = {
 
 type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
 
+/** How many refs of each kind are read. */
 const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
@@ -41,23 +42,26 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
 
 async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
-  // A smaller limit could omit the last of the kinds, which git lists one after the other.
+  const annotated = new Set<string>();
+  // All of them: git lists the kinds one after the other, and a smaller limit could leave nothing of the last one.
   const args = ["for-each-ref", `--count=${REPOSITORY_REFS_MAX}`, `--format=${FORMAT}`, "--", ...wanted];
-  const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
-  const found = lines.map((line) => line.split("\0") as [string, string, string, string]);
-  // To find a tag's target, git has to read the whole tag (S137).
-  const isReadable = (type: string, size: string) => type === "tag" && Number(size) <= TAG_MAX_BYTES;
-  const commits = await commitsOf(
-    directory,
-    new Set(found.flatMap(([, oid, type, size]) => (isReadable(type, size) ? [oid] : []))),
-  );
-  for (const [ref, oid, type] of found) {
-    const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => ref.startsWith(kinds[one]));
-    // A tag may name a tree or a file, which has no page.
-    const targetCommit = type === "commit" ? oid : commits.get(oid);
-    if (!kind || !targetCommit || refs[kind].length >= REFS_MAX) continue;
-    refs[kind].push({ name: ref.slice(kinds[kind].length), ref, targetCommit });
+  for await (const lines of walkGitLines(directory, args)) {
+    for (const line of lines) {
+      const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => line.startsWith(kinds[one]));
+      if (!kind || refs[kind].length >= REFS_MAX) continue;
+      const [ref, oid, type, size] = line.split("\0") as [string, string, string, string];
+      // To find a tag's target, git has to read the whole tag (S137).
+      if (type === "tag" && Number(size) <= TAG_MAX_BYTES) annotated.add(oid);
+      else if (type !== "commit") continue;
+      refs[kind].push({ name: ref.slice(kinds[kind].length), ref, targetCommit: oid });
+    }
   }
+  const commits = await commitsOf(directory, annotated);
+  // A tag may name a tree or a file, which has no page.
+  refs.tags = refs.tags.flatMap((tag) => {
+    const targetCommit = annotated.has(tag.targetCommit) ? commits.get(tag.targetCommit) : tag.targetCommit;
+    return targetCommit ? [{ ...tag, targetCommit }] : [];
+  });
   return refs;
 }
 

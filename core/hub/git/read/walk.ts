@@ -132,13 +132,16 @@ export async function walkLinesUntil(
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
   const walk = async () => {
-    const lines = gitLines(directory, args, { timeoutMs: Math.max(1, left()), ...limits, config: CONFIG, ...options });
-    for await (const some of lines) await take(some);
+    for await (const some of walkGitLines(directory, args, { timeoutMs: Math.max(1, left()), ...options })) await take(some);
   };
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Without a caller's limit, too much output is due to the pushed content, and is not an internal error. */
+/** The lines that git writes within a `walker`, in portions. @throws as `gitLines` */
+export const walkGitLines = (directory: string, args: readonly string[], options: Parameters<typeof gitLines>[2] = {}) =>
+  gitLines(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
+
+/** Runs git within a `walker`. If the caller set no limit, too much output is due to the pushed content, and is not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });

@@ -1,4 +1,3 @@
-import type { EventPayload } from "@keyhook/sdk";
 import type { Db } from "../../../db.ts";
 import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
@@ -42,14 +41,20 @@ export async function listRefs(
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
+/**
+ * The existing refs among these names, as `listRefs` returns them, and the numbers of all refs and of pull requests: for a repository that
+ * may have very many.
+ * @param options `max`: reads no more refs than this
+ */
 export async function findRefs(
   path: string,
   names: ReadonlySet<string>,
-  options: Pick<GitOptions, "timeoutMs"> = {},
+  { prefix = "refs/", max = 0, ...options }: Pick<GitOptions, "timeoutMs"> & { prefix?: string; max?: number } = {},
 ): Promise<{ refs: Map<string, string>; total: number; pullRequests: number }> {
   const refs = new Map<string, string>();
   let [total, pullRequests] = [0, 0];
-  for await (const lines of gitLines(path, ["for-each-ref", "--format=%(objectname) %(refname)", "--", "refs/"], options)) {
+  const args = ["for-each-ref", `--count=${max}`, "--format=%(objectname) %(refname)", "--", prefix];
+  for await (const lines of gitLines(path, args, options)) {
     total += lines.length;
     for (const line of lines) {
       if (line.startsWith("refs/pr/", 41)) pullRequests++;
@@ -90,25 +95,24 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
   }
 }
 
-/** Far more events than one repository gets while the outcome of a change is unknown. */
+/** Far more than one repository gets while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
+const CHANGES_MAX = 50_000;
 
+/** The recorded changes of refs: by ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
-export async function readRefHistory(tx: Db, repoId: string, since: Date): Promise<RefHistory> {
-  const events = await tx.event.findMany({
-    where: { repoId, scope: "repo.content", createdAt: { gte: since } },
-    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    take: EVENTS_MAX,
-    select: { payload: true },
-  });
-  const history: RefHistory = new Map();
-  for (const { payload } of events) {
-    for (const change of (payload as Extract<EventPayload, { updatedRefs: unknown }>).updatedRefs) {
-      history.set(change.ref, [...(history.get(change.ref) ?? []), change]);
-    }
-  }
-  return history;
+/** The recorded changes of these refs since a point in time. PostgreSQL filters them: all such events may have hundreds of megabytes (S137). */
+export async function readRefHistory(tx: Db, repoId: string, since: Date, asked: readonly RefChange[]): Promise<RefHistory> {
+  const changes = await tx.$queryRaw<RefChange[]>`
+    SELECT change ->> 'ref' AS ref, change ->> 'oldSha' AS "oldSha", change ->> 'newSha' AS "newSha"
+      FROM (SELECT id, created_at, payload FROM event
+             WHERE repo_id = ${repoId} AND scope = 'repo.content' AND created_at >= ${since}
+             ORDER BY created_at, id LIMIT ${EVENTS_MAX}) e,
+           json_array_elements(payload -> 'updatedRefs') WITH ORDINALITY AS changes(change, place)
+     WHERE change ->> 'ref' = ANY (${asked.map(({ ref }) => ref)})
+     ORDER BY created_at, id, place LIMIT ${CHANGES_MAX}`;
+  return Map.groupBy(changes, ({ ref }) => ref);
 }
 
 export function isRecorded(history: RefHistory, { ref, oldSha, newSha }: RefChange): boolean {

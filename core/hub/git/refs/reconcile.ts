@@ -53,7 +53,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   const effects = await readAhead(repo, path, asked, note.startedAt);
   await db().$transaction(async (tx) => {
     const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)), UNDER_LOCK);
-    const history = await readRefHistory(tx, note.repoId, note.startedAt);
+    const history = await readRefHistory(tx, note.repoId, note.startedAt, asked);
     const happened = asked.filter((change) => hasHappened(history, change, refs.get(change.ref) ?? null));
     const recorded = await recordRefChanges(tx, note, happened, effects);
     log().info(

@@ -14,7 +14,7 @@ import { scheduleMaintenanceSoon } from "../maintenance/maintain-repository.ts";
 import { openRepository } from "../repository.ts";
 import { runGit, UNDER_LOCK } from "../run-git.ts";
 import type { RefUpdateNote } from "./change-refs.ts";
-import { isRecorded, listRefs, readRefHistory, resolveRef } from "./git-refs.ts";
+import { findRefs, isRecorded, readRefHistory, resolveRef } from "./git-refs.ts";
 import type { RefChange } from "./ref-name.ts";
 
 export type Recorded = { repo: Repo; changed: readonly RefChange[] };
@@ -99,17 +99,17 @@ async function withoutRecorded(
   { repoId, startedAt }: { repoId: string; startedAt: Date },
   changed: readonly RefChange[],
 ): Promise<readonly RefChange[]> {
-  const history = await readRefHistory(tx, repoId, startedAt);
+  const history = await readRefHistory(tx, repoId, startedAt, changed);
   return changed.filter((change) => !isRecorded(history, change));
 }
 
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;
-  const there = new Set([...(await listRefs(path, "refs/heads/", UNDER_LOCK)).keys()].map((ref) => ref.slice(11)));
-  const first = there.has("master") ? "master" : made.find((branch) => there.has(branch));
-  const isMade = new Set(made);
-  if (!first || [...there].some((branch) => !isMade.has(branch))) return repo.defaultBranch;
+  const names = new Set(made.map((branch) => `refs/heads/${branch}`));
+  const { refs, total } = await findRefs(path, names, { prefix: "refs/heads/", max: names.size + 1, ...UNDER_LOCK });
+  const first = ["master", ...made].find((branch) => refs.has(`refs/heads/${branch}`));
+  if (!first || total > refs.size) return repo.defaultBranch;
   await runGit(path, ["symbolic-ref", "HEAD", `refs/heads/${first}`], UNDER_LOCK);
   return first;
 }

@@ -59,15 +59,22 @@ export class PktStream {
   }
 
   async #fill(bytes: number): Promise<boolean> {
-    while (this.rest.length < bytes) {
-      // Reads everything, because a stream that still holds bytes keeps emitting "readable".
+    const pieces = [this.rest];
+    let length = this.rest.length;
+    let isEnded = false;
+    while (length < bytes && !isEnded) {
+      // Reads everything: a stream that still holds something keeps emitting "readable".
       const chunk = this.#stream.read() as Buffer | null;
-      if (chunk) this.rest = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
-      else if (this.#stream.errored) throw new MalformedPkt("the request cannot be read");
-      else if (this.#stream.readableEnded || this.#stream.destroyed) return false;
+      if (chunk) {
+        pieces.push(chunk);
+        length += chunk.length;
+      } else if (this.#stream.errored) throw new MalformedPkt("the request cannot be read");
+      else if (this.#stream.readableEnded || this.#stream.destroyed) isEnded = true;
       else await nextEvent(this.#stream);
     }
-    return true;
+    // Once for a packet: with each chunk, a long packet in small chunks would be copied hundreds of times (S137).
+    if (pieces.length > 1) this.rest = Buffer.concat(pieces, length);
+    return !isEnded;
   }
 }
 

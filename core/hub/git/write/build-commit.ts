@@ -112,9 +112,11 @@ function requireDeletable({ path, what }: Change & { kind: "delete" }, entry: En
 }
 
 function requireFolder(folder: string, path: string, entry: Entry | undefined): void {
-  if (!entry || entry.type === "tree") return;
-  throw invalidRequest(`${shownPath(folder)} is a file, so ${shownPath(path)} cannot be below it.`);
+  if (entry && entry.type !== "tree") throw belowFile(folder, path);
 }
+
+export const belowFile = (file: string, path: string): ServiceError =>
+  invalidRequest(`${shownPath(file)} is a file, so ${shownPath(path)} cannot be below it.`);
 
 function requireNoFolder(path: string, entry: Entry | undefined): void {
   if (entry?.type !== "tree") return;

@@ -5,7 +5,7 @@ import { isLfsOid } from "../../lfs/lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../../lfs/objects/find-lfs-object.ts";
 import { lfsPointerTo } from "../../lfs/parse-lfs-pointer.ts";
 import type { ProposedPointer } from "../../lfs/proposals/proposed-files.ts";
-import type { Change } from "./build-commit.ts";
+import { belowFile, type Change } from "./build-commit.ts";
 import { Folders } from "./folders.ts";
 import { isDotGit, parseExistingPath, parsePath, shownPath } from "./parse-path.ts";
 import type { Content, Import } from "./start-import.ts";
@@ -80,6 +80,18 @@ export async function collectChanges(
   return collected;
 }
 
+/** Refuses the first files of a new repository as their commit would, before the repository is created. */
+export async function checkFirstFiles(files: readonly { path: string; content: Uint8Array }[]): Promise<void> {
+  const paths = new Set(files.map(({ path }) => path));
+  const folders = new Folders();
+  for (const { path, content } of files) {
+    requireSmall(path, content);
+    if (isAttributes(path)) await parseAttributes(path, content);
+    const file = folders.add(path).find((folder) => paths.has(folder));
+    if (file !== undefined) throw belowFile(file, path);
+  }
+}
+
 async function collect(
   operation: Operation,
   collected: Collected,
@@ -90,7 +102,7 @@ async function collect(
       const path = parsePath(operation.path);
       countContent(requireSmall(path, operation.content));
       collected.hasContent = true;
-      if (isDotGit(path.split("/").at(-1) ?? "", "attributes")) {
+      if (isAttributes(path)) {
         const bytes = await parseAttributes(path, operation.content);
         if (path === ".gitattributes") collected.rootAttributes = bytes;
         return { kind: "put", path, blob: await (await git()).writeBlob(bytes) };
@@ -114,6 +126,9 @@ async function collect(
   }
 }
 
+const isAttributes = (path: string): boolean => isDotGit(path.split("/").at(-1) ?? "", "attributes");
+
+/** @returns the size of the content */
 function requireSmall(path: string, content: Content): number {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   if (size <= fileMaxBytes()) return size;

@@ -7,8 +7,8 @@ import { ApiError } from "./api-error.ts";
  * @param connect Opens a connection that continues where the previous one ended, such as with {@link Transport.stream} and `lastEventId`.
  * @param signal Ends the reading.
  * @param isOver Called after each connection that ended without an error. Returns whether the stream has ended. Default: never.
- * @throws {@link ApiError} if another connection would fail in the same way: the token is no longer valid, or there is no such stream.
- * After an abort, the signal's reason.
+ * @throws {@link ApiError} if another connection would fail in the same way: the token is no longer valid, there is no such stream, or the
+ * service asks to wait for more than a minute. After an abort, the signal's reason.
  *
  * @group Client
  */
@@ -37,7 +37,7 @@ export async function* reconnecting<T>(
 
 /** Whether a new connection may succeed after an error: the service restarts, a proxy gave up, the network is down. */
 function isLost(error: unknown): error is ApiError {
-  return isWorthRetrying(error) || (error instanceof ApiError && error.status >= 500);
+  return isWorthRetrying(error) || (error instanceof ApiError && error.status >= 500 && !isWaitLong(error));
 }
 
 /** Delays between two attempts, in milliseconds. */
@@ -48,10 +48,11 @@ const RETRY_AFTER_MAX_SECONDS = 60;
 
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
 
+const isWaitLong = ({ retryAfterSeconds = 0 }: ApiError): boolean => retryAfterSeconds > RETRY_AFTER_MAX_SECONDS;
+
 /** Whether the same request may succeed a little later. */
 export function isWorthRetrying(error: unknown): error is ApiError {
-  if (!(error instanceof ApiError)) return false;
-  if ((error.retryAfterSeconds ?? 0) > RETRY_AFTER_MAX_SECONDS) return false;
+  if (!(error instanceof ApiError) || isWaitLong(error)) return false;
   return RETRIED_STATUSES.has(error.status) || error.code === "network" || error.code === "timeout";
 }
 

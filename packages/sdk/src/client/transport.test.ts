@@ -3,6 +3,8 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { listenToRelay, type RelayState } from "../relay/listen-to-relay.ts";
+import type { RelayAnswer } from "../relay/relayed-request.ts";
 import { ApiError } from "./api-error.ts";
 import { createClient } from "./create-client.ts";
 import type { ClientOptions } from "./transport.ts";
@@ -485,6 +487,21 @@ describe("a stream", () => {
       { kind: "reset", tail: "b" },
     ]);
     expect(requests.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "a", "a", "a", "b"]);
+  });
+
+  test("does not wait in silence if Retry-After is an hour: a stream fails, and a relay's listener tells its program", async () => {
+    answers = [json(503, { error: "Tomorrow." }, { "retry-after": "3600" })];
+    const signal = AbortSignal.timeout(2_000);
+    expect(await refusal(all(client().webhooks.live("w", { signal })))).toMatchObject({ status: 503, retryAfterSeconds: 3600 });
+    const told: RelayState[] = [];
+    const listening = new AbortController();
+    const onState = (state: RelayState) => {
+      told.push(state);
+      listening.abort();
+    };
+    const handle = () => ({ status: 200 }) as RelayAnswer;
+    expect(await listenToRelay(client(), { name: "r", handle, onState, signal: listening.signal })).toBe("aborted");
+    expect(told).toEqual([{ kind: "lost", reason: "Tomorrow. Try again in 3600 s." }]);
   });
 
   test.each([

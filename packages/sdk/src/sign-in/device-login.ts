@@ -104,7 +104,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
     }
     // RFC 8628 §3.5: `slow_down` adds five seconds to the interval, and each poll without a usable response doubles it.
     if (answer === "slow_down") interval += 5;
-    if (answer === "unreachable") interval = Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2));
+    if (answer === "unreachable") interval = Math.max(interval, Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2)));
     onPoll?.({
       number,
       answer,

@@ -157,13 +157,13 @@ const choices = [
   },
 ];
 
-/** Who may read the files of a public repository. */
+/** Who may read the files, of those who can see the repository. */
 async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
   const { pending } = await countAccessRequests(repo);
   return (
     <SectionCard
       title="Gate"
-      description="Shows the repository and its README to everyone, but its files only to people with access."
+      description="Shows the repository and its README to everyone who can see it, but its files only to people with access."
       action={
         repo.gated !== "none" && (
           <ButtonLink size="small" href={repoHref(repo, "settings", "access")}>
