@@ -84,11 +84,13 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         row={(request) => <AccessRow key={request.user.id} repoName={name} request={request} isOpen={repo.gated !== "none"} />}
         empty={
           <EmptyState Icon={UserCheck} title={lists[status].empty}>
-            {status === "pending"
-              ? `Requests appear here.${isMailSent() ? " The owner, or the organization's administrators and the repository's creator, get an e-mail for each." : ""}`
-              : repo.gated === "none"
-                ? "Nobody needs access while the gate is off."
-                : "You can grant access below."}
+            {repo.gated === "none"
+              ? "Nobody needs access while the gate is off."
+              : status !== "pending"
+                ? "You can grant access below."
+                : repo.gated === "auto"
+                  ? "With this gate, every request is accepted at once. See the list “With access”."
+                  : `Requests appear here.${isMailSent() ? " The owner, or the organization's administrators and the repository's creator, get an e-mail for each." : ""}`}
           </EmptyState>
         }
       />
