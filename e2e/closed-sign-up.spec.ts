@@ -17,7 +17,7 @@ const test = base.extend<object, { service: FreshService }>({
 });
 
 const PASSWORD = "wide slow river";
-const CLOSED = "Only invited people can create an account here.";
+const CLOSED = "Only invited people can create an account with a password here.";
 
 async function fillIn(page: Page, { username, email }: { username: string; email: string }): Promise<void> {
   await page.getByLabel("Username").fill(username);
