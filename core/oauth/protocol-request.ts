@@ -66,7 +66,8 @@ export function preparedUrl(url: string): string {
   return query.includes("orgIds=") ? `${url.slice(0, at)}?${joinOrgIds(new URLSearchParams(query))}` : url;
 }
 
-const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
+const tooLarge = () =>
+  new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES.toLocaleString("en")} bytes`);
 
 /** Refuses a body whose announced length is too large, before any work is done. */
 export function checkLength({ headers }: IncomingMessage): void {

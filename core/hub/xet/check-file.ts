@@ -139,7 +139,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
     cost += Math.max(term.bytes, term.chunks * CHUNK_MEAN_BYTES) + TERM_COST_BYTES;
   }
   if (size > env().LFS_MAX_OBJECT_MB * MB) {
-    throw new ServiceError("payload_too_large", `A file can be at most ${env().LFS_MAX_OBJECT_MB} MB.`);
+    throw new ServiceError("payload_too_large", `A file can be at most ${env().LFS_MAX_OBJECT_MB.toLocaleString("en")} MB.`);
   }
   requireLargeChunks(hash, chunks, size);
   return { size, cost };
@@ -148,7 +148,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
 /** Called for a whole file before any of it is read, and for each run of its chunks: many small ones could hide among large ones (S145). */
 function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
   if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_MIN_BYTES) {
-    throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES} bytes on average.`);
+    throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES.toLocaleString("en")} bytes on average.`);
   }
 }
 

@@ -23,7 +23,8 @@ const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
  * all others (S68). Two spellings of one URL would be two clients, so only one of them is accepted (S69).
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
-  if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
+  if (clientId.length > ADDRESS_MAX_CHARACTERS)
+    return `It is longer than ${ADDRESS_MAX_CHARACTERS.toLocaleString("en")} characters.`;
   const url = URL.parse(clientId);
   if (!url) return "It is not a full URL, such as https://app.example.com/.well-known/oauth-cimd.";
   if (url.protocol !== "https:") return "It must begin with https://.";

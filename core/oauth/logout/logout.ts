@@ -22,7 +22,7 @@ type Question = { secret?: string; state?: string; postLogoutRedirectUri?: strin
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
   if (Buffer.byteLength(String(ctx.query.state ?? "")) > STATE_MAX_BYTES) {
-    throw new ProtocolError(400, "invalid_request", `state is longer than ${STATE_MAX_BYTES} bytes`);
+    throw new ProtocolError(400, "invalid_request", `state is longer than ${STATE_MAX_BYTES.toLocaleString("en")} bytes`);
   }
   await next();
   const { session } = ctx.oidc;

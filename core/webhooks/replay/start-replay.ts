@@ -76,7 +76,9 @@ type Scope = { ids: string[]; since: Date | null; until: Date | null; total: num
 async function selected(tx: Db, webhookId: string, given: readonly string[]): Promise<Scope> {
   const ids = [...new Set(given)];
   if (ids.length === 0 || ids.length > SELECTED_MAX || !ids.every(isId)) {
-    throw new ServiceError("invalid_request", `Select 1 to ${SELECTED_MAX} deliveries.`, { field: "deliveries" });
+    throw new ServiceError("invalid_request", `Select 1 to ${SELECTED_MAX.toLocaleString("en")} deliveries.`, {
+      field: "deliveries",
+    });
   }
   // A missing delivery or another webhook's is not distinguished from one that was meanwhile dropped with its day (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`
