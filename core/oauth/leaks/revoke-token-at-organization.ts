@@ -103,7 +103,8 @@ async function notifyOwner(tx: Db, userId: string, orgId: string, { kind, name }
     const text = `${admin} has revoked a token that an app of the organization got for your account. The token no longer works.`;
     const advice = "You need not do anything. If you want to know why, ask an administrator: the token may have leaked.";
     const subject = `A token of ${organization.fullName} was revoked`;
-    return queueMail(tx, { to: person.email, ...composeEmail(subject, person.username, [text, advice]) });
+    await queueMail(tx, { to: person.email, ...composeEmail(subject, person.username, [text, advice]) });
+    return;
   }
   const token = kind === "personal" ? `your access token "${name}"` : "an app's token for your account";
   const text = `${admin} has blocked ${token}. The token can no longer access the organization.`;

@@ -1,4 +1,3 @@
-import type { EventDomain } from "@keyhook/sdk";
 import { Lock, Plus } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
@@ -86,7 +85,7 @@ function Clone({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>)
   );
 }
 
-const domainWords: Readonly<Record<EventDomain, string>> = { repo: "repository", discussion: "discussions" };
+const domainWords: Readonly<Record<string, string>> = { repo: "repository", discussion: "discussions" };
 
 async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>) {
   const { named, others } = await watchingWebhooks(actor, repo);
