@@ -81,6 +81,7 @@ export const auditRoutes = [
     action: "organization.revoke_token",
     actor: "token",
     summary: "Block a member's token from an organization (administrators only)",
+    description: "A token that belongs to the organization alone, such as an exchanged one, is revoked.",
     body: z.object({ token: credential }),
     responses: { 200: { description: "The token can no longer access the organization" } },
     async handle({ c, actor, params, body, origin }) {

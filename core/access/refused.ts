@@ -35,7 +35,7 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
 /** A 403 for a gated repository's content, to which users can request access (docs/specification/errors-and-limits.md#headers). */
 export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
   const wireCode = "GatedRepo";
-  const ask = "Access to this repository is restricted. Request access on the repository's page.";
+  const ask = "Access to this repository is restricted. The repository's page says how to get access.";
   if (decision === "refused" || "role" in decision) return new ServiceError("forbidden", ask, { wireCode });
   if (!("ungranted" in decision)) return refused(actor, decision, wireCode);
   const { ungranted: orgId } = decision;
