@@ -156,7 +156,7 @@ export const auditEventTypes = {
   "oauth_app.secret_rotate": { did: "rotated the secret of the app {app}", bound: "apart", isInOrgLog: true },
   "oauth_app.secret_delete": { did: "deleted the secret of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.keys_set": { did: "set the keys of the app {app}", bound: "apart", isInOrgLog: true },
-  "oauth_app.keys_delete": { did: "removed the keys of the app {app}", bound: "ends", isInOrgLog: true },
+  "oauth_app.keys_delete": { did: "deleted the keys of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.verify": { did: "marked the app {app} as verified", bound: "hour", isInOrgLog: true },
   "oauth_app.unverify": { did: "removed the verified mark of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.block": { did: "blocked the app {app} everywhere", bound: "ends", isInOrgLog: true },
@@ -174,7 +174,7 @@ export const auditEventTypes = {
   "oauth_client_document.change": { did: "detected a change in the metadata document of {app}", bound: "elsewhere" },
   "oauth_client_host.allow": { did: "allowed apps of the host {host}", bound: "hour" },
   "oauth_client_host.block": { did: "blocked apps of the host {host}", bound: "apart" },
-  "oauth_client_host.remove": { did: "removed the rule for the host {host}", bound: "ends" },
+  "oauth_client_host.remove": { did: "deleted the rule for the host {host}", bound: "ends" },
 
   // ---- keyless continuous integration
   "trusted_publisher.create": { did: "added a trusted publisher[ for {repo}]", bound: "hour", isInOrgLog: true },

@@ -17,7 +17,7 @@ const notices: Record<string, string> = {
   policy: "Saved.",
   allowed: "Rule added.",
   blocked: "Host blocked. Its apps are refused, and their access is revoked.",
-  removed: "Rule removed.",
+  removed: "Rule deleted.",
 };
 
 /** Which metadata documents are accepted (S87), and which have been seen. */

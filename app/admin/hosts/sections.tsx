@@ -163,13 +163,13 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
       <div className="mt-3">
         <ConfirmDestructive
           action={removeRuleAction}
-          trigger="Remove"
+          trigger="Delete"
           title={
             <>
-              Remove the rule for <bdi>{host}</bdi>?
+              Delete the rule for <bdi>{host}</bdi>?
             </>
           }
-          confirm="Remove the rule"
+          confirm="Delete the rule"
           size="small"
         >
           <input type="hidden" name="host" value={host} />

@@ -94,7 +94,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
               : status !== "pending"
                 ? "You can grant access below."
                 : repo.gated === "auto"
-                  ? "With this gate, every request is accepted at once. See the list “With access”."
+                  ? "With this gate, every request is accepted immediately. See the list “With access”."
                   : `Requests appear here.${isMailSent() ? " The owner, or the organization's administrators and the repository's creator, get an e-mail for each." : ""}`}
           </EmptyState>
         }
