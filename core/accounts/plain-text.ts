@@ -7,7 +7,8 @@ import { invalidRequest } from "../errors.ts";
  */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {
   if (typeof value !== "string") throw invalidRequest("This must be text.", field);
-  if (value.length > maxCharacters) throw invalidRequest(`Shorten this to at most ${maxCharacters} characters.`, field);
+  if (value.length > maxCharacters)
+    throw invalidRequest(`Shorten this to at most ${maxCharacters.toLocaleString("en")} characters.`, field);
   if (value.includes("\0") || value.includes("\u{fffd}") || !value.isWellFormed()) {
     throw invalidRequest("This contains characters that are not valid text.", field);
   }
@@ -37,6 +38,7 @@ export function displayText(field: string, value: unknown, { maxCharacters, isRe
     .trim();
   const text = VISIBLE.test(cleaned) ? cleaned : "";
   if (isRequired && text === "") throw invalidRequest("Fill this in.", field);
-  if ([...text].length > maxCharacters) throw invalidRequest(`Shorten this to at most ${maxCharacters} characters.`, field);
+  if ([...text].length > maxCharacters)
+    throw invalidRequest(`Shorten this to at most ${maxCharacters.toLocaleString("en")} characters.`, field);
   return text;
 }
