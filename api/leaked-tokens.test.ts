@@ -11,6 +11,7 @@ import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { revokeLeakedCredentials } from "#core/oauth/leaks/revoke-leaked-credentials.ts";
+import { revokeTokenAtOrganization } from "#core/oauth/leaks/revoke-token-at-organization.ts";
 import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { type Prepared, prepare, refresh, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -274,6 +275,15 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     await forgetUsed(at.app.clientId);
     expect((await revoke(String(tokens.refresh_token))).status).toBe(200);
     expect(await restrictionsOf(body.access_token)).toEqual(["token-revoked"]);
+  });
+
+  test("tells a user whose exchanged token was revoked that they need not do anything: they may never have used the app", async () => {
+    const { app, orgId, writer, ...at } = await prepareExchange(world);
+    const { body } = await exchange({ ...at, app }, writer.email);
+    await revokeTokenAtOrganization(operatorCommand, orgId, { token: body.access_token }, from);
+    const [message] = await emailsTo(writer.email);
+    expect(message?.text).toContain("The token no longer works.");
+    expect(message?.text).not.toContain("sign in to the app again");
   });
 
   test("S144 blocks any number of tokens, without filling a log or sending emails", async () => {

@@ -180,8 +180,8 @@ describe("an upload", () => {
   });
 
   test.each([
-    ["short", 1_000, "ended after 1000 of 2000 bytes"],
-    ["long", 3_000, "longer than the announced 2000 bytes"],
+    ["short", 1_000, "ended after 1,000 of 2,000 bytes"],
+    ["long", 3_000, "longer than the announced 2,000 bytes"],
   ])("that is too %s, and whose length the request does not state, is refused", async (_, length, sentence) => {
     const repo = await someRepo(ada);
     const object = someObject();

@@ -88,7 +88,7 @@ export function refuseHeavyJson(
     else if (byte === COLON) names += 1;
     if (depth > JSON_DEPTH_MAX) throw invalidRequest(`${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`);
     if (values > valuesMax) throw invalidRequest(`${what} has more than ${valuesMax} values.`);
-    if (names > JSON_NAMES_MAX) throw invalidRequest(`${what} has more than ${JSON_NAMES_MAX} fields.`);
+    if (names > JSON_NAMES_MAX) throw invalidRequest(`${what} has more than ${JSON_NAMES_MAX.toLocaleString("en")} fields.`);
   }
   return { names, values };
 }

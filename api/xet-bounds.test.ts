@@ -66,7 +66,7 @@ describe("S145 the chunks of a file have 8 KiB on average", () => {
     await putXorb(access, xorb);
     expect(await putShard(access, [{ terms: [{ xorb }] }])).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining("fewer than 8192 bytes on average") },
+      body: { error: expect.stringContaining("fewer than 8,192 bytes on average") },
     });
     expect(await putShard(access, [{ terms: [{ xorb, end: 16 }] }])).toMatchObject({ status: 200 });
   });
@@ -101,8 +101,8 @@ describe("S145 an invalid shard is refused before the rest of it is read", () =>
   const bothFlags = 0xc0000000;
 
   test.each([
-    ["when a file is in too many pieces", [entry(1, bothFlags, 100_001)], "at most 100000 pieces"],
-    ["when a xorb has too many chunks", [entry(255), entry(1, 0, 8_193)], "at most 8192 chunks"],
+    ["when a file is in too many pieces", [entry(1, bothFlags, 100_001)], "at most 100,000 pieces"],
+    ["when a xorb has too many chunks", [entry(255), entry(1, 0, 8_193)], "at most 8,192 chunks"],
   ])("%s", async (_, entries, sentence) => {
     const repo = await someRepo(ada);
     const shard = Buffer.concat([header, ...entries]);

@@ -32,13 +32,17 @@ export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
 
 function Failed({ digest, retry }: Readonly<{ digest: string | undefined; retry: () => void }>) {
   return (
-    <EmptyState title={<h1>Something went wrong on our side</h1>} action={<Reload onClick={retry}>Try again</Reload>}>
-      This is not your fault, and the error was logged. Trying again often helps.
-      {digest && (
+    <EmptyState
+      title={<h1>Something went wrong{digest && " on our side"}</h1>}
+      action={<Reload onClick={retry}>Try again</Reload>}
+    >
+      {digest ? (
         <>
-          {" "}
-          If you report it, include this ID: <code className="select-all">{digest}</code>
+          This is not your fault, and the error was logged. Trying again often helps. If you report it, include this ID:{" "}
+          <code className="select-all">{digest}</code>
         </>
+      ) : (
+        "Check your connection and try again. If that does not help, reload the page."
       )}
     </EmptyState>
   );

@@ -122,7 +122,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByLabel("Note")).toHaveValue("why not");
 
       await administration.addRule({ host: `https://Agents.${host}/some/page`, note: "our own agents", rule: "Allow" });
-      await administration.expectNotice("Host allowed");
+      await administration.expectNotice("Rule added");
       await expect(administration.rule(`agents.${host}`)).toContainText(/Allowed.*our own agents/s);
 
       await administration.beginBlockingHost(host, reported);

@@ -17,7 +17,7 @@ const test = base.extend<object, { service: FreshService }>({
 });
 
 const PASSWORD = "wide slow river";
-const CLOSED = "Only invited people can create an account here.";
+const CLOSED = "Only invited people can create an account with a password here.";
 
 async function fillIn(page: Page, { username, email }: { username: string; email: string }): Promise<void> {
   await page.getByLabel("Username").fill(username);
@@ -81,7 +81,7 @@ test("a new operator closes sign-up: only an invited person can create an accoun
   await expect(visitor.getByLabel("E-mail")).toHaveValue(email);
   await fillIn(visitor, { username: "mara", email: "somebody.else@example.test" });
   await visitor.getByRole("button", { name: "Create account" }).click();
-  await expect(visitor.getByLabel("E-mail")).toHaveAccessibleDescription(/sent to another e-mail address/);
+  await expect(visitor.getByLabel("E-mail")).toHaveAccessibleDescription(/is for another e-mail address/);
   await fillIn(visitor, { username: "mara", email });
   await visitor.getByRole("button", { name: "Create account" }).click();
   await expect(visitor.getByText(email)).toBeVisible();

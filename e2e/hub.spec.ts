@@ -183,7 +183,7 @@ test("a gate is enabled, access is requested, granted and removed", async ({ pag
   await theirs.goto("/settings/gated-repos");
   await expect(theirs.getByText("Reason: The project is over.")).toBeVisible();
   await theirs.goto(repository.path);
-  await expect(theirs.getByText("Your request was rejected.")).toBeVisible();
+  await expect(theirs.getByText("The maintainers have refused you access.")).toBeVisible();
   await theirs.context().close();
 });
 

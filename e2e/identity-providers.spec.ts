@@ -47,7 +47,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await issuer.fill(upstream.issuer);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
     await form.getByRole("button", { name: "Add provider" }).click();
-    await expect(page.getByText(`Users can now sign in with ${name}.`)).toBeVisible();
+    await expect(page.getByText(`The sign-in page now offers ${name}.`)).toBeVisible();
     await expect(page.getByText(`${demo.origin}/login/with/${slug}/callback`, { exact: true })).toBeVisible();
     await expectAccessible(page);
 

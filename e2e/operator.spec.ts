@@ -57,7 +57,7 @@ test("an operator connects a model provider, a user's token queries a model, and
   await section.getByLabel("Name", { exact: true }).fill(model);
   await section.getByLabel("Its name at the provider").fill("upstream-tide");
   await section.getByRole("button", { name: "Offer model" }).click();
-  await administration.expectNotice("Model offered");
+  await administration.expectNotice("Model added");
   await expect(section.getByRole("list").getByText(model, { exact: true })).toBeVisible();
   await expect(page.getByText("sk-never-shown-again")).toHaveCount(0);
   await expectAccessible(page);
@@ -81,9 +81,9 @@ test("an operator connects a model provider, a user's token queries a model, and
 
   await page.goto("/admin/inference");
   await expect(page.getByRole("list", { name: "Top users" })).toContainText(person.username);
-  await section.getByText("Remove the provider", { exact: true }).click();
-  await section.getByRole("button", { name: `Remove ${name}` }).click();
-  await administration.expectNotice("Provider removed");
+  await section.getByText("Delete the provider", { exact: true }).click();
+  await section.getByRole("button", { name: `Delete ${name}` }).click();
+  await administration.expectNotice("Provider deleted");
   provider.stop();
 });
 

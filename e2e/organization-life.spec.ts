@@ -165,7 +165,7 @@ test("members are found by name and role, and an invitation's link shows whether
   const link = await readLinkTo(demo, email, "/invitations/");
   await enter(page, { username: "mara", password: demo.password });
   await page.goto(link);
-  await expect(page.getByText(`The invitation was sent to ${email}`)).toBeVisible();
+  await expect(page.getByText(`The invitation is for ${email}`)).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: /^Join/ }).click();
   await page.waitForURL(`**${at(own.name)}`);

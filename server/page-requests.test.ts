@@ -166,7 +166,7 @@ describe("a page", { timeout: 60_000 }, () => {
     const headers = { "content-type": MULTIPART, "next-action": action };
     const body = form(part("1", JSON.stringify(Array(6_000).fill(1.5))), part("0", '["$W1"]'));
     const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5000 of each")]);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5,000 of each")]);
   });
 
   it.each(["a form", "a call"])("reads a large file in %s", async (what) => {

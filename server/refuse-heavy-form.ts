@@ -24,7 +24,7 @@ const unreadable: Failure = {
 const heavy: Failure = {
   status: 400,
   error: "invalid_request",
-  description: `The form has too many fields or values. Send at most ${PARTS_MAX} of each`,
+  description: `The form has too many fields or values. Send at most ${PARTS_MAX.toLocaleString("en")} of each`,
 };
 
 /**

@@ -81,8 +81,9 @@ export const auditRoutes = [
     action: "organization.revoke_token",
     actor: "token",
     summary: "Block a member's token from an organization (administrators only)",
+    description: "A token that belongs to the organization alone, such as an exchanged one, is revoked.",
     body: z.object({ token: credential }),
-    responses: { 200: { description: "The token is blocked" } },
+    responses: { 200: { description: "The token can no longer access the organization" } },
     async handle({ c, actor, params, body, origin }) {
       const { id } = await findPublicOwner(params.name, "organization");
       await revokeTokenAtOrganization(actor, id, body, origin);
@@ -96,7 +97,7 @@ export const auditRoutes = [
     actor: "token",
     summary: "Block a member's token from an organization, by the token's ID in the audit log (administrators only)",
     params: { tokenId: z.string().max(100) },
-    responses: { 200: { description: "The token is blocked" } },
+    responses: { 200: { description: "The token can no longer access the organization" } },
     async handle({ c, actor, params: { name, tokenId }, origin }) {
       const { id } = await findPublicOwner(name, "organization");
       await revokeTokenAtOrganization(actor, id, { tokenId }, origin);

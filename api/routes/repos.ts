@@ -142,7 +142,9 @@ export const repoRoutes = [
           .int()
           .min(1)
           .optional()
-          .openapi({ description: `The number of repositories on a page: at most ${REPO_LIST_MAX}, by default ${LIST_LIMIT}.` }),
+          .openapi({
+            description: `The number of repositories on a page: at most ${REPO_LIST_MAX.toLocaleString("en")}, by default ${LIST_LIMIT}.`,
+          }),
         full: z.string().optional().openapi({ description: "Accepted but ignored: every response has all fields." }),
         cursor: z
           .string()

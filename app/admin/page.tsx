@@ -266,9 +266,9 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
     },
     { label: "In progress", value: number.format(claimed), note: "sent, waiting for a response" },
     {
-      label: "Waiting for a retry",
+      label: "Waiting",
       value: number.format(later),
-      note: held > 0 ? `and ${number.format(held)} held by disabled webhooks` : "after a failed attempt",
+      note: held > 0 ? `for a retry or a job; ${number.format(held)} more held by disabled webhooks` : "for a retry or a job",
     },
   ];
 }

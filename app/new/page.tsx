@@ -2,6 +2,7 @@ import { isRepoType, repoTypes } from "@keyhook/sdk";
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { findPrivateByDefault } from "#core/accounts/organizations/default-visibility.ts";
+import { doSpacesRun, readRunnerReport } from "#core/jobs/runners/runner-report.ts";
 import { ActionForm } from "../_components/action-form.client.tsx";
 import { ChoiceRow, Choices, Select } from "../_components/fields.client.tsx";
 import { FormButtons } from "../_components/form-buttons.tsx";
@@ -22,9 +23,9 @@ const purposes = {
   space: "A small app or demo.",
 };
 
-const sdks = [
+const sdksOf = (isNodeRun: boolean) => [
   { value: "static", label: "Static page" },
-  { value: "node", label: "Node" },
+  { value: "node", label: isNodeRun ? "Node" : "Node (does not run here)" },
   { value: "docker", label: "Docker (does not run here)" },
   { value: "python", label: "Python (does not run here)" },
 ];
@@ -33,7 +34,7 @@ const list = new Intl.ListFormat("en");
 
 /** One form for all types. The page of the new repository says what to do next. */
 export default async function NewRepoPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
-  const [session, query] = await Promise.all([requireSession("/new"), searchParams]);
+  const [session, query, runner] = await Promise.all([requireSession("/new"), searchParams, readRunnerReport()]);
   const owners = await ownerChoices(personActor(session), session.user.username);
   const privateOwners = await findPrivateByDefault(owners.map(({ value }) => value));
   const type = textOf(query.type);
@@ -64,7 +65,7 @@ export default async function NewRepoPage({ searchParams }: Readonly<{ searchPar
               ))}
             </div>
             <div className="hidden group-has-[[value=space]:checked]/type:block">
-              <Select name="sdk" label="Built with" options={sdks} />
+              <Select name="sdk" label="Built with" options={sdksOf(doSpacesRun(runner))} />
             </div>
           </fieldset>
           <div className="grid items-start gap-5 sm:grid-cols-2">

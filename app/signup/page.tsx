@@ -21,7 +21,9 @@ export default async function SignUpPage({ searchParams }: Readonly<{ searchPara
   return (
     <CardFrame>
       <CardHeader title={`Create a ${env().BRAND_NAME} account`}>
-        {!isOpen && !invitation && "Only invited people can create an account here. If you have an invitation, open its link."}
+        {!isOpen &&
+          !invitation &&
+          "Only invited people can create an account with a password here. If you have an invitation, open its link."}
       </CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
         {(isOpen || invitation) && <SignUpForm next={next} email={invitation?.email} />}

@@ -270,7 +270,7 @@ describe("a 403 names what is missing", () => {
       });
       const gated = { ...open, isGated: true };
       expect(await refusalOf(token, "repo.read_content", gated)).toMatchObject({
-        message: expect.stringContaining("Request access on the repository's page"),
+        message: expect.stringContaining("The repository's page says how to get access"),
         requires: { orgId },
       });
     }

@@ -33,7 +33,7 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
 /** See docs/specification/errors-and-limits.md#headers. */
 export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
   const wireCode = "GatedRepo";
-  const ask = "Access to this repository is restricted. Request access on the repository's page.";
+  const ask = "Access to this repository is restricted. The repository's page says how to get access.";
   if (decision === "refused" || "role" in decision) return new ServiceError("forbidden", ask, { wireCode });
   if (!("ungranted" in decision)) return refused(actor, decision, wireCode);
   const { ungranted: orgId } = decision;

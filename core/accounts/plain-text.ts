@@ -3,7 +3,8 @@ import { invalidRequest } from "../errors.ts";
 /** Refuses what Postgres cannot store (S51). U+FFFD is the result of decoding invalid UTF-8. */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {
   if (typeof value !== "string") throw invalidRequest("This must be text.", field);
-  if (value.length > maxCharacters) throw invalidRequest(`Shorten this to at most ${maxCharacters} characters.`, field);
+  if (value.length > maxCharacters)
+    throw invalidRequest(`Shorten this to at most ${maxCharacters.toLocaleString("en")} characters.`, field);
   if (value.includes("\0") || value.includes("\u{fffd}") || !value.isWellFormed()) {
     throw invalidRequest("This contains characters that are not valid text.", field);
   }
@@ -27,6 +28,7 @@ export function displayText(field: string, value: unknown, { maxCharacters, isRe
     .trim();
   const text = VISIBLE.test(cleaned) ? cleaned : "";
   if (isRequired && text === "") throw invalidRequest("Fill this in.", field);
-  if ([...text].length > maxCharacters) throw invalidRequest(`Shorten this to at most ${maxCharacters} characters.`, field);
+  if ([...text].length > maxCharacters)
+    throw invalidRequest(`Shorten this to at most ${maxCharacters.toLocaleString("en")} characters.`, field);
   return text;
 }

@@ -65,6 +65,25 @@ describe("S116 the kinds of entries", () => {
 describe("describeAuditEvent", () => {
   test.each([
     ["organization.set_plan", { data: { plan: "team" } }, "changed the plan to team"],
+    ["organization.set_app_policy", { data: { policy: "approved" } }, "set the app policy to approved apps"],
+    [
+      "oauth_app.privilege_grant",
+      { app: "Quay", data: { privilege: "token-exchange" } },
+      "granted the app Quay the privilege token exchange",
+    ],
+    ["webhook.suspend", { data: { reason: "gone" } }, "automatically disabled the webhook: its target responded with 410 Gone"],
+    [
+      "inference_allowance.set",
+      { data: { subject: "plan:team" } },
+      "changed the monthly inference allowance of organizations with the plan team",
+    ],
+    ["inference_allowance.set", { data: { subject: "mara" } }, "changed the monthly inference allowance of mara"],
+    [
+      "space.set_sleep_time",
+      { data: { repo: "a/b", seconds: 172_800 } },
+      "changed the sleep time of the Space a/b to 172,800 seconds",
+    ],
+    ["discussion.lock", { data: { repo: "a/b", num: 1234 } }, "locked discussion 1234 of a/b"],
     [
       "organization.change_role",
       { subject: "ada", data: { from: "read", to: "admin" } },

@@ -107,7 +107,7 @@ export const auditEventTypes = {
   "identity_provider.update": { did: "changed the identity provider[ {name}]", bound: "hour", isInOrgLog: true },
   "identity_provider.disable": { did: "disabled the identity provider[ {name}]", bound: "ends", isInOrgLog: true },
   "identity_provider.enable": { did: "enabled the identity provider[ {name}]", bound: "hour", isInOrgLog: true },
-  "identity_provider.delete": { did: "removed the identity provider[ {name}]", bound: "ends", isInOrgLog: true },
+  "identity_provider.delete": { did: "deleted the identity provider[ {name}]", bound: "ends", isInOrgLog: true },
 
   // ---- OAuth: what users allow
   "oauth_consent.give": { did: "authorized the app {app}", bound: "hour" },
@@ -156,7 +156,7 @@ export const auditEventTypes = {
   "oauth_app.secret_rotate": { did: "rotated the secret of the app {app}", bound: "apart", isInOrgLog: true },
   "oauth_app.secret_delete": { did: "deleted the secret of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.keys_set": { did: "set the keys of the app {app}", bound: "apart", isInOrgLog: true },
-  "oauth_app.keys_delete": { did: "removed the keys of the app {app}", bound: "ends", isInOrgLog: true },
+  "oauth_app.keys_delete": { did: "deleted the keys of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.verify": { did: "marked the app {app} as verified", bound: "hour", isInOrgLog: true },
   "oauth_app.unverify": { did: "removed the verified mark of the app {app}", bound: "ends", isInOrgLog: true },
   "oauth_app.block": { did: "blocked the app {app} everywhere", bound: "ends", isInOrgLog: true },
@@ -174,13 +174,13 @@ export const auditEventTypes = {
   "oauth_client_document.change": { did: "detected a change in the metadata document of {app}", bound: "elsewhere" },
   "oauth_client_host.allow": { did: "allowed apps of the host {host}", bound: "hour" },
   "oauth_client_host.block": { did: "blocked apps of the host {host}", bound: "apart" },
-  "oauth_client_host.remove": { did: "removed the rule for the host {host}", bound: "ends" },
+  "oauth_client_host.remove": { did: "deleted the rule for the host {host}", bound: "ends" },
 
   // ---- keyless continuous integration
   "trusted_publisher.create": { did: "added a trusted publisher[ for {repo}]", bound: "hour", isInOrgLog: true },
-  "trusted_publisher.delete": { did: "removed a trusted publisher[ for {repo}]", bound: "ends", isInOrgLog: true },
+  "trusted_publisher.delete": { did: "deleted a trusted publisher[ for {repo}]", bound: "ends", isInOrgLog: true },
   "trusted_publisher.delete_all": {
-    did: "removed the trusted publishers that {username} had added ({count})",
+    did: "deleted the trusted publishers that {username} had added ({count})",
     bound: "ends",
     isInOrgLog: true,
   },
@@ -212,7 +212,7 @@ export const auditEventTypes = {
   "repo.create": { did: "created the repository {repo}", bound: "hour", isInOrgLog: true },
   "repo.update_settings": { did: "changed the settings of {repo}", bound: "hour", isInOrgLog: true },
   "repo.move": {
-    did: "moved {from} to {to}[ and removed its trusted publishers ({endedPublishers})]",
+    did: "moved {from} to {to}[ and deleted its trusted publishers ({endedPublishers})]",
     bound: "hour",
     isInOrgLog: true,
   },
@@ -226,7 +226,7 @@ export const auditEventTypes = {
     isInOrgLog: true,
   },
   "space.set_variable": { did: "set the variable {name} of the Space {repo}", bound: "hour", isInOrgLog: true },
-  "space.delete_variable": { did: "removed the variable {name} of the Space {repo}", bound: "ends", isInOrgLog: true },
+  "space.delete_variable": { did: "deleted the variable {name} of the Space {repo}", bound: "ends", isInOrgLog: true },
   "space.renew_receiver_address": {
     did: "created a new receiver URL for the Space {repo}",
     bound: "apart",
@@ -298,12 +298,12 @@ export const auditEventTypes = {
   "platform.sync": { did: "synchronized the repositories of the platform {name}", bound: "elsewhere" },
   "inference_provider.create": { did: "added the inference provider[ {name}]", bound: "hour" },
   "inference_provider.update": { did: "changed the inference provider[ {name}]", bound: "hour" },
-  "inference_provider.delete": { did: "removed the inference provider[ {name}]", bound: "ends" },
+  "inference_provider.delete": { did: "deleted the inference provider[ {name}]", bound: "ends" },
   "inference_model.create": { did: "offered the model[ {name}] for inference", bound: "hour" },
   "inference_model.delete": { did: "stopped offering the model[ {name}] for inference", bound: "ends" },
   "storage_quota.set": { did: "changed the storage quota of {owner}[ to {quota}]", bound: "hour", isInOrgLog: true },
   "inference_allowance.set": {
-    did: "changed the monthly inference allowance[: {subject}]",
+    did: "changed the monthly inference allowance[ of {subject}]",
     bound: "hour",
     isInOrgLog: true,
   },

@@ -10,8 +10,8 @@ import { challengeFor, failedAuthentication } from "./clients/client-authenticat
 import { describeDeviceAuthorization } from "./device/issue-device-code.ts";
 import { areDocumentsAccepted } from "./documents/hosts/document-policy.ts";
 import { NOT_BOUND } from "./exchange/exchange-token.ts";
-import { countFailure, rememberSuccess } from "./failure-throttle.ts";
-import { TOKEN_EXCHANGE_GRANT } from "./grant-types.ts";
+import { countFailure } from "./failure-throttle.ts";
+import { DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from "./grant-types.ts";
 import { askBeforeLogout, endSiteSessionWithLogout } from "./logout/logout.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
@@ -163,7 +163,7 @@ function isProofMissing(ctx: KoaContextWithOIDC): boolean {
 
 function notAllowed(path: string, description: string): string {
   if (path !== protocolRoutes.device_authorization) return description;
-  return "the device flow is disabled for this app; its owner can enable it in the app's settings";
+  return `this app may not use the device flow; its owner can enable it in the app's settings or, without settings here, list ${DEVICE_CODE_GRANT} in grant_types`;
 }
 
 function isTokenBody(body: unknown): body is { token_type: string } {

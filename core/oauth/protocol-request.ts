@@ -65,7 +65,8 @@ export function preparedUrl(url: string): string {
   return query.includes("orgIds=") ? `${url.slice(0, at)}?${joinOrgIds(new URLSearchParams(query))}` : url;
 }
 
-const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
+const tooLarge = () =>
+  new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES.toLocaleString("en")} bytes`);
 
 export function checkLength({ headers }: IncomingMessage): void {
   if (Number(headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();

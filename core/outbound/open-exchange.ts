@@ -187,7 +187,7 @@ export async function readBody(
   for await (const piece of decoded(incoming, headers)) {
     length += piece.length;
     if (length > maxBodyBytes && onExcess === "fail")
-      throw OutboundFailure.unreachable(`the response is longer than ${maxBodyBytes} bytes`);
+      throw OutboundFailure.unreachable(`the response is longer than ${maxBodyBytes.toLocaleString("en")} bytes`);
     kept.push(piece);
     if (length > maxBodyBytes) break;
   }

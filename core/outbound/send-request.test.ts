@@ -123,7 +123,7 @@ describe("S120 a body", () => {
     expect(await ask(`${url}/5120`)).toMatchObject({ outcome: "answered", isCut: false });
     expect(await ask(`${url}/5121`)).toEqual({
       outcome: "unreachable",
-      reason: "the response is longer than 5120 bytes",
+      reason: "the response is longer than 5,120 bytes",
       isTimeout: false,
     });
     const cut = await ask(`${url}/5121`, { onExcess: "cut" });
@@ -163,7 +163,7 @@ describe("S120 a body", () => {
     const { url } = await site((req, res) => res.setHeader("content-encoding", encoding).end(bodies[req.url ?? ""]));
     expect(textOf(await ask(`${url}/small`))).toBe("words");
     const before = process.memoryUsage().rss;
-    expect(await ask(`${url}/bomb`)).toMatchObject({ outcome: "unreachable", reason: "the response is longer than 5120 bytes" });
+    expect(await ask(`${url}/bomb`)).toMatchObject({ outcome: "unreachable", reason: "the response is longer than 5,120 bytes" });
     const cut = await ask(`${url}/bomb`, { onExcess: "cut", maxBodyBytes: 64 * KIB });
     expect(cut).toMatchObject({ outcome: "answered", isCut: true });
     expect(textOf(cut)).toHaveLength(64 * KIB);

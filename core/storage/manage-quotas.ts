@@ -80,7 +80,7 @@ export function parseQuota(text: string): number | null | undefined {
   const [, number = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)\s*(mb|gb|tb)$/.exec(word) ?? [];
   const bytes = Math.round(Number(number) * (UNITS[unit] ?? 0));
   if (!unit || bytes > QUOTA_MAX) {
-    throw invalidRequest("Enter a size up to 1000 TB, such as 200 GB; none for no limit; or default.", "quota");
+    throw invalidRequest("Enter a size up to 1,000 TB, such as 200 GB; none for no limit; or default.", "quota");
   }
   return bytes;
 }

@@ -445,6 +445,6 @@ describe("operators", () => {
   });
 
   test.each(["", "lots", "10", "-1 GB", "1e9 GB", "999999999 TB", "10 gbit", "1\0 GB"])("cannot set a quota of %j", (text) => {
-    expect(() => parseQuota(text)).toThrow("Enter a size up to 1000 TB");
+    expect(() => parseQuota(text)).toThrow("Enter a size up to 1,000 TB");
   });
 });

@@ -56,9 +56,9 @@ export class Administration {
 
   async removeRule(host: string): Promise<void> {
     await this.page.goto("/admin/hosts");
-    await this.rule(host).getByText("Remove", { exact: true }).click();
-    await this.rule(host).getByRole("button", { name: "Remove the rule" }).click();
-    await this.expectNotice("Rule removed");
+    await this.rule(host).getByText("Delete", { exact: true }).click();
+    await this.rule(host).getByRole("button", { name: "Delete the rule" }).click();
+    await this.expectNotice("Rule deleted");
   }
 
   async expectNotice(text: string): Promise<void> {

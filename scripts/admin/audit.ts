@@ -83,7 +83,7 @@ export const auditVerify = command({
 export const auditRetention = command({
   name: "audit retention",
   summary: "Shows or sets how long the audit log keeps the contents of its entries. Each entry's place in the chain is kept.",
-  options: { days: { value: "N|forever", help: "90 to 3660 days, or forever; initially 400" } },
+  options: { days: { value: "N|forever", help: "90 to 3,660 days, or forever; initially 400" } },
   async run({ days }) {
     if (days !== undefined) {
       if (days !== "forever" && !/^\d{1,9}$/.test(days)) throw new UsageError("--days must be a whole number, or forever.");

@@ -17,7 +17,7 @@ const eventList = command({
   options: {
     repo: { value: "OWNER/NAME", help: "only one repository: its name or its ID" },
     type: { value: repoTypes.join("|"), help: "its type; by default a model", choices: repoTypes },
-    limit: { value: "N", help: `how many; by default ${COUNT}, at most 1000` },
+    limit: { value: "N", help: `how many; by default ${COUNT}, at most 1,000` },
   },
   async run({ repo, type = "model", limit = String(COUNT) }) {
     if (!/^\d{1,9}$/.test(limit)) throw new UsageError("--limit must be a whole number.");

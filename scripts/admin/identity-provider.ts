@@ -51,7 +51,7 @@ const identityProviderAdd = command({
     const redirectUri = redirectUriOf(provider.slug);
     return {
       json: { id: provider.id, slug: provider.slug, name: provider.name, issuer: provider.issuer, redirect_uri: redirectUri },
-      text: `Users can sign in with ${provider.name}.\nredirect URI: ${redirectUri}`,
+      text: `The sign-in page now offers ${provider.name}.\nredirect URI: ${redirectUri}`,
     };
   },
 });

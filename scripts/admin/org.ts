@@ -105,7 +105,7 @@ const orgSetPlan = command({
 const orgDelete = command({
   name: "org delete",
   summary: "Deletes an organization permanently, with everything that it owns.",
-  notes: ["Its administrators are notified by e-mail. Nobody can use its name again."],
+  notes: ["Its administrators are notified by e-mail if SMTP_URL is set. Nobody can use its name again."],
   options: { org, confirm: { value: "ORG", help: "its name again, to confirm", isRequired: true } },
   async run({ org, confirm }) {
     if (confirm !== org) throw new UsageError("--confirm must repeat the name given with --org.");

@@ -26,7 +26,8 @@ const repoList = command({
       limit: REPO_LIST_MAX,
     });
     const lines = repos.map((repo) => `${repo.type}  ${repo.fullName}  ${repo.isPrivate ? "private" : "public"}  ${repo.id}`);
-    if (nextCursor) lines.push(`These are the first ${REPO_LIST_MAX}. Narrow the list with --owner, --type or --search.`);
+    if (nextCursor)
+      lines.push(`These are the first ${REPO_LIST_MAX.toLocaleString("en")}. Narrow the list with --owner, --type or --search.`);
     return {
       json: {
         repos: repos.map((repo) => ({ id: repo.id, type: repo.type, name: repo.fullName, private: repo.isPrivate })),

@@ -6,6 +6,7 @@ import { findUserByUsername } from "#core/accounts/users/find-user.ts";
 import { listUsers, type UserState, userStates } from "#core/accounts/users/list-users.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { notFound } from "#core/errors.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
 import { command, listed } from "./command.ts";
 import { findUserNamed, pageOption, readPage, readSecret } from "./option-values.ts";
 
@@ -44,12 +45,13 @@ const userCreate = command({
 const userResetSecondStep = command({
   name: "user reset-second-step",
   summary: "Deletes the passkeys, the authenticator app and the recovery codes of a user who is locked out.",
-  notes: ["Verify who is asking: afterwards, one step is enough to sign in. The user gets an e-mail."],
+  notes: ["Verify who is asking: afterwards, one step is enough to sign in. The user is notified by e-mail if SMTP_URL is set."],
   options: { user: { ...user, field: "username" } },
   async run({ user }) {
     const userId = await findUserNamed(user);
     await resetSecondStep(operatorCommand, userId, noOrigin);
-    return { json: { id: userId, username: user }, text: `${user} now signs in without a second step, and gets an e-mail.` };
+    const notice = isMailSent() ? "They are notified by e-mail." : "Tell them: no e-mail is sent without SMTP_URL.";
+    return { json: { id: userId, username: user }, text: `${user} now signs in without a second step. ${notice}` };
   },
 });
 

@@ -85,7 +85,7 @@ const notThere: AppFailure = {
   status: 404,
   error: "not_found",
   title: "Space not found",
-  text: "Check its name, or sign in if it is private.",
+  text: "Check its name. If it is private, sign in with an account that can see it.",
   mayNeedSignIn: true,
 };
 const tooLarge: AppFailure = {

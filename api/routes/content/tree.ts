@@ -32,7 +32,7 @@ export const treeRoutes = [
         .number()
         .optional()
         .openapi({
-          description: `The number of entries on a page: at most ${TREE_PAGE_MAX}, or ${EXPANDED_TREE_PAGE_MAX} with \`expand\`. The header \`Link\` has the next page's URL.`,
+          description: `The number of entries on a page: at most ${TREE_PAGE_MAX.toLocaleString("en")}, or ${EXPANDED_TREE_PAGE_MAX} with \`expand\`. The header \`Link\` has the next page's URL.`,
         }),
     }),
     answer: z.array(treeEntrySchema),
@@ -78,7 +78,7 @@ async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boo
   const { success, data } = pathsSchema.safeParse(read);
   if (!success) throw invalidRequest("Send the paths as `paths`.", "paths");
   const paths = typeof data.paths === "string" ? [data.paths] : data.paths;
-  if (paths.length > PATHS_MAX) throw invalidRequest(`Send at most ${PATHS_MAX} paths at once.`, "paths");
+  if (paths.length > PATHS_MAX) throw invalidRequest(`Send at most ${PATHS_MAX.toLocaleString("en")} paths at once.`, "paths");
   return { paths: paths.map((path) => path.replace(/^\/+|(?<!\/)\/+$/g, "")), isExpanded: isTrue(data.expand) };
 }
 
@@ -87,7 +87,7 @@ const FIELDS_MAX = PATHS_MAX + 8;
 
 function formFields(text: string): { paths: string[]; expand: string | null } {
   if (text.split("&", FIELDS_MAX + 1).length > FIELDS_MAX) {
-    throw invalidRequest(`Send at most ${PATHS_MAX} paths at once.`, "paths");
+    throw invalidRequest(`Send at most ${PATHS_MAX.toLocaleString("en")} paths at once.`, "paths");
   }
   const form = new URLSearchParams(text);
   return { paths: [...form.getAll("paths"), ...form.getAll("paths[]")], expand: form.get("expand") };

@@ -584,7 +584,7 @@ describe("requests that git would not send", () => {
     const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
     await writeFile(join(path, "packed-refs"), `# pack-refs with: sorted \n${refs.join("")}`);
     const more = await send({ body: pushBody([command("refs/heads/side", head)], packWith()) });
-    expect(more.body).toContain("at most 50000 branches, tags and pull requests. This one has 80001. Delete some");
+    expect(more.body).toContain("at most 50,000 branches, tags and pull requests. This one has 80,001. Delete some");
     expect(more.body).toContain("ng refs/heads/side too many refs");
     expect(pushes.counts.taken).toBe(0);
     const moved = [command(name(7), ZERO, head), command("refs/heads/side", head)];

@@ -30,7 +30,9 @@ export const jobStreamRoutes = [
         .int()
         .min(1)
         .optional()
-        .openapi({ description: `How many of the log's last lines to send first: at most ${TAIL_MAX}, and at most 1 MiB.` }),
+        .openapi({
+          description: `How many of the log's last lines to send first: at most ${TAIL_MAX.toLocaleString("en")}, and at most 1 MiB.`,
+        }),
     }),
     responses: { 200: events('`data: {"timestamp", "data"}` for each line') },
     async handle({ c, query: { tail }, ...request }) {

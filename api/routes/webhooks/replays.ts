@@ -34,7 +34,7 @@ export const replayRoutes = [
     actor: "user",
     summary: "Replay a delivery of a webhook {whose}",
     description:
-      "The request has the same body and `webhook-id`, goes to the webhook's current target, and is signed with its current secret. A waiting delivery is sent immediately.",
+      "The delivery keeps its body and `webhook-id`, and goes to the webhook's current target; a request to a URL is signed with the current secret. A waiting delivery is sent immediately.",
     params: { logId: z.string().openapi({ description: "The delivery's ID." }) },
     responses: {
       ...answered,
@@ -54,7 +54,7 @@ export const replayRoutes = [
     actor: "user",
     summary: "Send a test to a webhook {whose}",
     description:
-      "A sample event of the requested `kind`, with the header `X-Webhook-Test: true`. The service makes one attempt, which does not count toward the limit. Disabled webhooks can be tested too.",
+      "A sample event of the requested `kind`, with the header `X-Webhook-Test: true` if it goes to a URL. The service makes one attempt, which does not count toward the limit. Disabled webhooks can be tested too.",
     body: testBodySchema,
     isBodyOptional: true,
     responses: answered,

@@ -120,7 +120,7 @@ export const webhookRoutes = [
     operationId: "rotateWebhookSecret",
     action: "webhook.manage",
     actor: "user",
-    summary: "Create a new secret for a webhook {whose}; for 24 hours, requests are signed with both secrets",
+    summary: "Create a new secret for a webhook {whose}; for 24 hours, requests to a URL are signed with both secrets",
     responses: {
       200: json("The webhook and its secret, which is never shown again", oneWebhook.extend({ secret: z.string() })),
     },

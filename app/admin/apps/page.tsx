@@ -82,7 +82,7 @@ function NoApps({ isSearched }: Readonly<{ isSearched: boolean }>) {
   if (isSearched) {
     return (
       <EmptyState Icon={SearchX} title="No apps match" action={<ButtonLink href={APPS_PATH}>Show all apps</ButtonLink>}>
-        Enter part of a name, or a full client ID.
+        Enter part of a name, a full client ID, or an owner.
       </EmptyState>
     );
   }

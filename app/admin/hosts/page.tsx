@@ -15,9 +15,9 @@ export const metadata: Metadata = { title: "App hosts · Administration" };
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Saved.",
-  allowed: "Host allowed.",
+  allowed: "Rule added.",
   blocked: "Host blocked. Its apps are refused, and their access is revoked.",
-  removed: "Rule removed.",
+  removed: "Rule deleted.",
 };
 
 /** Which metadata documents are accepted (S87), and which have been seen. */

@@ -163,19 +163,18 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
       <div className="mt-3">
         <ConfirmDestructive
           action={removeRuleAction}
-          trigger="Remove"
+          trigger="Delete"
           title={
             <>
-              Remove the rule for <bdi>{host}</bdi>?
+              Delete the rule for <bdi>{host}</bdi>?
             </>
           }
-          confirm="Remove the rule"
+          confirm="Delete the rule"
           size="small"
         >
           <input type="hidden" name="host" value={host} />
-          {rule === "allow"
-            ? "If only allowed hosts can be used, apps of this host will be refused, unless a rule for a parent domain allows them."
-            : "If all hosts can be used, apps of this host can ask users again, unless a rule for a parent domain blocks them. Revoked access is not restored."}
+          The rule for a parent domain then applies to this host or, if there is none, the setting above.
+          {rule === "block" && " Revoked access is not restored."}
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -31,7 +31,7 @@ export const addProviderAction = formAction(
   async ({ operator, input, from }) => {
     const { name } = await addIdentityProvider(operator, { ...input, orgId: null }, from);
     revalidatePath(PAGE);
-    return { message: `Users can now sign in with ${name}.`, values: {} };
+    return { message: `The sign-in page now offers ${name}.`, values: {} };
   },
 );
 

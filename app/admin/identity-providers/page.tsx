@@ -29,7 +29,7 @@ export default async function IdentityProvidersPage({ searchParams }: Readonly<{
     <PageColumn
       title="Identity providers"
       description="Services that users can sign in with, instead of using a password here. You trust each of them to identify users."
-      notice={noticeOf({ removed: "Provider removed. The accounts linked to it were unlinked." }, query.notice)}
+      notice={noticeOf({ removed: "Provider deleted. The accounts linked to it were unlinked." }, query.notice)}
     >
       <SectionCard title="Providers" isFlush>
         {providers.length === 0 ? (
@@ -145,13 +145,13 @@ function ProviderRow({ provider }: Readonly<{ provider: ListedIdentityProvider }
           </ActionButton>
           <ConfirmDestructive
             action={removeProviderAction}
-            trigger="Remove"
+            trigger="Delete"
             title={
               <>
-                Remove <bdi>{name}</bdi>?
+                Delete <bdi>{name}</bdi>?
               </>
             }
-            confirm="Remove the provider"
+            confirm="Delete the provider"
             size="small"
           >
             <input type="hidden" name="provider" value={slug} />

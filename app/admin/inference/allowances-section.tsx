@@ -101,7 +101,7 @@ function limitsOf({ monthlyTokens, monthlyRequests }: AllowanceRow): string {
 function Remove({ allowance }: Readonly<{ allowance: AllowanceRow }>) {
   return (
     <ActionButton action={removeAllowanceAction.bind(null, allowance.subject)} variant="quiet">
-      Remove<span className="sr-only"> the allowance of {nameOf(allowance)}</span>
+      Delete<span className="sr-only"> the allowance of {nameOf(allowance)}</span>
     </ActionButton>
   );
 }

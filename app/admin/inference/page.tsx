@@ -2,6 +2,7 @@ import { Cable } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import { isRecentlyAuthenticated } from "#core/access/may.ts";
+import { counted } from "#core/counted.ts";
 import { env } from "#core/env.ts";
 import { listAllowances } from "#core/inference/metering/allowance.ts";
 import { type InferenceRates, readRates } from "#core/inference/metering/rates.ts";
@@ -29,8 +30,8 @@ const notices: Record<string, string> = {
   key: "Key saved. Requests use it from now on.",
   disabled: "Provider disabled. Its models are no longer offered.",
   enabled: "Provider enabled. Its models are offered again.",
-  removed: "Provider removed, with its key and its models.",
-  model: "Model offered.",
+  removed: "Provider deleted, with its key and its models.",
+  model: "Model added.",
   "model-removed": "Model no longer offered.",
   allowance: "Allowance changed, including for the current month.",
   rates: "Rates changed.",
@@ -108,7 +109,7 @@ function Usage({ usage: { tokens, requests, consumers } }: Readonly<{ usage: Ins
                 }
                 trailing={
                   <span className="text-muted text-small tabular-nums">
-                    {theirs.toLocaleString("en")} tokens · {asked.toLocaleString("en")} {asked === 1 ? "request" : "requests"}
+                    {counted(theirs, "token")} · {counted(asked, "request")}
                   </span>
                 }
               />

@@ -83,9 +83,9 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
             <div className="mt-2">
               <ConfirmDestructive
                 action={removeModelAction.bind(null, id)}
-                trigger="Remove"
+                trigger="Stop offering"
                 title={`Stop offering ${name}?`}
-                confirm={`Remove ${name}`}
+                confirm={`Stop offering ${name}`}
                 size="small"
                 isQuiet
               >
@@ -145,16 +145,16 @@ function Actions({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ prov
       </ActionButton>
       <ConfirmDestructive
         action={removeProviderAction.bind(null, id)}
-        trigger="Remove the provider"
+        trigger="Delete the provider"
         title={
           <>
-            Remove <bdi>{name}</bdi>?
+            Delete <bdi>{name}</bdi>?
           </>
         }
-        confirm={`Remove ${name}`}
+        confirm={`Delete ${name}`}
         size="small"
       >
-        Its key and its models are removed too. To stop using it temporarily, disable it instead. Past usage stays on record.
+        Its key and its models are deleted too. To stop using it temporarily, disable it instead. Past usage stays on record.
       </ConfirmDestructive>
     </>
   );

@@ -112,7 +112,7 @@ function Nobody({ isSearched }: Readonly<{ isSearched: boolean }>) {
   }
   return (
     <EmptyState Icon={HardDrive} title="Nothing is stored yet">
-      Users and organizations appear here when they have files in a repository.
+      Users and organizations that store something appear here.
     </EmptyState>
   );
 }

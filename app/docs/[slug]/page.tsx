@@ -87,12 +87,13 @@ function FilledWith({ reader: { app, apps, isSignedIn, filling }, slug }: Filled
       {app ? (
         <>
           <p>
-            The examples contain the URL of this service, and the client ID and redirect URI of your app{" "}
+            The examples contain the URL of this service, and the client ID {filling.app?.redirectUri && "and redirect URI "}of
+            your app{" "}
             <Link prefetch={false} href={`/settings/applications/${app.id}`} className="link">
               {app.name}
             </Link>
-            . They never contain its secret, which is shown only once, when it is created on the app&rsquo;s page. They read it
-            from <code>CLIENT_SECRET</code>.
+            . They never contain a secret: those that need one read it from <code>CLIENT_SECRET</code>. A secret is shown only
+            once, when it is created on the app&rsquo;s page.
           </p>
           {apps.length > 1 && (
             <form action={`/docs/${slug}`} className="mt-3 flex flex-wrap items-end gap-3">

@@ -103,8 +103,8 @@ function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
   const { enum: choices, minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, default: fallback } = schema;
   const limits = [
     choices && choices.length > 1 && `One of ${choices.map((one) => `\`${one}\``).join(", ")}.`,
-    minimum !== undefined && minimum > -1e15 && `From ${minimum}.`,
-    maximum !== undefined && maximum < 1e15 && `To ${maximum}.`,
+    minimum !== undefined && minimum > -1e15 && `From ${minimum.toLocaleString("en")}.`,
+    maximum !== undefined && maximum < 1e15 && `To ${maximum.toLocaleString("en")}.`,
     minLength !== undefined && `At least ${counted(minLength, "character")}.`,
     maxLength !== undefined && `At most ${counted(maxLength, "character")}.`,
     minItems !== undefined && `At least ${counted(minItems, "item")}.`,

@@ -30,7 +30,7 @@ export default function ConsentHelpPage() {
               </Link>
               . The app's tokens then stop working immediately.
             </li>
-            <li>Cancel shares nothing. You return to the app, which learns only that you denied access.</li>
+            <li>Cancel shares nothing: the app learns only that you denied access.</li>
           </ul>
         </SectionCard>
 

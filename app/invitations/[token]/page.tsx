@@ -43,8 +43,8 @@ export default async function InvitationPage({ params }: Readonly<{ params: Prom
           <div className="grid gap-4 px-6 py-5">
             {session.user.email.toLowerCase() !== invitation.email.toLowerCase() && (
               <FormMessage tone="warn">
-                The invitation was sent to <strong className="break-all">{invitation.email}</strong>, which is not the address of
-                this account. If you have another account, switch to it first.
+                The invitation is for <strong className="break-all">{invitation.email}</strong>, which is not the address of this
+                account. If you have another account, switch to it first.
               </FormMessage>
             )}
             <ActionForm action={acceptInvitationAction}>

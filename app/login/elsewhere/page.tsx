@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { findPendingIdentity, type PendingIdentity } from "#core/accounts/identity-providers/pending-identity.ts";
+import { readSignUpPolicy } from "#core/accounts/users/sign-up-policy.ts";
 import { env } from "#core/env.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
@@ -29,7 +30,7 @@ export default async function ElsewherePage() {
       ) : pending.choice === "sign-up" ? (
         <SignUp pending={pending} />
       ) : (
-        <SignInFirst pending={pending} />
+        <SignInFirst pending={pending} isSignUpOpen={(await readSignUpPolicy()).isOpen} />
       )}
     </CardFrame>
   );
@@ -95,7 +96,9 @@ function SignUp({ pending }: Readonly<{ pending: PendingIdentity & { choice: "si
   );
 }
 
-function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice: string } }>) {
+type SignInFirstProps = Readonly<{ pending: PendingIdentity & { choice: string }; isSignUpOpen: boolean }>;
+
+function SignInFirst({ pending, isSignUpOpen }: SignInFirstProps) {
   const { name } = pending.provider;
   const hasAccount = "hasAccount" in pending && pending.hasAccount;
   const email = "email" in pending ? pending.email : null;
@@ -113,7 +116,7 @@ function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice
           <ButtonLink variant="primary" isWide href={`/login?${new URLSearchParams(login)}`}>
             Sign in
           </ButtonLink>
-          {"maySignUp" in pending && pending.maySignUp && (
+          {!hasAccount && isSignUpOpen && (
             <ButtonLink isWide href={`/signup?${new URLSearchParams({ next: PAGE })}`}>
               Create an account
             </ButtonLink>

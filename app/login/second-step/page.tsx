@@ -58,7 +58,7 @@ function PasskeyForm({ next }: Readonly<{ next: string }>) {
       <PasskeyButton ask={askForPasskeyAsSecondStepAction} variant="primary" isWide>
         Use a passkey
       </PasskeyButton>
-      <p className="hidden text-muted text-small noscript:block">Passkeys require JavaScript. Use one of the other methods.</p>
+      <p className="hidden text-muted text-small noscript:block">Passkeys require JavaScript. Turn it on to use them.</p>
     </ActionForm>
   );
 }

@@ -230,7 +230,7 @@ function attentionTo(
     },
     admins === 1 && {
       title: "Only one administrator",
-      meta: "If they lose their account, only the operator of the service can manage the organization. Make another member an administrator.",
+      meta: "If they lose their account, only the operator of the service can manage the organization. Invite a second administrator, or make another member one.",
       href: organizationPath(org, "members"),
       label: "Members",
     },

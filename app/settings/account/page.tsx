@@ -88,7 +88,7 @@ function SessionsSection({ sessions, currentId }: SessionsSectionProps) {
     <div id="sessions" className="scroll-mt-4">
       <SectionCard
         title="Sessions"
-        description="The browsers in which you are signed in. If you do not recognize one, end its session and change your password."
+        description="The browsers in which you are signed in. If you do not recognize one, end its session and, if you have a password, change it."
         isFlush
         action={
           others.length > 0 && (

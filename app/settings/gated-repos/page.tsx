@@ -29,7 +29,10 @@ export default async function GatedReposPage({ searchParams }: Readonly<{ search
       title="Gated repositories"
       description="Gated repositories to which you requested or were given access. Their maintainers see your username and, if you requested access, your e-mail address."
       notice={noticeOf(
-        { withdrawn: "Done: you have no access, and the repository's maintainers no longer see you in their list." },
+        {
+          withdrawn:
+            "Done: your entry is deleted, with the access that it gave. The repository's maintainers no longer see you in their list.",
+        },
         query.notice,
       )}
       label="Requests"

@@ -3,6 +3,7 @@ import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { env } from "#core/env.ts";
 import { type MonthOfUsage, readUsage, type UsageLine } from "#core/inference/metering/read-usage.ts";
+import { listModels } from "#core/inference/models.ts";
 import { findClientRecords } from "#core/oauth/clients/client-records.ts";
 import { UsageBars } from "../../_components/applications/usage-section.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
@@ -23,6 +24,10 @@ const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric"
 export default async function InferencePage() {
   const session = await requireSession(PAGE);
   const usage = await readUsage(personActor(session), session.userId);
+  const models =
+    usage.lines.length === 0
+      ? await listModels({ userId: session.userId, clientId: "", orgId: null, ownerId: session.userId })
+      : [];
   const apps = await findClientRecords(usage.lines.flatMap(({ clientId }) => clientId || []));
   return (
     <PageColumn
@@ -47,9 +52,15 @@ export default async function InferencePage() {
           <EmptyState
             Icon={Sparkles}
             title="No usage this month"
-            action={<ButtonLink href="/settings/tokens/new">New access token</ButtonLink>}
+            action={models.length > 0 && <ButtonLink href="/settings/tokens/new">New access token</ButtonLink>}
           >
-            Sign in to an app that uses inference, or create a token with the scope <code>inference-api</code>.
+            {models.length > 0 ? (
+              <>
+                Sign in to an app that uses inference, or create a token with the scope <code>inference-api</code>.
+              </>
+            ) : (
+              "This service offers no models that you can use yet. Its operator can add some."
+            )}
           </EmptyState>
         ) : (
           <List label="Usage by app">

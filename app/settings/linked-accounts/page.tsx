@@ -49,7 +49,7 @@ export default async function LinkedAccountsPage({ searchParams }: Readonly<{ se
           <EmptyState Icon={Link2} title="No linked accounts">
             {offered.length > 0
               ? "Link one below to sign in without a password."
-              : "The operator of this service has not set up any identity providers."}
+              : "This service offers no identity providers to link."}
           </EmptyState>
         ) : (
           <List label="Linked accounts">

@@ -19,7 +19,7 @@ export default async function SecurityLogPage({ searchParams }: Readonly<{ searc
       header={{
         title: "Security log",
         description:
-          "Your actions here, and actions of others on your account. If you do not recognize an entry, change your password and end your other sessions.",
+          "Your actions here, and actions of others on your account. If you do not recognize an entry, end your other sessions and, if you have a password, change it.",
       }}
       emptyText="Sign-ins, authorized apps and new tokens appear here."
     />

@@ -16,7 +16,7 @@ import { List, ListRow } from "../../_components/list.tsx";
 import { NewPasswordField } from "../../_components/new-account-fields.tsx";
 import { FormMessage, PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
-import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
 import { changePasswordAction } from "./actions.ts";
 import { AuthenticatorSection, PasskeysSection } from "./sections.tsx";
@@ -38,7 +38,8 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
   const isOn = passkeys.length > 0 || authenticatorSince !== null;
   // Removing the last second step ends access to these organizations. The form names them, and core checks that the person saw all of them.
   const closing = passkeys.length + (authenticatorSince ? 1 : 0) === 1 ? asking : [];
-  const notice = noticeOf(securityNotices, (await searchParams).notice);
+  const query = await searchParams;
+  const notice = noticeOf(securityNotices, query.notice);
   return (
     <PageColumn
       title="Security"
@@ -46,11 +47,16 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
     >
       {notice && (
         <FormMessage tone="good">
-          {notice} Your other sessions stay signed in;{" "}
-          <Link prefetch={false} className="link" href="/settings/account#sessions">
-            end them
-          </Link>{" "}
-          if you do not recognize them all.
+          {notice}{" "}
+          {textOf(query.notice) !== "passkey-renamed" && (
+            <>
+              Any other sessions stay signed in;{" "}
+              <Link prefetch={false} className="link" href="/settings/account#sessions">
+                end them
+              </Link>{" "}
+              if you do not recognize them all.
+            </>
+          )}
         </FormMessage>
       )}
       {isOn && recoveryCodesLeft === 0 && (

@@ -28,7 +28,7 @@ export function AuthenticatorSection({ since, isRecent, closing }: Authenticator
   return (
     <SectionCard
       title="Authenticator app"
-      description="An app on your phone shows a six-digit code that changes every 30 seconds. You enter it after your password."
+      description="An app on your phone shows a six-digit code that changes every 30 seconds. You enter it as your second step."
       action={since && <Chip tone="good">On</Chip>}
     >
       <div className="grid gap-4">

@@ -20,7 +20,7 @@ const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
 
 /** See docs/specification/organizations-and-tokens.md#audit-log. */
 export function parseAuditQuery(text: string): AuditFilter {
-  if (text.length > MAX_CHARACTERS) throw invalid(`A search can have at most ${MAX_CHARACTERS} characters.`);
+  if (text.length > MAX_CHARACTERS) throw invalid(`A search can have at most ${MAX_CHARACTERS.toLocaleString("en")} characters.`);
   const filter: AuditFilter = { types: [], words: [] };
   const terms = [...text.replaceAll("\0", "").toWellFormed().matchAll(TERM)];
   if (terms.length > MAX_TERMS) throw invalid(`A search can have at most ${MAX_TERMS} terms.`);

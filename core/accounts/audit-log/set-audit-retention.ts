@@ -11,7 +11,7 @@ export async function setAuditRetention(actor: Actor, { keepDays }: AuditRetenti
   const isPossible =
     Number.isInteger(keepDays) && (keepDays as number) >= LEAST_KEEP_DAYS && (keepDays as number) <= MOST_KEEP_DAYS;
   if (keepDays !== null && !isPossible) {
-    throw invalidRequest(`Enter a number of days from ${LEAST_KEEP_DAYS} to ${MOST_KEEP_DAYS}.`, "days");
+    throw invalidRequest(`Enter a number of days from ${LEAST_KEEP_DAYS} to ${MOST_KEEP_DAYS.toLocaleString("en")}.`, "days");
   }
   await db().$transaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });

@@ -17,8 +17,8 @@ export function invitationEmail({ organization, invitedBy, role, token }: Invite
 type HandedOver = { recipientName: string; by: string; organization: string };
 
 export function handedOverEmail({ recipientName, by, organization }: HandedOver): EmailContent {
-  return composeEmail(`You are now an administrator of ${organization} on ${env().BRAND_NAME}`, recipientName, [
-    `${by} has transferred the organization ${organization} to you and made you an administrator.`,
+  return composeEmail(`The organization ${organization} on ${env().BRAND_NAME} was transferred to you`, recipientName, [
+    `${by} has transferred the organization ${organization} to you. You are an administrator of it; ${by} no longer is.`,
     link(`/organizations/${organization}`),
   ]);
 }

@@ -53,7 +53,7 @@ export async function addIdentityProvider(
   return db().$transaction(async (tx) => {
     await requireProviderRight(actor, orgId, tx);
     if (orgId === null && (await tx.identityProvider.count({ where: { orgId: null } })) >= PROVIDERS_MAX) {
-      throw conflict(`There are already ${PROVIDERS_MAX} providers. Remove one first.`);
+      throw conflict(`There are already ${PROVIDERS_MAX} providers. Delete one first.`);
     }
     const sealedClientSecret = clientSecret === undefined ? null : seal(SECRET_PURPOSE, clientSecret);
     const [provider] = await tx.identityProvider.createManyAndReturn({
@@ -75,7 +75,7 @@ export async function addIdentityProvider(
 function taken(orgId: string | null): ServiceError {
   return orgId === null
     ? conflict("Another provider already uses this name in URLs. Choose a different name.", "slug")
-    : conflict("The organization already has an issuer. Remove it first.", "issuer");
+    : conflict("The organization already has an issuer. Delete it first.", "issuer");
 }
 
 /** A linked `sub` belongs to one issuer, so slug, kind and issuer never change. */

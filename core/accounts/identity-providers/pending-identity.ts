@@ -81,7 +81,7 @@ export async function signUpWithIdentity(
     if (orgId !== null || !isSignUpAllowed || data.email === null) {
       throw new ServiceError(
         "forbidden",
-        `You cannot create an account with ${name} here. Sign in to your account as before, or create one without ${name}. Then link ${name}.`,
+        `You cannot create an account with ${name} here. If you have an account, sign in to it as before, then link ${name}.`,
       );
     }
     const email = parseEmailAddress(data.email);

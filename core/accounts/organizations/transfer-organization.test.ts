@@ -35,7 +35,7 @@ describe("transferOrganization", () => {
       await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
       expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
       expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
-      expect((await emailsTo(bea.email))[0]?.subject).toContain(`You are now an administrator of ${name}`);
+      expect((await emailsTo(bea.email))[0]?.subject).toContain(`The organization ${name} on `);
       expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
     },
   );

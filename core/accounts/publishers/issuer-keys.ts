@@ -85,7 +85,8 @@ export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const { keys } = value;
   const isKey = (key: unknown) => typeof key === "object" && key !== null && typeof (key as { kty?: unknown }).kty === "string";
   if (!Array.isArray(keys) || !keys.every(isKey)) throw new IssuerUnusable("the issuer's key set is invalid");
-  if (keys.length > KEYS_MAX) throw new IssuerUnusable(`the issuer's key set has more than ${KEYS_MAX} keys`);
+  if (keys.length > KEYS_MAX)
+    throw new IssuerUnusable(`the issuer's key set has more than ${KEYS_MAX.toLocaleString("en")} keys`);
   return { keySet: { keys: keys.filter((key) => !isCostlyKey(key)) }, maxAgeSeconds };
 }
 

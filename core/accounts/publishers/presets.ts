@@ -110,7 +110,7 @@ const gitlab: Preset = {
     {
       name: "gitlabRef",
       label: "Branch or tag",
-      hint: "Only pipelines of this branch or tag, without refs/heads.",
+      hint: "Only pipelines of this branch or tag. Enter the name alone, without refs/heads/.",
       placeholder: "main",
       shape: LINE,
       problem: "Enter the name of a branch or tag.",

@@ -51,8 +51,8 @@ export async function requireSignUp(email: { canonical: string }, returnTo: stri
   throw new ServiceError(
     "forbidden",
     invitation
-      ? "The invitation was sent to another e-mail address. Create the account with that address."
-      : "Only invited people can create an account here. Ask an organization to invite you.",
+      ? "The invitation is for another e-mail address. Create the account with that address."
+      : "Only invited people can create an account with a password here. Ask an organization to invite you.",
     invitation && { field: "email" },
   );
 }

@@ -49,7 +49,9 @@ export async function createCollection(
     const [same] = await readCollections(Prisma.sql`c.owner_id = ${owner.id} AND lower(c.title) = lower(${title})`, { tx });
     if (same) return { outcome: "exists", collection: same };
     if ((await tx.collection.count({ where: { ownerId: owner.id } })) >= COLLECTIONS_MAX_PER_OWNER) {
-      throw conflict(`${owner.handle} already has ${COLLECTIONS_MAX_PER_OWNER} collections. Delete one first.`);
+      throw conflict(
+        `${owner.handle} already has ${COLLECTIONS_MAX_PER_OWNER.toLocaleString("en")} collections. Delete one first.`,
+      );
     }
     const id = newId();
     await tx.collection.create({

@@ -43,7 +43,10 @@ export async function requireModerating({ tx, actor, repo }: Pick<ToChange, "tx"
 
 export async function requireUnlocked({ tx, actor, repo, discussion }: Omit<ToChange, "actorId">): Promise<void> {
   if (!discussion.isLocked || (await may(actor, "discussion.moderate", repoResource(repo), tx))) return;
-  throw new ServiceError("forbidden", "This discussion is locked. The repository's maintainers can unlock it.");
+  throw new ServiceError(
+    "forbidden",
+    `This ${discussion.isPullRequest ? "pull request" : "discussion"} is locked. The repository's maintainers can unlock it.`,
+  );
 }
 
 const HOUR = 60 * 60;

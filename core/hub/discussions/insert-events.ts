@@ -47,7 +47,10 @@ export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
   if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
 }
 
-const full = () => conflict("This discussion has the maximum of 10,000 entries. Continue in a new one, or delete comments.");
+const full = () =>
+  conflict(
+    "There are already 10,000 entries here, which is the maximum. Continue in a new discussion or pull request, or delete comments.",
+  );
 
 const isAllowedWhenFull = (event: NewTimelineEvent): boolean =>
   event.type !== "comment" &&

@@ -52,7 +52,7 @@ export async function askForAccess(
     if (before?.status === "rejected") {
       throw new ServiceError(
         "forbidden",
-        "Your request was rejected. Only the repository's maintainers can change the decision.",
+        "The repository's maintainers have refused you access. Only they can change the decision.",
       );
     }
     if (before) return before.status as AccessRequestStatus;

@@ -32,13 +32,13 @@ export async function decideAccessRequest(
   const decide = () =>
     changeGate(actor, found, "repo.manage", async (tx, repo) => {
       const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
-      const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
+      const before = await tx.accessRequest.findUnique({ where, select: { status: true, hasAsked: true } });
       if (!before) throw notFound("Request");
       if (before.status === to) throw conflict(`The request of ${user.username} is already ${to}.`);
       const decided =
         to === "pending" ? { decidedAt: null, decidedById: null } : { decidedAt: new Date(), decidedById: actorId(actor) };
       await tx.accessRequest.update({ where, data: { status: to, rejectionReason: reason, ...decided } });
-      if (to !== "pending") await emailAnswer(tx, user, { repo, answer: to, reason });
+      if (to !== "pending") await emailAnswer(tx, user, { repo, answer: answerTo(before, to), reason });
       await recordAccessAudit(tx, actor, actionOf[to], { repo, subjectId: user.id, from });
     });
   await (to === "pending" ? decide() : countAnswer(actor, user, decide));
@@ -50,7 +50,7 @@ export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, f
   const grant = () =>
     changeGate(actor, found, "repo.manage", async (tx, repo) => {
       const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
-      const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
+      const before = await tx.accessRequest.findUnique({ where, select: { status: true, hasAsked: true } });
       if (before?.status === "accepted") throw invalidRequest(`${user.username} already has access.`, "user");
       const decision = { status: "accepted", rejectionReason: null, decidedAt: new Date(), decidedById: actorId(actor) };
       await tx.accessRequest.upsert({
@@ -58,8 +58,7 @@ export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, f
         create: { id: newId(), repoId: repo.id, userId: user.id, hasAsked: false, ...decision },
         update: decision,
       });
-      const answer = before ? "accepted" : "granted";
-      await emailAnswer(tx, user, { repo, answer });
+      await emailAnswer(tx, user, { repo, answer: answerTo(before, "accepted") });
       await recordAccessAudit(tx, actor, before ? "accept" : "grant", { repo, subjectId: user.id, from });
     });
   await countAnswer(actor, user, grant, { isUnasked: true });
@@ -112,13 +111,20 @@ async function emailAnswer(
 
 type Answered = {
   recipientName: string;
-  repo: Pick<Repo, "type" | "fullName">;
-  answer: "accepted" | "rejected" | "granted";
+  repo: Pick<Repo, "type" | "fullName" | "isPrivate">;
+  answer: "accepted" | "granted" | "rejected" | "removed";
   reason?: string | null;
 };
 
+/** A user who has not asked was given access; a user who had access has lost it. */
+function answerTo(before: { status: string; hasAsked: boolean } | null, to: "accepted" | "rejected"): Answered["answer"] {
+  if (to === "accepted") return before?.hasAsked ? "accepted" : "granted";
+  return before?.status === "accepted" ? "removed" : "rejected";
+}
+
+/** To a user who asked for access to a gated repository, or was given it without asking. */
 function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): EmailContent {
-  const { fullName, type } = repo;
+  const { fullName, type, isPrivate } = repo;
   const address = link(repoPath(type, fullName));
   if (answer === "rejected") {
     return composeEmail(`Your request for access to ${fullName} was rejected`, recipientName, [
@@ -127,8 +133,18 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
       address,
     ]);
   }
+  if (answer === "removed") {
+    return composeEmail(`You no longer have access to ${fullName}`, recipientName, [
+      `The maintainers of the ${type} ${fullName} have removed your access.`,
+      ...(reason ? [`Reason: ${reason}`] : []),
+      address,
+    ]);
+  }
   const opening = answer === "granted" ? "You were given access to" : "Your request was accepted: you can now read";
-  return composeEmail(`You have access to ${fullName}`, recipientName, [`${opening} the ${type} ${fullName}.`, address]);
+  return composeEmail(`You have access to ${fullName}`, recipientName, [
+    `${opening} the ${type} ${fullName}${isPrivate ? ", once it is public" : ""}.`,
+    address,
+  ]);
 }
 
 /** Reads the row under the lock, because the gate or the right to decide may have been removed meanwhile (S135). */

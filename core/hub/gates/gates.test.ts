@@ -165,6 +165,25 @@ describe("access", () => {
     }
   });
 
+  it("is announced as granted or removed to a user who never requested it", async () => {
+    const [repo, guest] = [await gatedRepo(), await signedInPerson("guest")];
+    await grantAccess(ada.actor, nameOf(repo), { userId: guest.id }, from);
+    for (const status of ["rejected", "accepted"]) {
+      await decideAccessRequest(ada.actor, nameOf(repo), { userId: guest.id, status }, from);
+    }
+    const [again, removed, granted] = await emailsTo(guest.email);
+    for (const { text } of [granted, again].map((message) => message ?? { text: "" }))
+      expect(text).toContain("You were given access to");
+    expect(removed?.text).toContain("have removed your access");
+  });
+
+  it("is announced with what a private repository still hides", async () => {
+    const [repo, guest] = [await gatedRepo(), await signedInPerson("guest")];
+    await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);
+    await grantAccess(ada.actor, nameOf(repo), { userId: guest.id }, from);
+    expect((await emailsTo(guest.email))[0]?.text).toContain("once it is public");
+  });
+
   it("can be given up, and a request can be withdrawn", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);

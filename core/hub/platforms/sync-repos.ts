@@ -27,7 +27,7 @@ export type SyncResult = { id: string | null; status: SyncStatus; refusal?: Serv
 /** @returns the outcomes in the order of the call, then those of the deleted repositories */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {
-    throw new ServiceError("payload_too_large", `Send at most ${SYNC_MAX_REPOS} repositories at a time.`);
+    throw new ServiceError("payload_too_large", `Send at most ${SYNC_MAX_REPOS.toLocaleString("en")} repositories at a time.`);
   }
   const entries = readEntries(input.repos);
   try {
@@ -83,7 +83,7 @@ async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirr
   const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
   if (count > SYNC_MAX_REPOS) {
     throw conflict(
-      `This list would delete ${count} repositories, but a request can delete at most ${SYNC_MAX_REPOS}. Report some of them with \`repo.delete\` events first.`,
+      `This list would delete ${count.toLocaleString("en")} repositories, but a request can delete at most ${SYNC_MAX_REPOS.toLocaleString("en")}. Report some of them with \`repo.delete\` events first.`,
       "complete",
     );
   }

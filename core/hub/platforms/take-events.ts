@@ -27,7 +27,7 @@ export type Taken = { source: string | null; id: string | null } & (
  */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
-    throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX} events at a time.`);
+    throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX.toLocaleString("en")} events at a time.`);
   }
   const traceparent = currentTraceparent();
   const read = sent.map((value) => ({ ...readOne(value, platform), traceparent }));

@@ -44,7 +44,7 @@ export async function addPublisher(
     const present = await tx.trustedPublisher.findMany({ where, select: publisherColumns, take: PUBLISHERS_MAX + 1 });
     if (present.some((one) => isSame(toPublisher(one), parsed))) throw conflict("These jobs are already trusted.");
     if (present.length >= PUBLISHERS_MAX) {
-      throw conflict(`There are already ${PUBLISHERS_MAX} publishers. Remove one first.`);
+      throw conflict(`There are already ${PUBLISHERS_MAX} publishers. Delete one first.`);
     }
     const data = { id: newId(), ...where, ...parsed, createdById: actorId(actor) };
     const row = await tx.trustedPublisher.create({ data, select: publisherColumns });

@@ -117,7 +117,7 @@ export async function createRepoWithFiles(
   if (files.length > FILES_MAX) {
     throw new ServiceError(
       "payload_too_large",
-      `Create the repository with at most ${FILES_MAX} files, and commit the others afterwards.`,
+      `Create the repository with at most ${FILES_MAX.toLocaleString("en")} files, and commit the others afterwards.`,
     );
   }
   const given = files.map(({ path, content }): FirstFile => ({ path: parsePath(path), content }));

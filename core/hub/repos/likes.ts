@@ -39,7 +39,9 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {
-    throw conflict(`You have liked ${LIKES_OF_USER_MAX} repositories, which is the maximum. Remove a like first.`);
+    throw conflict(
+      `You have liked ${LIKES_OF_USER_MAX.toLocaleString("en")} repositories, which is the maximum. Remove a like first.`,
+    );
   }
 }
 

@@ -132,7 +132,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
     cost += Math.max(term.bytes, term.chunks * CHUNK_MEAN_BYTES) + TERM_COST_BYTES;
   }
   if (size > env().LFS_MAX_OBJECT_MB * MB) {
-    throw new ServiceError("payload_too_large", `A file can be at most ${env().LFS_MAX_OBJECT_MB} MB.`);
+    throw new ServiceError("payload_too_large", `A file can be at most ${env().LFS_MAX_OBJECT_MB.toLocaleString("en")} MB.`);
   }
   requireLargeChunks(hash, chunks, size);
   return { size, cost };
@@ -141,7 +141,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
 /** Call this for a whole file and for each run of chunks, because small chunks could hide among large ones (S145). */
 function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
   if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_MIN_BYTES) {
-    throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES} bytes on average.`);
+    throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES.toLocaleString("en")} bytes on average.`);
   }
 }
 

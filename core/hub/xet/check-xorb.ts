@@ -29,7 +29,8 @@ export class XorbCheck {
   /** @yields after each chunk: the number of bytes that take as long to check */
   *push(piece: Buffer): Generator<number, void, undefined> {
     for (const { header, packed } of this.#splitter.push(piece, isFooter)) {
-      if (this.#entries.length === XORB_CHUNKS_MAX) throw refuse(`A xorb can have at most ${XORB_CHUNKS_MAX} chunks.`);
+      if (this.#entries.length === XORB_CHUNKS_MAX)
+        throw refuse(`A xorb can have at most ${XORB_CHUNKS_MAX.toLocaleString("en")} chunks.`);
       const hash = hashChunk(unpackChunk(header, packed));
       this.#tree.add(hash, header.bytes);
       this.#packedEnd += CHUNK_HEADER_BYTES + header.packedBytes;

@@ -22,7 +22,8 @@ export function readChunkHeader(bytes: Buffer, at: number): ChunkHeader {
   const [packedBytes, length] = [bytes.readUIntLE(at + 1, 3), bytes.readUIntLE(at + 5, 3)];
   if (version !== 0) throw refuse("A chunk has an unknown version.");
   if (![NONE, LZ4, GROUPED_LZ4].includes(scheme)) throw refuse("A chunk is compressed with an unknown method.");
-  if (length === 0 || length > CHUNK_MAX_BYTES) throw refuse(`A chunk must have 1 to ${CHUNK_MAX_BYTES} bytes.`);
+  if (length === 0 || length > CHUNK_MAX_BYTES)
+    throw refuse(`A chunk must have 1 to ${CHUNK_MAX_BYTES.toLocaleString("en")} bytes.`);
   if (packedBytes === 0 || packedBytes > PACKED_MAX_BYTES) throw refuse("A chunk's compressed size is out of range.");
   if (scheme === NONE && packedBytes !== length) throw refuse("A chunk that is not compressed has two different sizes.");
   return { packedBytes, scheme, bytes: length };

@@ -43,7 +43,10 @@ async function describeTerms(repoId: string, hash: string, range: ByteRange | un
   for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
     // Refused before anything of the xorbs is read.
     if (placed.length === TERMS_MAX) {
-      throw new ServiceError("payload_too_large", `This file has more than ${TERMS_MAX} pieces. Request it in ranges.`);
+      throw new ServiceError(
+        "payload_too_large",
+        `This file has more than ${TERMS_MAX.toLocaleString("en")} pieces. Request it in ranges.`,
+      );
     }
     placed.push(term);
   }

@@ -51,16 +51,16 @@ async function* readParts(reader: EntryReader): AsyncGenerator<{ file: ShardFile
     const count = entry.readUInt32LE(36);
     files += 1;
     terms += count;
-    if (files > FILES_MAX) throw refuse(`A shard can describe at most ${FILES_MAX} files.`);
-    if (count > TERMS_OF_FILE_MAX) throw refuse(`A file can have at most ${TERMS_OF_FILE_MAX} pieces.`);
-    if (terms > TERMS_MAX) throw refuse(`The files of a shard can have at most ${TERMS_MAX} pieces.`);
+    if (files > FILES_MAX) throw refuse(`A shard can describe at most ${FILES_MAX.toLocaleString("en")} files.`);
+    if (count > TERMS_OF_FILE_MAX) throw refuse(`A file can have at most ${TERMS_OF_FILE_MAX.toLocaleString("en")} pieces.`);
+    if (terms > TERMS_MAX) throw refuse(`The files of a shard can have at most ${TERMS_MAX.toLocaleString("en")} pieces.`);
     yield { file: await readFile(entry, reader) };
   }
   for (let entry = await reader.next(); !isEnd(entry); entry = await reader.next()) {
     const count = entry.readUInt32LE(36);
     xorbs += 1;
-    if (xorbs > XORBS_MAX) throw refuse(`A shard can describe at most ${XORBS_MAX} xorbs.`);
-    if (count > XORB_CHUNKS_MAX) throw refuse(`A xorb can have at most ${XORB_CHUNKS_MAX} chunks.`);
+    if (xorbs > XORBS_MAX) throw refuse(`A shard can describe at most ${XORBS_MAX.toLocaleString("en")} xorbs.`);
+    if (count > XORB_CHUNKS_MAX) throw refuse(`A xorb can have at most ${XORB_CHUNKS_MAX.toLocaleString("en")} chunks.`);
     yield { xorb: { hash: hashText(entry.subarray(0, HASH_BYTES)), chunks: await reader.take(count) } };
   }
   await reader.requireEnd();

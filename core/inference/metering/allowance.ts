@@ -63,7 +63,7 @@ export async function setAllowance(
     } else {
       if (key === "user" || key === "organization") {
         throw invalidRequest(
-          `You cannot remove this allowance: it applies to every ${key} that has no separate allowance. Leave its limits empty for no limit.`,
+          `You cannot delete this allowance: it applies to every ${key} that has no separate allowance. Leave its limits empty for no limit.`,
         );
       }
       await tx.inferenceAllowance.deleteMany({ where: { subject: key } });

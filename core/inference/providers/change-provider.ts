@@ -41,7 +41,7 @@ export async function addProvider(
     if (others.some((other) => other.name.toLowerCase() === name.toLowerCase())) {
       throw conflict("A provider with this name already exists. Choose another name.", "name");
     }
-    if (others.length >= PROVIDERS_MAX) throw conflict(`There are already ${PROVIDERS_MAX} providers. Remove one first.`);
+    if (others.length >= PROVIDERS_MAX) throw conflict(`There are already ${PROVIDERS_MAX} providers. Delete one first.`);
     await tx.inferenceProvider.create({ data: { id, name, baseUrl, isOwnNetworkAllowed, ...sealedKey(key) } });
     await insertModels(tx, id, models);
     await recordAuditEvent(tx, {

@@ -16,7 +16,14 @@ export type RunnerReport =
   | { kind: "refuses"; refusal: string }
   | { kind: "silent" };
 
-/** The web process may be on another machine than the workers. */
+/** The runners that also run the program of a Space (core/spaces/run/run-space.ts). */
+const SPACE_RUNNERS: readonly string[] = ["bubblewrap", "docker"];
+
+/** Whether the programs of Spaces run here, as far as the workers have reported. */
+export const doSpacesRun = (report: RunnerReport): boolean =>
+  report.kind === "silent" || (report.kind === "runs" && SPACE_RUNNERS.includes(report.runner));
+
+/** For pages: the web process may be on another machine than the workers, and loads none of the runners. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

@@ -125,7 +125,7 @@ describe("a run", () => {
     expect(await logOf(fits)).toBe(`${payload(most).length}\n${payload(most).length}\n${told}`);
     const log = await logOf(over);
     expect(log).toContain(`0\n${payload(most).length + 1}\n${told}`);
-    expect(log).toContain("system: The payload has 131056 bytes, more than a variable can hold: WEBHOOK_PAYLOAD is not set.");
+    expect(log).toContain("system: The payload has 131,056 bytes, more than a variable can hold: WEBHOOK_PAYLOAD is not set.");
     expect((await rowOf(over)).stage).toBe("COMPLETED");
   });
 

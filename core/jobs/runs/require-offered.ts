@@ -25,7 +25,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
   }
   const size = Buffer.byteLength(JSON.stringify([spec.command, spec.arguments, spec.environment, secrets]));
   if (size > TEXT_MAX_BYTES) {
-    const sentence = `The command, environment and secrets have ${size} bytes in total, but at most ${TEXT_MAX_BYTES} are allowed. Put large data into a Space's files.`;
+    const sentence = `The command, environment and secrets have ${size.toLocaleString("en")} bytes in total, but at most ${TEXT_MAX_BYTES.toLocaleString("en")} are allowed. Put large data into a Space's files.`;
     throw invalidRequest(sentence, "environment");
   }
 }

@@ -42,6 +42,6 @@ export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId 
   }
   return {
     environment,
-    note: `The payload has ${Buffer.byteLength(payload)} bytes, more than a variable can hold: WEBHOOK_PAYLOAD is not set. Read the file that WEBHOOK_PAYLOAD_FILE names.`,
+    note: `The payload has ${Buffer.byteLength(payload).toLocaleString("en")} bytes, more than a variable can hold: WEBHOOK_PAYLOAD is not set. Read the file that WEBHOOK_PAYLOAD_FILE names.`,
   };
 }

@@ -244,6 +244,19 @@ describe("asking for an app", () => {
     expect(await db().auditEvent.count({ where: { orgId: organization.id, type: "organization.request_app" } })).toBe(2);
   });
 
+  test("the answer says that an approved app must wait while the organization allows no apps", async () => {
+    const at = await prepare(world);
+    const organization = await organizationWith(at.person.id);
+    const { clientId } = at.app;
+    await setAppPolicy(organization.admin, organization.id, "approved", noOrigin);
+    await askForApp(personActor(at.session), organization.id, clientId, noOrigin);
+    await setAppPolicy(organization.admin, organization.id, "none", noOrigin);
+    await decideApp(organization.admin, organization.id, { clientId, decision: "approved" }, noOrigin);
+    const [answer] = await emailsTo(at.person.email);
+    expect(answer?.text).toContain("allows no apps at present");
+    expect(answer?.text).not.toContain("Sign in to it again");
+  });
+
   test("nobody can ask for an app that is blocked or unknown, or in an organization of which they are not members", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);

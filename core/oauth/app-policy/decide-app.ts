@@ -67,18 +67,27 @@ async function answerRequests(tx: Db, { orgId, clientId, app, decision }: Answer
   });
   await tx.organizationAppRequest.deleteMany({ where: { orgId, clientId } });
   if (asked.length === 0) return;
-  const { name } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
+  const where = { id: orgId };
+  const { name, appPolicy } = await tx.organization.findUniqueOrThrow({ where, select: { name: true, appPolicy: true } });
   for (const { user } of asked) {
     await queueMail(tx, {
       to: user.email,
-      ...requestAnsweredEmail({ recipientName: user.username, organization: name, app, decision }),
+      ...requestAnsweredEmail({ recipientName: user.username, organization: name, app, decision, isOpen: appPolicy !== "none" }),
     });
   }
 }
 
-type Answered = { recipientName: string; organization: string; app: string; decision: AppDecision };
+type Answered = {
+  recipientName: string;
+  organization: string;
+  app: string;
+  decision: AppDecision;
+  /** Whether the organization's policy admits approved apps. */
+  isOpen: boolean;
+};
 
-function requestAnsweredEmail({ recipientName, organization, app, decision }: Answered): EmailContent {
+/** The email to a member who requested an app. */
+function requestAnsweredEmail({ recipientName, organization, app, decision, isOpen }: Answered): EmailContent {
   if (decision === "blocked") {
     return composeEmail(`"${app}" was blocked in ${organization}`, recipientName, [
       `The administrators of ${organization} have blocked the app "${app}", which you requested. It cannot access the organization.`,
@@ -86,6 +95,8 @@ function requestAnsweredEmail({ recipientName, organization, app, decision }: An
   }
   return composeEmail(`"${app}" was approved in ${organization}`, recipientName, [
     `The administrators of ${organization} have approved the app "${app}", which you requested.`,
-    "Sign in to it again and select the organization.",
+    isOpen
+      ? "Sign in to it again and select the organization."
+      : "The organization allows no apps at present. Once it allows approved apps, sign in to the app again and select the organization.",
   ]);
 }

@@ -175,7 +175,7 @@ describe("URLs of an app's own server", () => {
     ["https://app.example.com/x#y", /#/],
     ["https://me:pw@app.example.com/x", /password/],
     ["http://localhost:3000/api/whoami-v2", /of this service/],
-    [`https://app.example.com/${"x".repeat(2001)}`, /2000/],
+    [`https://app.example.com/${"x".repeat(2001)}`, /2,000/],
     ["https://app.example.com/\0", /not valid text/],
   ])("%j is refused with the reason", async (uri, message) => {
     const person = await someone();

@@ -10,7 +10,7 @@ import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
 /** @returns the secret, shown here and never again */
 export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
-    if (hasKeys(app)) throw conflict("The app authenticates with its keys. Remove them to use a secret.");
+    if (hasKeys(app)) throw conflict("The app authenticates with its keys. Delete them to use a secret.");
     if (currentSecret(app)) throw conflict("The app already has a secret. Rotate it to get a new one.");
     const secret = await issueAppSecret(tx, app.id);
     await tx.oAuthApp.update({ where: { id: app.id }, data: { isConfidential: true, updatedAt: new Date() } });

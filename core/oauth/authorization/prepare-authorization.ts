@@ -26,8 +26,10 @@ export const REQUEST_MAX_BYTES = 8 * 1024;
 function refuseLength({ oidc }: KoaContextWithOIDC): void {
   const { params, entities } = oidc;
   if (entities.PushedAuthorizationRequest || Buffer.byteLength(JSON.stringify(params)) <= REQUEST_MAX_BYTES) return;
-  const error = new errors.InvalidRequest(`the parameters of the request are longer than ${REQUEST_MAX_BYTES} bytes in total`);
-  // The redirect URI's server would refuse a `state` of that length.
+  const error = new errors.InvalidRequest(
+    `the parameters of the request are longer than ${REQUEST_MAX_BYTES.toLocaleString("en")} bytes in total`,
+  );
+  // The error is not sent to the redirect URI, whose server would refuse a `state` of that length.
   throw Object.assign(error, { allow_redirect: false });
 }
 

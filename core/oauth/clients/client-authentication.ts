@@ -13,7 +13,7 @@ export function failedAuthentication(path: string, grantType?: string | null): s
   if (grantType === TOKEN_EXCHANGE_GRANT)
     return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
   if (path !== protocolRoutes.device_authorization) return FAILED_AUTHENTICATION;
-  return `${FAILED_AUTHENTICATION}; an app with a secret must send it by HTTP Basic; to use the app as a public app, delete its secret in its settings`;
+  return `${FAILED_AUTHENTICATION}; an app with a secret must send the correct secret, by HTTP Basic or as client_secret; to use the app as a public app, delete its secret in its settings`;
 }
 
 const BASIC_CHALLENGE = 'Basic realm="OAuth"';

@@ -113,7 +113,7 @@ describe("client metadata (RFC 7591)", () => {
     ["tos_uri", "https:kite.example", /https/],
     ["tos_uri", "https://user:pw@kite.example/", /https/],
     ["policy_uri", "https://kite.example/ a", /https/],
-    ["policy_uri", `https://kite.example/${"a".repeat(2000)}`, /2000/],
+    ["policy_uri", `https://kite.example/${"a".repeat(2000)}`, /2,000/],
     ["policy_uri", "https://kite.example/\0", /not valid text/],
     ["client_uri", "https://localhost:3000/mallory", /of this service/],
     ["logo_uri", "https://127.0.0.1:3000/images/x", /of this service/],

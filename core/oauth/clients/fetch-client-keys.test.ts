@@ -54,6 +54,6 @@ describe("what the engine fetches", () => {
     expect((await fetchForEngine(moved.url)).status).toBe(302);
     expect(moved.seen.requests).toBe(1);
     const long = await site("a".repeat(64 * 1024 + 1));
-    await expect(fetchForEngine(long.url)).rejects.toThrow("the response is longer than 65536 bytes");
+    await expect(fetchForEngine(long.url)).rejects.toThrow("the response is longer than 65,536 bytes");
   });
 });

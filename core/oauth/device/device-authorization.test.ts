@@ -126,7 +126,7 @@ describe("who may ask", () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]).toEqual({
       status: 401,
-      body: { error: "invalid_client", error_description: expect.stringMatching(/must send it by HTTP Basic.*delete/) },
+      body: { error: "invalid_client", error_description: expect.stringMatching(/must send the correct secret.*delete/) },
     });
     expect((await startDevice({ world, app })).device_code).toBeTruthy();
   });

@@ -51,7 +51,7 @@ describe("S68 no document is fetched from", () => {
     ["https://a!b$c.example.com/client", /characters/],
     ["https://a~b.example.com/client", /characters/],
     [`https://${"a".repeat(260)}.example.com/client`, /characters/],
-    [`https://app.example.com/${"a".repeat(1000)}`, /1000/],
+    [`https://app.example.com/${"a".repeat(1000)}`, /1,000/],
     ["http://app.example.com/client", /https/],
     ["HTTP://app.example.com/client", /https/],
     ["javascript:alert(1)", /https/],

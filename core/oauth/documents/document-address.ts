@@ -21,7 +21,8 @@ const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
  * A sentence for the app's developer. This check costs nothing, so it is first (S68). One URL must not have two spellings (S69).
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
-  if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
+  if (clientId.length > ADDRESS_MAX_CHARACTERS)
+    return `It is longer than ${ADDRESS_MAX_CHARACTERS.toLocaleString("en")} characters.`;
   const url = URL.parse(clientId);
   if (!url) return "It is not a full URL, such as https://app.example.com/.well-known/oauth-cimd.";
   if (url.protocol !== "https:") return "It must begin with https://.";

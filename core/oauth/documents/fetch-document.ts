@@ -40,7 +40,7 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
   const freshness = { etag: storableEtag(headers.etag), freshSeconds: freshSeconds(headers) };
   if (status === 304 && etag) return { ...freshness, metadata: null, etag: freshness.etag ?? etag };
   assertAnswered(status, headers["content-type"]);
-  if (isCut) throw new DocumentError("refused", `It is longer than ${DOCUMENT_MAX_BYTES} bytes.`);
+  if (isCut) throw new DocumentError("refused", `It is longer than ${DOCUMENT_MAX_BYTES.toLocaleString("en")} bytes.`);
   return { ...freshness, metadata: readDocument(clientId, body) };
 }
 

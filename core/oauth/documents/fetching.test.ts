@@ -167,9 +167,9 @@ describe("S74 a document has at most 5,120 bytes", () => {
   test("5,120 are read, 5,121 are not, whether their number is announced or not", async () => {
     const site = await openSite();
     site.serve({ body: padded(site, 5_121) });
-    await expectRefusal(site, /longer than 5120 bytes/);
+    await expectRefusal(site, /longer than 5,120 bytes/);
     site.serve({ body: padded(site, 5_121), headers: { "transfer-encoding": "chunked" } });
-    await expectRefusal(site, /longer than 5120 bytes/);
+    await expectRefusal(site, /longer than 5,120 bytes/);
     site.serve({ body: padded(site, 5_120) });
     expect((await begin(site)).isQuestion).toBe(true);
   });
@@ -179,7 +179,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     for (const headers of [{}, { "content-encoding": "gzip" }] as Record<string, string>[]) {
       const megabyte = Buffer.from(padded(site, 1024 * 1024));
       site.serve({ body: headers["content-encoding"] ? gzipSync(megabyte) : megabyte, headers });
-      await expectRefusal(site, /longer than 5120 bytes/);
+      await expectRefusal(site, /longer than 5,120 bytes/);
     }
   });
 
@@ -193,7 +193,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
       };
       pour();
     });
-    await expectRefusal(site, /longer than 5120 bytes/);
+    await expectRefusal(site, /longer than 5,120 bytes/);
   });
 });
 

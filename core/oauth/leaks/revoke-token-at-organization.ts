@@ -90,8 +90,17 @@ async function notifyOwner(tx: Db, userId: string, orgId: string, { kind, name }
   const person = await tx.user.findUnique({ where: { id: userId }, select: { email: true, username: true } });
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;
+  const admin = `An administrator of ${organization.fullName}`;
+  // The organization's own app got it: its user may never have signed in to the app.
+  if (kind === "exchanged") {
+    const text = `${admin} has revoked a token that an app of the organization got for your account. The token no longer works.`;
+    const advice = "You need not do anything. If you want to know why, ask an administrator: the token may have leaked.";
+    const subject = `A token of ${organization.fullName} was revoked`;
+    await queueMail(tx, { to: person.email, ...composeEmail(subject, person.username, [text, advice]) });
+    return;
+  }
   const token = kind === "personal" ? `your access token "${name}"` : "an app's token for your account";
-  const text = `An administrator of ${organization.fullName} has blocked ${token}. The token can no longer access the organization.`;
+  const text = `${admin} has blocked ${token}. The token can no longer access the organization.`;
   const again = kind === "personal" ? "create another one" : "sign in to the app again";
   const advice = `Ask why before you ${again}: the token may have leaked.`;
   await queueMail(tx, {

@@ -21,7 +21,7 @@ type Question = { secret?: string; state?: string; postLogoutRedirectUri?: strin
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
   if (Buffer.byteLength(String(ctx.query.state ?? "")) > STATE_MAX_BYTES) {
-    throw new ProtocolError(400, "invalid_request", `state is longer than ${STATE_MAX_BYTES} bytes`);
+    throw new ProtocolError(400, "invalid_request", `state is longer than ${STATE_MAX_BYTES.toLocaleString("en")} bytes`);
   }
   await next();
   const { session } = ctx.oidc;
@@ -65,13 +65,13 @@ function logoutForm(secret: string): string {
 export function renderLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const brand = escapeHtml(env().BRAND_NAME);
   const name = ctx.oidc.client?.clientName;
-  const effect = `signs you out of ${brand} in this browser.`;
-  const text = name ? `${escapeHtml(name)} has signed you out on its side. Signing out here also ${effect}` : `This ${effect}`;
+  // Any site can link here with an app's `client_id`, so nothing is known about the session at the app.
+  const rest = name ? ` You may still be signed in to ${escapeHtml(name)}.` : "";
   const buttons = `<button type="submit">Stay signed in</button>
 <button class="primary" type="submit" name="logout" value="yes">Sign out</button></form>`;
   ctx.body = htmlPage(
     "Sign out",
-    `<h1>Sign out of ${brand}?</h1><p>${text}</p>
+    `<h1>Sign out of ${brand}?</h1><p>This signs you out of ${brand} in this browser.${rest}</p>
 ${form.replace("</form>", buttons)}`,
   );
 }

@@ -79,7 +79,10 @@ export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin)
 
 export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, from: RequestOrigin) {
   if (!Number.isInteger(seconds) || seconds < SLEEP_AFTER_MIN_SECONDS || seconds > SLEEP_AFTER_SECONDS) {
-    throw invalidRequest(`Choose a sleep time of ${SLEEP_AFTER_MIN_SECONDS} to ${SLEEP_AFTER_SECONDS} seconds.`, "seconds");
+    throw invalidRequest(
+      `Choose a sleep time of ${SLEEP_AFTER_MIN_SECONDS} to ${SLEEP_AFTER_SECONDS.toLocaleString("en")} seconds.`,
+      "seconds",
+    );
   }
   return changeRuntime(
     actor,

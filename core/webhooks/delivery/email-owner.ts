@@ -55,10 +55,10 @@ export function webhookDisabledEmail(disabled: Disabled, recipientName: string, 
     grant_ended: "the app or token that created or last changed the webhook no longer has access",
   }[reason];
   return composeEmail(`${webhookTo(target)} is disabled`, recipientName, [
-    `${target === null ? "It runs no jobs" : `Nothing is sent to ${target}`} anymore, because ${why}.`,
+    `${target === null ? "It no longer runs jobs" : `Nothing is sent to ${target} anymore`}, because ${why}.`,
     reason === "grant_ended"
       ? `${KEPT} To keep using the webhook with your own permissions, check ${target === null ? "what it runs" : "where it sends events"}, then enable it here:`
-      : `${KEPT} When the ${target === null ? "job" : "target"} works again, enable the webhook here. The waiting deliveries are then sent, and you can replay failed ones:`,
+      : `${KEPT} When the ${target === null ? "job" : "target"} works again, enable the webhook here. Waiting deliveries then continue, and you can replay failed ones:`,
     link(`${settings}/${webhookId}`),
   ]);
 }

@@ -56,7 +56,10 @@ export function parseWebhookSecret(value: unknown): string | null {
   const text = plainText("secret", value, WEBHOOK_SECRET_MAX_CHARACTERS);
   if (text === "") return null;
   if (!/^[\x20-\x7e]*$/.test(text)) {
-    throw refuse("secret", "Use only ASCII letters, digits, spaces and punctuation: the secret is sent in a header.");
+    throw refuse(
+      "secret",
+      "Use only ASCII letters, digits, spaces and punctuation: deliveries to a URL send the secret in a header.",
+    );
   }
   if (text !== text.trim())
     throw refuse("secret", "A secret cannot begin or end with a space: HTTP strips such spaces from headers.");

@@ -106,6 +106,6 @@ const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
 const secretNeeded = () =>
   new ServiceError(
     "invalid_request",
-    "This webhook has a secret, and the new target is another receiver. Enter the current secret again or a new one, or remove the secret.",
+    "This webhook has a secret, which the new target would get. Enter the current secret again or a new one, or remove the secret.",
     { field: "secret" },
   );

@@ -55,7 +55,7 @@ const JOB_MAX_BYTES = 64 * 1024;
 function requireSmall({ job, jobSecrets, jobSourceId }: TargetColumns): void {
   const size = Buffer.byteLength(JSON.stringify(job)) + (jobSecrets?.length ?? 0);
   if (size <= JOB_MAX_BYTES) return;
-  const sentence = `This job has ${size} bytes with its environment and secrets, more than the ${JOB_MAX_BYTES} that a webhook allows. Put large data into a Space's files.`;
+  const sentence = `This job has ${size.toLocaleString("en")} bytes with its environment and secrets, more than the ${JOB_MAX_BYTES.toLocaleString("en")} that a webhook allows. Put large data into a Space's files.`;
   throw new ServiceError("invalid_request", sentence, { field: jobSourceId === null ? "job" : "jobSourceId" });
 }
 

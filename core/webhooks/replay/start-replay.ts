@@ -70,7 +70,9 @@ type Scope = { ids: string[]; since: Date | null; until: Date | null; total: num
 async function selected(tx: Db, webhookId: string, given: readonly string[]): Promise<Scope> {
   const ids = [...new Set(given)];
   if (ids.length === 0 || ids.length > SELECTED_MAX || !ids.every(isId)) {
-    throw new ServiceError("invalid_request", `Select 1 to ${SELECTED_MAX} deliveries.`, { field: "deliveries" });
+    throw new ServiceError("invalid_request", `Select 1 to ${SELECTED_MAX.toLocaleString("en")} deliveries.`, {
+      field: "deliveries",
+    });
   }
   // Missing deliveries and those of other webhooks are not distinguished from dropped ones (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`

@@ -127,7 +127,7 @@ describe("an invalid URL is refused with advice", () => {
     ["java\tscript:alert(1)", /ASCII/],
     ["https://bücher.example/cb", /xn--/],
     ["https://аpp.example.com/cb", /xn--/],
-    [`https://app.example.com/${"a".repeat(2000)}`, /2000/],
+    [`https://app.example.com/${"a".repeat(2000)}`, /2,000/],
     ["myapp:", /slash/],
     ["myapp:callback", /slash/],
     ["myapp://user@host/cb", /username/],

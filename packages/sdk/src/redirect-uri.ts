@@ -48,7 +48,8 @@ const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
  */
 export function explainRedirectUri(uri: string, { ownOrigin }: RedirectUriContext = {}): string | undefined {
   if (uri === "") return "Enter a URL, such as https://app.example.com/callback.";
-  if (uri.length > REDIRECT_URI_MAX_CHARACTERS) return `Shorten the URL to at most ${REDIRECT_URI_MAX_CHARACTERS} characters.`;
+  if (uri.length > REDIRECT_URI_MAX_CHARACTERS)
+    return `Shorten the URL to at most ${REDIRECT_URI_MAX_CHARACTERS.toLocaleString("en")} characters.`;
   if (!/^[\x21-\x7e]+$/.test(uri)) {
     return "Use only ASCII characters and no spaces: percent-encode others, and write an international host name as xn--….";
   }

@@ -9,6 +9,7 @@ import { findUntrustedProxies } from "#core/operations/untrusted-proxy.ts";
 import { type Finding, findings, reason } from "./finding.ts";
 
 const TIMEOUT_MS = 3_000;
+const ENTRY = "Write each entry as an IP address or a CIDR range, such as 10.0.0.5 or 10.0.5.0/24.";
 const proxy = findings("proxy");
 
 /** The URL that users and apps know: everything that we sign or redirect to contains it. */
@@ -62,8 +63,7 @@ export async function checkForwarded(): Promise<Finding[]> {
 
 function checkProxy(trusted: readonly string[]): Finding[] {
   const bad = trusted.find((entry) => !isRange(entry));
-  if (bad)
-    return [proxy.fail(`TRUST_PROXY contains ${bad}, which is not an address range`, "Correct it, for example to 10.0.0.0/8.")];
+  if (bad) return [proxy.fail(`TRUST_PROXY contains ${bad}, which is not an address range`, ENTRY)];
   const everyone = trusted.find((entry) => entry.endsWith("/0"));
   if (everyone) {
     const advice =
@@ -103,10 +103,7 @@ function checkAllowList(ranges: readonly string[]): Finding {
   const outbound = findings("outbound");
   const bad = ranges.find((entry) => !isRange(entry));
   if (bad) {
-    return outbound.fail(
-      `OUTBOUND_ALLOW_CIDRS contains ${bad}, which is not an address range`,
-      "Correct it, for example to 10.0.0.0/8.",
-    );
+    return outbound.fail(`OUTBOUND_ALLOW_CIDRS contains ${bad}, which is not an address range`, ENTRY);
   }
   const everything = ranges.find((entry) => entry.endsWith("/0"));
   if (everything) {

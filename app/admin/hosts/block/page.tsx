@@ -56,7 +56,8 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
   return (
     <div className="grid gap-3">
       <p>
-        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains will be refused.
+        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains will be refused, unless a more specific
+        rule allows them.
       </p>
       {clients.length === 0 ? (
         <p>No apps of this host have been seen, so nobody loses access.</p>
@@ -72,7 +73,9 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
                 <bdi className="wrap-anywhere">{name}</bdi> <code className="block wrap-anywhere text-muted">{clientId}</code>
               </li>
             ))}
-            {clients.length > shown.length && <li className="text-muted">and {clients.length - shown.length} more</li>}
+            {clients.length > shown.length && (
+              <li className="text-muted">and {(clients.length - shown.length).toLocaleString("en")} more</li>
+            )}
           </ul>
         </>
       )}

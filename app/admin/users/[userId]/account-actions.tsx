@@ -113,7 +113,7 @@ function Disable({ user: { id, username } }: PartProps) {
       confirm={`Disable ${username}`}
     >
       All sessions end and all tokens are revoked immediately, including those of apps, and the public repositories of the account
-      are hidden. The trusted publishers that it added, in organizations too, are removed, and the invitations that it sent are
+      are hidden. The trusted publishers that it added, in organizations too, are deleted, and the invitations that it sent are
       revoked. Its name, memberships and apps are kept, so that you can enable it again.
     </ConfirmDestructive>
   );

@@ -51,10 +51,10 @@ export default async function CollectionPage({ params }: Props) {
         {items.length === 0 ? (
           <EmptyState
             Icon={Library}
-            title="This collection is empty"
+            title={mayWrite ? "This collection is empty" : "No repositories"}
             action={mayWrite && <ButtonLink href={editCollectionPath(collection)}>Add a repository</ButtonLink>}
           >
-            Models, datasets and Spaces that are added appear here.
+            {mayWrite ? "Models, datasets and Spaces that are added appear here." : "There are none that you can see."}
           </EmptyState>
         ) : (
           <List label="Repositories">

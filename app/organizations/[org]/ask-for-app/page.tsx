@@ -44,8 +44,8 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
           {hasAsked ? (
             <FormMessage tone="good">
               Your request was sent to the administrators of {organization.fullName}.{" "}
-              {isMailSent() && "You get an e-mail when they decide. "}After their decision, sign in to the app again. You can
-              close this page.
+              {isMailSent() && "You get an e-mail when they decide. "}If they approve the app, sign in to it again. You can close
+              this page.
             </FormMessage>
           ) : refusal === undefined ? (
             <FormMessage tone="good">
@@ -54,10 +54,12 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
           ) : (
             <p>
               <bdi>{organization.fullName}</bdi> {refusalSentences[refusal]}.
-              {refusal !== "not_approved" && " Contact the organization's administrators if you need the app there."}
+              {role === "admin"
+                ? " You can change this in the app policy."
+                : refusal !== "not_approved" && " Contact the organization's administrators if you need the app there."}
             </p>
           )}
-          {!hasAsked && refusal === "not_approved" && (
+          {!hasAsked && refusal === "not_approved" && role !== "admin" && (
             <ActionForm action={askForAppAction.bind(null, organization.name)} className="grid gap-3">
               <input type="hidden" name="clientId" value={clientId} />
               <p className="text-muted text-small">
@@ -66,10 +68,16 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
               <SubmitButton>Ask the administrators</SubmitButton>
             </ActionForm>
           )}
-          {(hasAsked || refusal !== "not_approved") && (
+          {role === "admin" && refusal !== undefined ? (
             <div>
-              <ButtonLink href={organizationPath(organization.name)}>Go to the organization</ButtonLink>
+              <ButtonLink href={organizationPath(organization.name, "settings/app-policy")}>Go to the app policy</ButtonLink>
             </div>
+          ) : (
+            (hasAsked || refusal !== "not_approved") && (
+              <div>
+                <ButtonLink href={organizationPath(organization.name)}>Go to the organization</ButtonLink>
+              </div>
+            )
           )}
         </div>
       </SectionCard>

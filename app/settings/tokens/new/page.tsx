@@ -46,7 +46,7 @@ export default async function NewTokenPage({ searchParams }: Readonly<{ searchPa
           </SectionCard>
           <SectionCard
             title="Permissions"
-            description="Anyone who has the token can do what you select here in your name, including in your organizations, as far as your roles there allow. With “Create, change and delete your repositories”, the token can also manage OAuth apps and, if you are an administrator, export the organization's audit log. Select only what you need."
+            description="Anyone who has the token can do what you select here in your name, including in your organizations, as far as your roles there allow. With “Create, change and delete your repositories”, the token can also manage OAuth apps and, where you are an administrator, export the organization's audit log. Select only what you need."
           >
             <ScopeChoices chosen={isForGit ? ["write-repos"] : []} isForToken />
           </SectionCard>

@@ -17,7 +17,7 @@ export async function resolveRef(path: string, ref: string, options: Pick<GitOpt
 export const REPOSITORY_REFS_MAX = 50_000;
 
 export const tooManyRefs = (total: number): string =>
-  `A repository can have at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests. This one has ${total}. Delete some of them first.`;
+  `A repository can have at most ${REPOSITORY_REFS_MAX.toLocaleString("en")} branches, tags and pull requests. This one has ${total.toLocaleString("en")}. Delete some of them first.`;
 
 /** Strangers may open many pull requests, so these refs are reserved for branches and tags (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;

@@ -50,7 +50,7 @@ async function read(stream: PktStream, hold: (bytes: number) => void): Promise<P
     if (bytes > HEAD_MAX_BYTES || head.commands.length >= COMMANDS_MAX) {
       throw new ServiceError(
         "payload_too_large",
-        `A push may change at most ${COMMANDS_MAX} refs. Split them into several pushes.`,
+        `A push may change at most ${COMMANDS_MAX.toLocaleString("en")} refs. Split them into several pushes.`,
       );
     }
     for (; heldBytes < bytes; heldBytes += SMALL_BODY_BYTES) hold(SMALL_BODY_BYTES * MEMORY_PER_BYTE);

@@ -265,7 +265,7 @@ test("S137 a repository with as many refs as it may have gets no more branches a
   const refs = Array.from({ length: 49_999 }, (_, index) => `${sha} refs/tags/${String(index).padStart(6, "0")}\n`);
   await writeFile(join(await openRepository(repo), "packed-refs"), `# pack-refs with: sorted \n${refs.join("")}`);
   const name = nameOf(repo);
-  const refusal = { code: "conflict", message: expect.stringContaining("This one has 50000. Delete some of them first.") };
+  const refusal = { code: "conflict", message: expect.stringContaining("This one has 50,000. Delete some of them first.") };
   await expect(createBranch(ada.actor, name, { branch: "side" })).rejects.toMatchObject(refusal);
   await expect(createTag(ada.actor, name, { tag: "v1" })).rejects.toMatchObject(refusal);
   await deleteTag(ada.actor, name, "000007");

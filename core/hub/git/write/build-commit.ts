@@ -151,7 +151,8 @@ export function commitMessage(summary: string, description = ""): string {
 }
 
 function text(field: string, value: string, maxCharacters: number): string {
-  if (value.length > maxCharacters) throw invalidRequest(`Shorten the ${field} to at most ${maxCharacters} characters.`, field);
+  if (value.length > maxCharacters)
+    throw invalidRequest(`Shorten the ${field} to at most ${maxCharacters.toLocaleString("en")} characters.`, field);
   if (!value.isWellFormed() || value.includes("\0")) {
     throw invalidRequest(`The ${field} has characters that are not valid text.`, field);
   }

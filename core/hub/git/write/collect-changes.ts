@@ -59,7 +59,7 @@ export async function collectChanges(
       const pathsMax = `${PATHS_MAX_BYTES / 1024 / 1024} MiB`;
       throw new ServiceError(
         "payload_too_large",
-        `A commit can change at most ${OPERATIONS_MAX} files, with paths of at most ${pathsMax} together. Split it into several.`,
+        `A commit can change at most ${OPERATIONS_MAX.toLocaleString("en")} files, with paths of at most ${pathsMax} together. Split it into several.`,
       );
     }
     if (operation.type === "lfsFile") lfsFiles.push({ file: operation, at: collected.changes.length });

@@ -23,7 +23,7 @@ export class Folders {
       this.#characters += at;
     }
     if (this.#count > FOLDERS_MAX || this.#characters > CHARACTERS_MAX) {
-      const sentence = `These files are in too many folders: at most ${FOLDERS_MAX}, or fewer with long paths. Send fewer files at once.`;
+      const sentence = `These files are in too many folders: at most ${FOLDERS_MAX.toLocaleString("en")}, or fewer with long paths. Send fewer files at once.`;
       throw new ServiceError("payload_too_large", sentence);
     }
     return added;

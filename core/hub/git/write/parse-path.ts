@@ -56,7 +56,7 @@ function unusable(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
   if (!path.isWellFormed() || path.includes("\u{fffd}")) return "is not valid text";
   if (/\p{Cc}/u.test(path)) return "has control characters";
-  if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `is longer than ${PATH_MAX_BYTES} bytes`;
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `is longer than ${PATH_MAX_BYTES.toLocaleString("en")} bytes`;
   const names = path.split("/");
   if (names.includes("")) return "has an empty part: remove leading, trailing and double slashes";
   if (names.some((name) => name === "." || name === "..")) return "has . or .. as a part, which leads elsewhere: remove it";

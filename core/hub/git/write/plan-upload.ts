@@ -51,7 +51,8 @@ export async function planUpload(actor: Actor, name: RepoName, question: UploadQ
   const repo = await findRepo(actor, name);
   const directory = await openRepository(repo);
   const ref = await resolveCommitTarget(actor, repo, directory, { revision, isPullRequest });
-  if (files.length > PATHS_MAX) throw new ServiceError("payload_too_large", `Request at most ${PATHS_MAX} files at once.`);
+  if (files.length > PATHS_MAX)
+    throw new ServiceError("payload_too_large", `Request at most ${PATHS_MAX.toLocaleString("en")} files at once.`);
   requireCheapPatterns("gitAttributes", gitAttributes);
   requireCheapPatterns("gitIgnore", gitIgnore);
   const paths = files.map(({ path }) => parsePath(path));

@@ -69,11 +69,14 @@ export async function* checkContent(
   let received = 0;
   for await (const chunk of content) {
     received += chunk.byteLength;
-    if (received > size) throw invalidRequest(`The content is longer than the announced ${size} bytes.`);
+    if (received > size) throw invalidRequest(`The content is longer than the announced ${size.toLocaleString("en")} bytes.`);
     hash?.update(chunk);
     yield chunk;
   }
-  if (received < size) throw invalidRequest(`The content ended after ${received} of ${size} bytes. Upload it again.`);
+  if (received < size)
+    throw invalidRequest(
+      `The content ended after ${received.toLocaleString("en")} of ${size.toLocaleString("en")} bytes. Upload it again.`,
+    );
   if (hash?.digest("hex") !== oid) throw invalidRequest("The content does not match its SHA-256. Upload it again.");
 }
 

@@ -47,7 +47,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   if (isUpload) requireChangeable(repo);
   if (!ALGORITHMS.includes(batch.hashAlgorithm ?? "sha256")) throw conflict("Only the hash algorithm sha256 is supported.");
   if (batch.objects.length > OBJECTS_MAX) {
-    throw new ServiceError("payload_too_large", `Request at most ${OBJECTS_MAX} objects at once.`);
+    throw new ServiceError("payload_too_large", `Request at most ${OBJECTS_MAX.toLocaleString("en")} objects at once.`);
   }
   const transfer: TransferKind | "xet" = isUpload ? uploadKind(batch.transfers ?? []) : "basic";
   const wanted = [...new Map(batch.objects.map((object) => [object.oid, object])).values()];
@@ -114,7 +114,7 @@ async function answerObject(
     return { oid, size, authenticated: true, actions: await downloadActions(repo, found) };
   }
   if (found) return { oid, size, authenticated: true };
-  if (!isAllowedSize(size)) return refuse(422, `A file can be at most ${env().LFS_MAX_OBJECT_MB} MB.`);
+  if (!isAllowedSize(size)) return refuse(422, `A file can be at most ${env().LFS_MAX_OBJECT_MB.toLocaleString("en")} MB.`);
   if (transfer === "xet") return { oid, size, authenticated: true, actions: xetActions(repo, uploader) };
   return { oid, size, authenticated: true, actions: await uploadActions(repo, { oid, size }, { kind: transfer, uploader }) };
 }

@@ -99,7 +99,7 @@ function addAppRotateSecretCommand(apps: Command, terminal: Terminal): void {
 type RotateOptions = OrganizationOption & { overlap?: number; yes?: boolean };
 
 async function rotateSecret(at: Context, { organization, overlap, yes }: RotateOptions, id: string): Promise<void> {
-  if (!overlap) await at.confirm(`Give app ${id} a new secret and invalidate the previous one immediately?`, { yes });
+  if (!overlap) await at.confirm(`Give app ${id} a new secret? A previous one stops working immediately.`, { yes });
   const client = await at.client();
   const { app, secret } = await client.apps.rotateSecret(id, { overlapSeconds: overlap, organization, signal: at.signal });
   at.print.done("Secret rotated", { id: app.id, secret });

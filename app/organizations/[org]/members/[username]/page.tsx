@@ -95,8 +95,8 @@ function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps)
         <input type="hidden" name="role" value="admin" />
         <input type="hidden" name="confirmed" value="admin" />
         <p>
-          Administrators of <bdi>{organization.fullName}</bdi> can invite and remove members (including you), decide which apps
-          are allowed, rotate the secrets of its OAuth apps, and delete the organization.
+          Administrators of <bdi>{organization.fullName}</bdi> can invite and remove members, including other administrators,
+          decide which apps are allowed, rotate the secrets of its OAuth apps, and delete the organization.
         </p>
         <FormButtons cancelHref={organizationPath(organization.name, "members")}>Make administrator</FormButtons>
       </ActionForm>

@@ -26,7 +26,7 @@ export default async function OrganizationPublishersPage({
   return (
     <ListPage
       title="Trusted publishers"
-      description={`Pipelines whose jobs can change a repository of ${organization.fullName}. Add and remove them in the repository's settings.`}
+      description={`Pipelines whose jobs can change a repository of ${organization.fullName}. Add and delete them in the repository's settings.`}
       label="Trusted publishers"
       things="publishers"
       list={publishers}

@@ -33,7 +33,7 @@ const notices = {
   off: "Requirement disabled.",
   "issuer-saved": "Issuer saved. Sign in with it to test it.",
   tried: "The issuer works: you have signed in with it.",
-  "issuer-removed": "Issuer removed. The accounts linked to it were unlinked.",
+  "issuer-removed": "Issuer deleted. The accounts linked to it were unlinked.",
 };
 
 export const generateMetadata = organizationTitle("Sign-in requirements");

@@ -166,16 +166,16 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
         </ActionForm>
       </Disclosure>
       {isRequired ? (
-        <p className="text-muted text-small">To remove the issuer, disable the requirement below first.</p>
+        <p className="text-muted text-small">To delete the issuer, disable the requirement below first.</p>
       ) : (
         <ConfirmDestructive
           action={removeIssuerAction.bind(null, organization.name)}
-          trigger="Remove the issuer"
-          title={`Remove ${name}?`}
-          confirm="Remove the issuer"
+          trigger="Delete the issuer"
+          title={`Delete ${name}?`}
+          confirm="Delete the issuer"
           size="small"
         >
-          {linked === 0 ? "No account is linked to it." : `${people} and will be unlinked.`} To use another issuer, remove this
+          {linked === 0 ? "No account is linked to it." : `${people} and will be unlinked.`} To use another issuer, delete this
           one first.
         </ConfirmDestructive>
       )}

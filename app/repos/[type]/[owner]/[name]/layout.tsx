@@ -123,7 +123,9 @@ function RepoTabs({ tabs }: Readonly<{ tabs: readonly RepoTab[] }>) {
       {tabs.map(({ label, count = 0, ...link }) => (
         <NavLink key={label} {...link}>
           {label}
-          {count > 0 && <span className="ml-1.5 rounded-full bg-sunken px-1.5 py-0.5 text-fine text-muted">{count}</span>}
+          {count > 0 && (
+            <span className="ml-1.5 rounded-full bg-sunken px-1.5 py-0.5 text-fine text-muted">{count.toLocaleString("en")}</span>
+          )}
         </NavLink>
       ))}
     </nav>

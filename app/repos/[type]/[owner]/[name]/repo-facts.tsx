@@ -85,6 +85,8 @@ function Clone({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>)
   );
 }
 
+const domainWords: Readonly<Record<string, string>> = { repo: "repository", discussion: "discussions" };
+
 async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>) {
   const { named, others } = await watchingWebhooks(actor, repo);
   return (
@@ -98,7 +100,7 @@ async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>)
               <Link prefetch={false} href={webhookPath(organization, id)} className="link text-ink">
                 {name ?? (url ? new URL(url).host : "A job")}
               </Link>{" "}
-              · {domains.join(", ")}
+              · {domains.map((domain) => domainWords[domain]).join(", ")}
             </li>
           ))}
         </ul>
@@ -203,7 +205,7 @@ export function AccessCard({ repo, username, email, request }: AccessCardProps) 
         {request?.status === "pending" && <Waiting repo={repo} askedAt={request.askedAt} />}
         {request?.status === "rejected" && (
           <FormMessage tone="warn">
-            Your request was rejected.{request.rejectionReason && ` Reason: ${request.rejectionReason}`}
+            The maintainers have refused you access.{request.rejectionReason && ` Reason: ${request.rejectionReason}`}
           </FormMessage>
         )}
       </div>

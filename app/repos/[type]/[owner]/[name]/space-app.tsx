@@ -1,5 +1,6 @@
 import { AppWindow, ExternalLink } from "lucide-react";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { doSpacesRun, readRunnerReport } from "#core/jobs/runners/runner-report.ts";
 import { appPath } from "#core/spaces/app-address.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "#core/spaces/space-runtime.ts";
@@ -82,7 +83,8 @@ export function SpaceState({ repo, runtime }: Readonly<{ repo: Repo; runtime: Sp
   );
 }
 
-function NothingYet({ repo }: Readonly<{ repo: Repo }>) {
+async function NothingYet({ repo }: Readonly<{ repo: Repo }>) {
+  const isNodeRun = doSpacesRun(await readRunnerReport());
   return (
     <Card>
       <EmptyState
@@ -90,8 +92,17 @@ function NothingYet({ repo }: Readonly<{ repo: Repo }>) {
         title="No app yet"
         action={repo.headSha === null && <ButtonLink href={repoFileHref(repo, "new", repo.defaultBranch)}>Add a file</ButtonLink>}
       >
-        Push an <code>app.js</code> that listens on port <code>7860</code>, and a README.md whose front matter says{" "}
-        <code>sdk: node</code>. Or push an <code>index.html</code>, and say <code>sdk: static</code>.
+        {isNodeRun ? (
+          <>
+            Push an <code>app.js</code> that listens on port <code>7860</code>, and a README.md whose front matter says{" "}
+            <code>sdk: node</code>. Or push an <code>index.html</code>, and say <code>sdk: static</code>.
+          </>
+        ) : (
+          <>
+            Push an <code>index.html</code>, and a README.md whose front matter says <code>sdk: static</code>. Programs do not run
+            on this server.
+          </>
+        )}
       </EmptyState>
     </Card>
   );

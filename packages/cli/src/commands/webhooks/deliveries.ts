@@ -156,14 +156,14 @@ async function replayFailed(at: Context, { organization, failedSince = "", until
 export function addTestCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks
     .command("test")
-    .description("send a sample event to a webhook and wait for the response")
+    .description("send a sample event to a webhook and wait for the result")
     .argument("<id>", "the webhook's ID")
     .option("--event <kind>", `one of ${testKinds.join(", ")}`, oneOf(testKinds));
   withOrganization(command).action(actionOf(terminal, test));
 }
 
 async function test(at: Context, { organization, event }: OrganizationOption & { event?: TestKind }, id: string): Promise<void> {
-  const spinner = at.spin("Waiting for the target's response");
+  const spinner = at.spin("Waiting for the result");
   const client = await at.client();
   const answer = await client.webhooks.sendTest(id, event, { organization, signal: at.signal }).finally(() => spinner.stop());
   printAnswer(at, "Test sent", answer);

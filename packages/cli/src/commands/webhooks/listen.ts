@@ -45,7 +45,7 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
     .option("--domain <domain>", "with --watch: repo or discussions; repeatable", manyOf(domainWords))
     .option(
       "--secret <secret>",
-      "with --webhook: its secret, which the service requires to change the target; - reads it from standard input",
+      "with --webhook: its secret, if it has one, which the service requires to change the target; - reads it from standard input",
     )
     .option("--name <name>", "the relay's name; it keeps its public URL until 72 hours after the command was last running")
     .option("-y, --yes", "change webhooks without asking for confirmation");

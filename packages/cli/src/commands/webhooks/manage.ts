@@ -54,7 +54,7 @@ export function addCreateCommand(webhooks: Command, terminal: Terminal): void {
     .option("--url <url>", "where to send events")
     .option("--job-id <id>", "run this job for each event instead")
     .option("--domain <domain>", "repo or discussions; repeatable; default: both", manyOf(domainWords))
-    .option("--secret <secret>", "a secret with which the receiver verifies events; - reads it from standard input")
+    .option("--secret <secret>", "a secret: a receiver verifies events with it, a job gets it; - reads it from standard input")
     .option("--generate-secret", "generate a secret; it is shown only once");
   withOrganization(withOwnUrl(command)).action(actionOf(terminal, create));
 }
@@ -88,7 +88,7 @@ export function addUpdateCommand(webhooks: Command, terminal: Terminal): void {
     .option("--job-id <id>", "run this job for each event instead")
     .option("--watch <type:name>", "what to watch; replaces the whole list; repeatable", watchedItem)
     .option("--domain <domain>", "repo or discussions; repeatable", manyOf(domainWords))
-    .option("--secret <secret>", 'a new secret for the receiver; - reads it from standard input, "" removes it');
+    .option("--secret <secret>", 'a new secret; - reads it from standard input, "" removes it');
   withOrganization(withOwnUrl(command)).action(actionOf(terminal, update));
 }
 

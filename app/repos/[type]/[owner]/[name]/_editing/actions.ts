@@ -107,7 +107,7 @@ function changeAction<Rest extends unknown[]>(
     const changed = await changeFiles(person, { type, owner, name }, changes);
     if (changed.outcome === "overtaken") return overtaken(target, input, changed.newer);
     const { isNew, pullRequest } = changed.committed;
-    if (!isNew) throw new ServiceError("invalid_request", "Nothing has changed.");
+    if (!isNew) throw new ServiceError("invalid_request", "Nothing was committed: the files are the same as before.");
     if (pullRequest === undefined) redirect(next);
     // The discussions tab shows their number.
     revalidatePath("/", "layout");

@@ -79,7 +79,7 @@ export default async function DiscussionsPage({ params, searchParams }: Props) {
               aria-current={one === status ? "true" : undefined}
               className={one === status ? "font-medium text-ink" : "text-muted hover:text-ink"}
             >
-              {counts[one]} {one === "open" ? "open" : "closed"}
+              {counts[one].toLocaleString("en")} {one === "open" ? "open" : "closed"}
             </Link>
           ))}
         </nav>
@@ -125,7 +125,7 @@ function Row({ discussion, href }: Readonly<{ discussion: Discussion; href: stri
         commentCount > 0 && (
           <span className="inline-flex items-center gap-1.5 text-muted text-small">
             <MessageSquare className="size-4" aria-hidden="true" />
-            {commentCount}
+            {commentCount.toLocaleString("en")}
             <span className="sr-only">{commentCount === 1 ? "comment" : "comments"}</span>
           </span>
         )

@@ -49,7 +49,7 @@ export const deleteVariableAction = formAction(
     if (typeof name !== "string") throw notUnderstood();
     await deleteSpaceVariable(person, repo, { name, isSecret: isSecret === true }, from);
     revalidatePath("/", "layout");
-    return { message: `${name} removed. If the app was running or had failed, it restarts.` };
+    return { message: `${name} deleted. If the app was running or had failed, it restarts.` };
   },
 );
 

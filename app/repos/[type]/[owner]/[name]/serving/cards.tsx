@@ -91,9 +91,9 @@ export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
               trailing={
                 <ConfirmDestructive
                   action={deleteVariableAction.bind(null, repoNameOf(repo), { name, isSecret })}
-                  trigger="Remove"
-                  title={`Remove ${name}?`}
-                  confirm={`Remove ${name}`}
+                  trigger="Delete"
+                  title={`Delete ${name}?`}
+                  confirm={`Delete ${name}`}
                   size="small"
                   isQuiet
                 >

@@ -108,7 +108,7 @@ function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readonly Owne
   return (
     <SectionCard
       title="Name and owner"
-      description="The URL changes. The old one redirects until someone uses that name again. A new owner takes control: you keep only the permissions that you have there, and trusted publishers are removed."
+      description="The URL changes. The old one redirects until someone uses that name again. A new owner takes control: you keep only the permissions that you have there, and trusted publishers are deleted."
     >
       <ActionForm
         action={moveRepoAction.bind(null, repoNameOf(repo))}
@@ -148,7 +148,7 @@ const choices = [
   {
     value: "auto",
     label: "Accept all requests",
-    hint: "People can read the files after they share their username and e-mail address with you. You can remove access for individual people.",
+    hint: "People can read the files after they share their username and e-mail address with the maintainers. You can remove access for individual people.",
   },
   {
     value: "manual",
@@ -163,11 +163,15 @@ async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <SectionCard
       title="Gate"
-      description="Shows the repository and its README to everyone who can see it, but its files only to people with access."
+      description={
+        repo.isPrivate
+          ? "Takes effect once the repository is public: everyone can then see it and its README, but only people with access its files."
+          : "Shows the repository and its README to everyone, but its files only to people with access."
+      }
       action={
         repo.gated !== "none" && (
           <ButtonLink size="small" href={repoHref(repo, "settings", "access")}>
-            {pending > 0 ? `Requests (${pending})` : "Who has access"}
+            {pending > 0 ? `Requests (${pending.toLocaleString("en")})` : "Who has access"}
           </ButtonLink>
         )
       }

@@ -55,7 +55,7 @@ export function VisibilityCard({ repo }: Props) {
             {
               value: "false",
               label: "Public",
-              hint: "Everyone can see and clone it, and signed-in users can open discussions. Public content may be copied.",
+              hint: "Everyone can see it and, unless it is gated, clone it. While discussions are on, signed-in users can open them. Public content may be copied.",
             },
             {
               value: "true",

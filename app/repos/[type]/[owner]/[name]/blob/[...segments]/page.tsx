@@ -133,7 +133,7 @@ function FileContent({ repo, revision, file, mayReadContent, isSource }: FileCon
       <EmptyState
         Icon={Lock}
         title="Access to this content is restricted"
-        action={<ButtonLink href={repoHref(repo)}>Request access</ButtonLink>}
+        action={<ButtonLink href={repoHref(repo)}>How to get access</ButtonLink>}
       >
         You can see the file names. Only people with access can see the content.
       </EmptyState>

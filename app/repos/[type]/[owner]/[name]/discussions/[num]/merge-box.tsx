@@ -44,13 +44,14 @@ export async function MergeBox({ page }: Props) {
 }
 
 function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
-  const { discussion, at, mayMerge } = page;
+  const { discussion, repo, at, mayMerge, mayUpdate } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
   // An open pull request once had commits of its own, unlike a draft, which starts without any.
   if (state.merge === "nothing" && discussion.status === "open") {
     return (
       <StatusNote Icon={GitMerge} title="Already merged">
-        All commits of this pull request are already in {base}, so there is nothing to merge. Close it, or push more commits.
+        All commits of this pull request are already in {base}, so there is nothing to merge.
+        {mayUpdate && " Close it, or push more commits."}
       </StatusNote>
     );
   }
@@ -64,7 +65,7 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   if (state.merge === "gone" || state.merge === "nothing") {
     return (
       <StatusNote Icon={GitPullRequestDraft} title="No commits yet">
-        Push commits to the pull request's ref, as shown below.
+        Its author, and people who can write to the repository, can push commits to its ref, as shown below.
       </StatusNote>
     );
   }
@@ -104,7 +105,11 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   }
   return (
     <StatusNote Icon={CircleCheck} tone="text-good" title="No conflicts">
-      This pull request has {divergence} {!mayMerge && "People who can write to the repository can merge it."}
+      This pull request has {divergence}{" "}
+      {!mayMerge &&
+        (repo.isReadOnly
+          ? "The repository is read-only, so nobody can merge it."
+          : "People who can write to the repository can merge it.")}
       {mayMerge && (
         <ActionForm action={mergeAction.bind(null, at)} className="mt-2 grid gap-3 text-ink">
           <input type="hidden" name="headSha" value={state.headSha ?? ""} />
@@ -202,7 +207,7 @@ async function KeptCommits({ page }: Props) {
         The conversation is kept.{" "}
         {discussion.status === "merged"
           ? "The commits are in the branch that they were merged into."
-          : "The commits are deleted permanently, and the pull request cannot be reopened until new ones are pushed."}
+          : "Commits that are not on a branch or tag are lost, and the pull request cannot be reopened until new ones are pushed."}
       </ConfirmDestructive>
     </section>
   );

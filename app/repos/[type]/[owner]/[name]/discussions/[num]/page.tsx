@@ -122,8 +122,8 @@ function Moderation({ page: { at, discussion } }: Readonly<{ page: DiscussionPag
         confirm={`Delete #${num}`}
         size="small"
       >
-        The whole conversation is deleted{isPullRequest && ", and so are the pull request's commits, unless they are merged"}.
-        This cannot be undone.
+        The whole conversation is deleted
+        {isPullRequest && ", and so are the pull request's commits, unless a branch or tag contains them"}. This cannot be undone.
       </ConfirmDestructive>
     </section>
   );

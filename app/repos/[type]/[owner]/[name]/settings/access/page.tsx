@@ -32,11 +32,14 @@ const lists: Record<AccessRequestStatus, Readonly<{ label: string; empty: string
   rejected: { label: "Rejected", empty: "No rejected requests" },
 };
 
-const notices: Record<string, string> = {
-  accepted: "Accepted. The user can now read the files.",
-  rejected: "Rejected. The user cannot read the files.",
-  pending: "The request is waiting again.",
-  granted: "Access granted. The user can now read the files.",
+const notices = ({ isPrivate }: Readonly<{ isPrivate: boolean }>): Record<string, string> => {
+  const effect = isPrivate ? "The user can read the files once the repository is public." : "The user can now read the files.";
+  return {
+    accepted: `Accepted. ${effect}`,
+    rejected: "Rejected. The user cannot read the files.",
+    pending: "The request is waiting again.",
+    granted: `Access granted. ${effect}`,
+  };
 };
 
 /** The people who may read a gated repository, and the people who have requested access. */
@@ -50,7 +53,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
     listAccessRequests(person, name, { status, page: Number(textOf(query.page)) }),
   ]);
   const path = repoHref(repo, "settings", "access");
-  const notice = noticeOf(notices, query.notice);
+  const notice = noticeOf(notices(repo), query.notice);
   return (
     <div className="grid gap-5">
       <div>
@@ -59,7 +62,9 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         <p className="text-muted text-small">
           {repo.gated === "none"
             ? "The gate is off: everyone who can see the repository can read its files. Earlier decisions are kept."
-            : "Everyone can see the repository and its README. Only its owner, or its organization's members, and the users in the list “With access” can read the files."}
+            : repo.isPrivate
+              ? "The repository is private: only its owner, or its organization's members, can see it. The users in the list “With access” can read the files once it is public."
+              : "Everyone can see the repository and its README. Only its owner, or its organization's members, and the users in the list “With access” can read the files."}
         </p>
       </div>
       {notice && <FormMessage tone="good">{notice}</FormMessage>}

@@ -23,7 +23,7 @@ export default async function UploadFilesPage({ params }: Props) {
   return (
     <ActionForm action={uploadFilesAction.bind(null, editingTarget(page))} values={values} label="Upload">
       <NewerVersion again="Submit the form again to keep your version." />
-      <SectionCard title="Upload" description={`To the branch “${branch}”. Files of the same name are replaced.`}>
+      <SectionCard title="Upload" description={`On the branch “${branch}”. Files of the same name are replaced.`}>
         <div className="grid max-w-reading gap-5">
           <FileChooser
             maxBytes={UPLOAD_MAX_BYTES}
