@@ -10,7 +10,7 @@ import { challengeFor, failedAuthentication } from "./clients/client-authenticat
 import { describeDeviceAuthorization } from "./device/issue-device-code.ts";
 import { areDocumentsAccepted } from "./documents/hosts/document-policy.ts";
 import { NOT_BOUND } from "./exchange/exchange-token.ts";
-import { countFailure } from "./failure-throttle.ts";
+import { countFailure, rememberSuccess } from "./failure-throttle.ts";
 import { DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from "./grant-types.ts";
 import { askBeforeLogout, endSiteSessionWithLogout } from "./logout/logout.ts";
 import { errorPage } from "./pages/error-page.ts";

@@ -1,7 +1,6 @@
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { findPendingIdentity, type PendingIdentity } from "#core/accounts/identity-providers/pending-identity.ts";
-import { readSignUpPolicy } from "#core/accounts/users/sign-up-policy.ts";
 import { env } from "#core/env.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
@@ -30,7 +29,7 @@ export default async function ElsewherePage() {
       ) : pending.choice === "sign-up" ? (
         <SignUp pending={pending} />
       ) : (
-        <SignInFirst pending={pending} isSignUpOpen={(await readSignUpPolicy()).isOpen} />
+        <SignInFirst pending={pending} />
       )}
     </CardFrame>
   );
@@ -96,9 +95,7 @@ function SignUp({ pending }: Readonly<{ pending: PendingIdentity & { choice: "si
   );
 }
 
-type SignInFirstProps = Readonly<{ pending: PendingIdentity & { choice: string }; isSignUpOpen: boolean }>;
-
-function SignInFirst({ pending, isSignUpOpen }: SignInFirstProps) {
+function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice: string } }>) {
   const { name } = pending.provider;
   const hasAccount = "hasAccount" in pending && pending.hasAccount;
   const email = "email" in pending ? pending.email : null;
@@ -116,7 +113,7 @@ function SignInFirst({ pending, isSignUpOpen }: SignInFirstProps) {
           <ButtonLink variant="primary" isWide href={`/login?${new URLSearchParams(login)}`}>
             Sign in
           </ButtonLink>
-          {!hasAccount && isSignUpOpen && (
+          {"maySignUp" in pending && pending.maySignUp && (
             <ButtonLink isWide href={`/signup?${new URLSearchParams({ next: PAGE })}`}>
               Create an account
             </ButtonLink>

@@ -20,10 +20,7 @@ export type PendingIdentity = {
   next: string;
 } & (
   | { choice: "link" }
-  /**
-   * The visitor must sign in first: an account with the same address is never linked because of the address alone. `maySignUp`: or create
-   * an account with a password.
-   */
+  /** An account with the same address is never linked because of the address alone. */
   | { choice: "sign-in-first"; hasAccount: boolean; maySignUp: boolean; email: string | null }
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
