@@ -15,7 +15,6 @@ import { answerTaken, parseFullName } from "./repos.ts";
 const FILES_MAX = 1_000;
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "write 64 hex digits");
 
-/** Copies of repositories and of large files, which the server makes when the public hub's Python client requests it. */
 export const duplicateRoutes = [
   defineRoute("POST /api/{TYPES}/{owner}/{name}/duplicate", {
     operationId: "duplicateRepo",

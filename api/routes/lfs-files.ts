@@ -15,7 +15,6 @@ const storedFileSchema = z.object({
   size: z.number(),
 });
 
-/** The large files that a repository stores, as the public hub's Python client lists and deletes them. */
 export const lfsFileRoutes = [
   defineRoute("GET /api/{TYPES}/{owner}/{name}/lfs-files", {
     operationId: "listRepoLargeFiles",

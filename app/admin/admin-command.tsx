@@ -1,4 +1,4 @@
-/** A command of the operator, which is not broken at its dashes. */
+/** Does not break at dashes. */
 export function AdminCommand({ children }: Readonly<{ children: string }>) {
   return (
     <code>

@@ -31,7 +31,6 @@ const sdks = [
 
 const list = new Intl.ListFormat("en");
 
-/** One form for all types. The page of the new repository says what to do next. */
 export default async function NewRepoPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [session, query] = await Promise.all([requireSession("/new"), searchParams]);
   const owners = await ownerChoices(personActor(session), session.user.username);

@@ -13,7 +13,6 @@ import { AppLogo } from "./app-logo.tsx";
 
 export const metadata: Metadata = { title: "OAuth apps" };
 
-/** The OAuth apps of a person or an organization. */
 export async function AppListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const { person, owner, fullName, page: path } = await findAppsPage(org);
@@ -73,7 +72,6 @@ function AppRow({ app, path }: Readonly<{ app: ListedApp; path: string }>) {
   );
 }
 
-/** For example `no users yet`, `1 user`, `12,000 users`. */
 export function countOfUsers(count: number): string {
   if (count === 0) return "no users yet";
   return count === 1 ? "1 user" : `${count.toLocaleString("en")} users`;

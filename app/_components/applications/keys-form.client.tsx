@@ -9,11 +9,9 @@ import type { FormAction } from "../form-state.ts";
 type KeysFormProps = Readonly<{
   action: FormAction;
   isSet: boolean;
-  /** Whether the app has a secret, which the keys replace. */
   hasSecret: boolean;
 }>;
 
-/** The form for an app's public keys, pasted or by URL. It starts closed, and works without JavaScript. */
 export function KeysForm({ action, isSet, hasSecret }: KeysFormProps) {
   return (
     <ActionForm action={action} label="Keys" className="grid max-w-reading gap-4">

@@ -15,7 +15,6 @@ import { KeysForm } from "./keys-form.client.tsx";
 
 type SecuritySectionProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
-/** Stricter security that an app can require for itself, beyond a secret and PKCE. */
 export function SecuritySection({ details, isRecent }: SecuritySectionProps) {
   const { app } = details;
   return (
@@ -129,7 +128,6 @@ function LogoutPart({ app, isRecent }: AppProps & Readonly<{ isRecent: boolean }
 
 type KeysPartProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
-/** The public keys with which an app authenticates instead of a secret. */
 function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) {
   const isSet = hasKeys(app);
   return (

@@ -17,11 +17,9 @@ import { Tabs } from "../tabs.tsx";
 import { type JobSubject, resourceOf, workflowFiles, workflowOf } from "./workflow.ts";
 
 type PublishersListPageProps = Readonly<{
-  /** Renders the title and the description in the style of the page. */
   header: (add: ReactNode) => ReactNode;
   subject: JobSubject;
   publishers: readonly ListedPublisher[];
-  /** The page that adds a publisher. */
   addHref: string;
   removeAction: (publisherId: string) => FormAction;
   query: Readonly<Record<string, string | string[] | undefined>>;
@@ -32,7 +30,6 @@ const notices: Readonly<Record<string, string>> = {
   removed: "Publisher removed. Its tokens no longer work.",
 };
 
-/** The trusted publishers of a repository or a user, with an example pipeline. */
 export function PublishersListPage({ header, subject, publishers, addHref, removeAction, query }: PublishersListPageProps) {
   const add = (
     <ButtonLink variant="primary" href={addHref}>
@@ -66,11 +63,9 @@ export function PublishersListPage({ header, subject, publishers, addHref, remov
 
 type WorkflowCardProps = Readonly<{
   subject: JobSubject;
-  /** The preset whose example is shown first. */
   first?: PresetName;
 }>;
 
-/** The code for the pipeline, filled in with the URL of this service. */
 function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
   const { ORIGIN } = env();
   const inTurn = [first, ...presetNames.filter((name) => name !== first)];
@@ -103,13 +98,11 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
-  /** The repository to which the publisher's jobs may write, if the list covers several. */
+  /** Set if the list covers several repositories. */
   repo?: ReactNode;
-  /** Absent when the list is read-only. */
   remove?: FormAction;
 }>;
 
-/** One trusted publisher: how its jobs are identified, when it was last used, and a button to remove it. */
 export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
   const { preset, issuer, claims, pinned, createdAt, addedBy, lastUsedAt, lastRefusal } = publisher;
   const { label } = presets[preset];

@@ -7,22 +7,16 @@ import { FieldError } from "./field-error.client.tsx";
 import { WatchedField } from "./watched-field.client.tsx";
 import { itemOf, targetName } from "./webhook-list.tsx";
 
-/** A run whose spec a webhook can copy. */
 export type JobChoice = Readonly<{ id: string; label: string }>;
 
 type WebhookFieldsProps = Readonly<{
-  /** The current webhook; absent for a new one. */
   webhook?: Webhook;
-  /** The items that a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
-  /** The URL of the list of runs. */
   jobsPath: string;
-  /** The route that searches for items to watch. */
   searchPath: string;
 }>;
 
-/** The name of each kind of event, by domain. */
 const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, string]>>> = {
   repo: [
     ["repo.content.update", "Content pushed"],
@@ -43,7 +37,6 @@ const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, 
 };
 const domainWords: Readonly<Record<EventDomain, string>> = { repo: "Repositories", discussion: "Discussions and pull requests" };
 
-/** The fields of a webhook: its target, what it watches, and its secret. */
 export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPath }: WebhookFieldsProps) {
   return (
     <>
@@ -102,7 +95,6 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
   );
 }
 
-/** All events, or some kinds of them. */
 function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
   const selected = webhook ? selectedKinds(webhook) : testKinds;
   return (
@@ -147,7 +139,6 @@ function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
   );
 }
 
-/** The kinds of events that a webhook receives. */
 export function selectedKinds({ domains, events }: Pick<Webhook, "domains" | "events">): readonly TestKind[] {
   return events.length > 0 ? events : domains.flatMap((domain) => kindWords[domain].map(([kind]) => kind));
 }
@@ -219,7 +210,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           />
         )}
       </div>
-      {/* If the target is new, the secret may be needed although another choice is selected. Then the field's error must be seen. */}
+      {/* A new target may need the secret although another choice is selected. The field's error must then be visible. */}
       <div className="hidden has-[[aria-invalid=true]]:block group-has-[input[value=own]:checked]/secret:block">
         <Field
           name="secret"

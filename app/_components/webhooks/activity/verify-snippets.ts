@@ -1,14 +1,13 @@
-/** A signed request that was sent. */
 export type SignedRequest = Readonly<{
   url: string;
-  /** In lower case. */
+  /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: string;
 }>;
 
 /**
- * Programs without dependencies that check the signature of one delivery. Libraries for Standard Webhooks refuse a delivery that is older
- * than five minutes, as a receiver should. These programs ignore the age, so that older deliveries can be examined.
+ * These programs ignore the delivery's age, so that older deliveries can be examined. A receiver should refuse deliveries older than five
+ * minutes.
  */
 export function verifySnippets(request: SignedRequest): ReadonlyArray<Readonly<{ label: string; code: string }>> {
   return [
@@ -67,7 +66,6 @@ case " $signature " in
 esac
 `;
 
-/** A command that sends the delivery's request to a receiver on the reader's own machine. */
 export function curlCommand({ headers, body }: SignedRequest): string {
   const sent = ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
   return [

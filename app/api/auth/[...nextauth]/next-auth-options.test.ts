@@ -6,7 +6,7 @@ import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { nextAuthOptions } from "./next-auth-options.ts";
 
-/** Asks next-auth as one of Next's pages/api routes would: unlike app routes, they work without a running Next. */
+/** Pages/api routes work without a running Next, unlike app routes. */
 const askForSession = (token: string) =>
   new Promise((send) => {
     const req = { method: "GET", headers: {}, query: { nextauth: ["session"] }, cookies: { [siteSessionCookie().name]: token } };
