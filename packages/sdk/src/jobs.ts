@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** A name of an environment variable. */
 const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and underscores, and must not begin with a digit");
@@ -12,7 +11,7 @@ const text = (max: number) =>
     .refine((value) => !value.includes("\0"), "must not contain NUL characters")
     .refine((value) => !/\p{Surrogate}/u.test(value), "must be valid Unicode text");
 
-/** The maximum number of variables, of secrets and of labels. */
+/** For variables, for secrets and for labels. */
 const ENTRIES_MAX = 1_000;
 const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
   entries
@@ -45,7 +44,7 @@ export const jobSpecSchema = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
     .default("cpu-basic"),
-  /** Whether the job has network access, if the operator allows that for jobs (JOBS_NETWORK). */
+  /** Has an effect only if the operator allows network access for jobs (JOBS_NETWORK). */
   network: z.boolean().default(false),
   timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).optional(),
   labels: atMost(
@@ -70,13 +69,12 @@ const absent = (what: string) =>
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;
   if (typeof value !== "object") return false;
-  // Values such as `{enabled: false}`, `{ports: []}` and `[]` count as empty.
+  // `{enabled: false}`, `{ports: []}` and `[]` count as empty.
   return Object.values(value).every(isEmpty);
 }
 
 /**
- * The body of `POST /api/jobs/{namespace}`, and the job in the body of a schedule. `flavor` is required. In all other fields, null means
- * absent.
+ * The body of `POST /api/jobs/{namespace}`, and the job in the body of a schedule. Null means absent, except for `flavor`.
  *
  * @group Jobs
  */
@@ -89,11 +87,11 @@ export const jobBodySchema = z
     environment: atMost(ENTRIES_MAX, z.record(variable, text(32_768))).nullish(),
     secrets: jobSecretsSchema.nullish(),
     flavor: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be the name of a flavor"),
-    /** Exists only in this service: whether the job has network access, if the operator allows that for jobs. */
+    /** Exists only in this service. Has an effect only if the operator allows network access for jobs. */
     network: z.boolean().nullish(),
     timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).nullish(),
     labels: jobSpecSchema.shape.labels.unwrap().nullish(),
-    /** How many times the public hub attempts a run that fails. This service makes one attempt. */
+    /** The public hub's number of attempts for a run that fails. */
     attempts: z.literal(1, "must be 1: jobs are not retried automatically").nullish(),
     volumes: absent("volumes"),
     expose: absent("expose"),
@@ -129,16 +127,16 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
 /**
- * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's permission, or
- * a personal access token. What an app or a token created has no more rights than the app or the token, and stops when their access ends.
+ * The creator of something that acts later, such as a webhook or a schedule. What an app or a token created has no more rights than the app
+ * or the token, and stops when their access ends.
  *
  * @group Jobs
  */
 export const createdBySchema = z.object({
   type: z.enum(["user", "app", "token"]),
-  /** The user in whose name it acts; null if the account was deleted. */
+  /** The user in whose name it acts. Null if the account was deleted. */
   userId: z.string().nullable(),
-  /** The app's client ID. It is not shown to another app. */
+  /** Not shown to another app. */
   clientId: z.string().optional(),
   /** The name of the app or token, if it still exists. An app sees only its own name. */
   name: z.string().optional(),
@@ -175,7 +173,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
     stage: z.string(),
     message: z.string().nullable(),
     failureCount: z.number(),
-    /** Exists only in this service: the exit code of the command, once it has ended. */
+    /** Exists only in this service. Null until the command has ended. */
     exitCode: z.number().nullable(),
   }),
   durations: z.object({
@@ -193,8 +191,7 @@ export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
 /**
- * A cron line of five fields or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`, in an IANA time
- * zone.
+ * A cron line of five fields, or `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` or `@hourly`, in an IANA time zone.
  */
 const schedule = z.string().max(200);
 const timezone = z.string().max(100);
@@ -226,7 +223,7 @@ export const scheduledJobAnswerSchema = z.object({
   status: z.object({
     lastJob: z.object({ id: z.string(), at: z.string() }).nullable(),
     nextJobRunAt: z.string().nullable(),
-    /** The reason why the schedule did not run when it was due, or why the service suspended it. */
+    /** Why the schedule did not run when it was due, or why the service suspended it. */
     message: z.string().nullable(),
   }),
   owner: named,

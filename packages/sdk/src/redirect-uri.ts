@@ -1,8 +1,6 @@
 /**
- * Which redirect URIs an OAuth app may have, and which registered one a request matches. Both the service, which decides, and the form,
- * which warns while the user types, use this module. The rules: any `https` URL, `http` only on this machine (RFC 8252 §7.3), or a
- * private-use scheme (RFC 8252 §7.1). URIs are compared as plain strings (RFC 9700 §2.1) except for the port of a loopback address.
- * Post-logout redirect URIs follow the same rules.
+ * RFC 8252 §7.1 and §7.3 allow private-use schemes, and `http` on this machine. URIs are compared as plain strings except for the port of a
+ * loopback address (RFC 9700 §2.1). Post-logout redirect URIs follow the same rules.
  */
 
 /** How long a redirect URI may be. @group Redirect URIs */
@@ -16,13 +14,13 @@ export const REDIRECT_URI_MAX_COUNT = 50;
  * @group Redirect URIs
  */
 export type RedirectUriContext = {
-  /** The service's own origin. An app may not redirect to it, because that would make the service an open redirector (S20). */
+  /** A redirect to the service's own origin would make the service an open redirector (S20). */
   ownOrigin?: string;
 };
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
-// The authority is matched as written, since a URL parser would turn 127.1 or 2130706433 into 127.0.0.1.
+// Matched as written, because a URL parser would turn 127.1 or 2130706433 into 127.0.0.1.
 const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
@@ -80,7 +78,7 @@ function explainHttp(uri: string, ownOrigin: string | undefined): string | undef
   return undefined;
 }
 
-/** The parsed URL, or a sentence that says what is wrong with it. */
+/** A text result is a sentence that says what is wrong. */
 function parseWebAddress(uri: string): URL | string {
   const url = /^https?:\/\/[^/?]/.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
   if (!url) return "Enter a full URL with a host and a valid port, such as https://app.example.com/callback.";
@@ -111,7 +109,7 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
 export function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
-  // If the service runs on this machine, all loopback names count as its host, and another port is another program.
+  // On this machine, all loopback names count as the service's host, but another port is another program.
   if (LOOPBACK_HOSTS.includes(own.hostname)) return LOOPBACK_HOSTS.includes(host) && portOf(url) === portOf(own);
   return host === own.hostname.replace(/\.$/, "");
 }
@@ -121,10 +119,9 @@ function portOf(url: URL): string {
 }
 
 /**
- * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an `http`
- * loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules
- * of {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and no port leads to the
- * service itself (S20).
+ * Checks whether a requested redirect URI is a registered one, except for the port of an `http` loopback address, which a native app picks
+ * when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules of {@link explainRedirectUri} apply again
+ * (S5, S20).
  *
  * @param registered The app's redirect URIs.
  * @param requested The `redirect_uri` of the authorization request.
@@ -181,8 +178,7 @@ export function explainRedirectUris(uris: readonly string[], context: RedirectUr
 }
 
 function shorten(uri: string): string {
-  // The URI is shown in an error. Everything but printable ASCII is replaced: other characters can be invisible or change the direction of
-  // the text.
+  // Other characters than printable ASCII can be invisible or change the direction of the text.
   const printable = uri.replace(/[^\x20-\x7e]/g, "\u{fffd}");
   return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable;
 }

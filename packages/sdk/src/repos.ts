@@ -149,7 +149,7 @@ export const duplicatedRepoSchema = z.object({
 });
 
 /**
- * `PUT …/settings`. The fields have the names that events use (`updatedConfig`). Newer clients send `visibility` instead of `private`.
+ * The fields have the names that events use (`updatedConfig`). Newer clients send `visibility` instead of `private`.
  * @group Repositories
  */
 export const repoSettingsSchema = z.object({

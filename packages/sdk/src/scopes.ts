@@ -4,16 +4,15 @@ export type ScopeGroup = "identity" | "read" | "write" | "act";
 export type ScopeDescription = {
   /** The text after "It will be able to". */
   sentence: string;
-  /** Further information for the person. */
   note?: string;
   group: ScopeGroup;
   /** Whether pages mark the scope as far-reaching. */
   isDangerous?: boolean;
-  /** Whether the scope also covers resources of a granted organization (docs/specification/oauth.md#scopes). */
+  /** Whether the scope also covers resources of a granted organization. */
   coversOrganizations?: boolean;
 };
 
-/** The fifteen scopes, exactly (docs/specification/oauth.md#scopes), with their text on the permissions modal. @group Scopes */
+/** The fifteen scopes, exactly (docs/specification/oauth.md#scopes). @group Scopes */
 export const scopeDescriptions = {
   openid: { sentence: "Confirm who you are", group: "identity" },
   profile: { sentence: "See your username, name and picture", group: "identity" },

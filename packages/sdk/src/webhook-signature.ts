@@ -86,8 +86,7 @@ export async function verifyWebhook(request: SignedWebhook): Promise<WebhookPayl
 }
 
 /**
- * Checks a request as {@link verifyWebhook} does, without parsing its payload, for example before you forward the request or let another
- * program parse it. Next, {@link parseWebhookPayload} parses it.
+ * Checks a request as {@link verifyWebhook} does, without parsing its payload. {@link parseWebhookPayload} parses it.
  *
  * @param request The body as it arrived, the headers, and the webhook's secret.
  * @throws {@link WebhookVerificationError} with any code except `malformed_payload`.
@@ -161,7 +160,7 @@ export function parseWebhookPayload(body: Uint8Array | string): WebhookPayload {
  * Signs a body as the service does, for tests of your receiver.
  *
  * @param delivery The `webhook-id`, the body, the secret, and the time in seconds since 1970 (default: now).
- * @returns The headers of the delivery. Next, send them with the same body to your receiver.
+ * @returns The headers of the delivery.
  * @see [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
  *
  * @group Webhooks that arrive
@@ -172,11 +171,10 @@ export async function signWebhook({
   secret,
   timestamp = Math.floor(Date.now() / 1000),
 }: {
-  /** The `webhook-id`, the same for each attempt of a delivery. */
+  /** The same for each attempt of a delivery. */
   id: string;
   /** The bytes that are sent. */
   body: Uint8Array | string;
-  /** The webhook's secret. */
   secret: string;
   /** The time of the attempt, in seconds since 1970. */
   timestamp?: number;
@@ -217,7 +215,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
     const decoded = one.startsWith("v1,") ? decodeBase64(one.slice(3)) : undefined;
     return decoded?.byteLength === 32 ? [decoded] : [];
   });
-  // Limited: a sender sends two signatures while one secret replaces another, and hundreds would be an attempt to use up time.
+  // A sender sends two signatures while one secret replaces another. Hundreds would be an attempt to use up time.
   for (const secret of secrets) {
     const key = await verifyingKey(secret);
     for (const signature of signatures.slice(0, 10)) {
@@ -227,7 +225,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
   return false;
 }
 
-/** Compares two secrets. Both are hashed with a random key, so that the time of the comparison reveals nothing about either. */
+/** Both secrets are hashed with a random key, so that the time of the comparison reveals nothing about either. */
 async function isAnyOf(secrets: string[], sent: string): Promise<boolean> {
   const key = await hmacKey(crypto.getRandomValues(new Uint8Array(32)), "sign", "verify");
   const mac = await crypto.subtle.sign("HMAC", key, headerBytes(sent));
@@ -245,7 +243,7 @@ function headerBytes(text: string): Uint8Array<ArrayBuffer> {
 }
 const isLatin1 = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 256);
 
-/** A `whsec_` secret encodes its bytes, as Standard Webhooks specifies; any other secret is its UTF-8 bytes. */
+/** A `whsec_` secret encodes its bytes, as Standard Webhooks specifies. Any other secret is its UTF-8 bytes. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   const key = encoded === undefined ? undefined : decodeBase64(encoded);
@@ -271,7 +269,7 @@ function signedBytes(prefix: string, body: Uint8Array | string): Uint8Array<Arra
   return bytes;
 }
 
-/** Keeps imported keys, because importing a key costs as much as verifying with it, and a receiver uses only a few keys. */
+/** Importing a key costs as much as verifying with it. */
 const verifyingKeys = new Map<string, Promise<CryptoKey>>();
 const VERIFYING_KEYS_MAX = 32;
 

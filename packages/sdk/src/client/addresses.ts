@@ -15,24 +15,21 @@ export type Asked = { signal?: AbortSignal | undefined };
  */
 export type Whose = Asked & { organization?: string | undefined };
 
-/** Encodes one part of a path, so that a slash in it leads to no other URL. Refuses `.` and `..`, which URLs resolve. */
+/** Encodes a slash, so that the part leads to no other URL. Refuses `.` and `..`, which URLs resolve. */
 export function part(text: string): string {
   if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} is neither a name nor an ID`);
   return encodeURIComponent(text);
 }
 
-/** Encodes `owner/name` as two parts of a path. */
 export function fullNamePath(fullName: string): string {
   const [owner, name, ...more] = fullName.split("/");
   if (!owner || !name || more.length > 0) throw new TypeError(`Use owner/name, not ${JSON.stringify(fullName)}`);
   return `${part(owner)}/${part(name)}`;
 }
 
-/** The path of the caller's settings, or of an organization's. */
 export const settingsPath = (organization: string | undefined): string =>
   organization === undefined ? "/api/settings" : `/api/organizations/${part(organization)}/settings`;
 
-/** A function that reads the handle of the token's owner. */
 export type OwnName = (asked?: Asked) => Promise<string>;
 
 /**
@@ -63,7 +60,7 @@ export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
   return type ? { type, name: rest.join("/") } : { type: "model", name: repo };
 }
 
-/** The path of a repository in the API, such as `/api/models/owner/name`. */
+/** `/api/models/owner/name` */
 export function repoPathOf(repo: RepoRef): string {
   const { type, name } = readRepo(repo);
   return `/api/${apiSegments[type]}/${fullNamePath(name)}`;
@@ -90,7 +87,7 @@ export function addressOf(base: string, path: string, query: Query = {}): URL {
   return url;
 }
 
-/** Returns the next page's URL without its origin, because behind a proxy the service may name a different origin than the client uses. */
+/** Without the origin, because behind a proxy the service may name a different origin than the client uses. */
 export function nextOf(link: string | null): string | undefined {
   const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;

@@ -1,16 +1,15 @@
 import { z } from "zod";
 
 /**
- * A request that failed, because the service refused it or because there was no usable response. `message` says why and, if the caller can
- * do something about it, what.
+ * A request that failed, because the service refused it or because there was no usable response. `message` says why and what to do.
  *
  * @example
  * ```ts
  * try {
- *   await client.webhooks.get(id);
+ * await client.webhooks.get(id);
  * } catch (error) {
- *   if (!(error instanceof ApiError)) throw error;
- *   if (error.code === "insufficient_scope") console.log(`Request the scope ${error.scope}`);
+ * if (!(error instanceof ApiError)) throw error;
+ * if (error.code === "insufficient_scope") console.log(`Request the scope ${error.scope}`);
  * }
  * ```
  *
@@ -21,8 +20,8 @@ export class ApiError extends Error {
   /** The HTTP status; 0 if there was no complete response, or if a check of the SDK failed. */
   readonly status: number;
   /**
-   * The code for programs: the header `X-Error-Code` (`RepoNotFound`), or else the body's code (`insufficient_scope`). The SDK's own codes
-   * are `network`, `timeout`, `unexpected_answer` and `redirected`, and `http_<status>` for a response without a code.
+   * The header `X-Error-Code`, or else the body's code. The SDK's own codes are `network`, `timeout`, `unexpected_answer`, `redirected`,
+   * and `http_<status>` for a response without a code.
    */
   readonly code: string;
   /** The request's ID in the service's log, for its operator. */
@@ -55,7 +54,7 @@ export type ApiErrorFacts = {
   cause?: unknown;
 };
 
-/** Each field is read separately, so that a field with the wrong type does not hide the other fields. */
+/** Read separately, so that a field with the wrong type does not hide the other fields. */
 const optional = z.string().optional().catch(undefined);
 const body = z.object({
   error: optional,
@@ -67,11 +66,10 @@ const body = z.object({
 });
 const empty: z.infer<typeof body> = {};
 
-/** The error for a response whose content the SDK does not expect. */
 export const unexpectedContent = (message: string, cause?: unknown): ApiError =>
   new ApiError(message, { status: 200, code: "unexpected_answer", cause });
 
-/** Creates the error for a response that is not 2xx. `text` is its body, or the beginning of its body. */
+/** `text` is the body of a response that is not 2xx, or the beginning of this body. */
 export function errorOfAnswer({ status, headers }: Response, text: string, asked: string): ApiError {
   const fields = body.safeParse(parse(text)).data ?? empty;
   // OAuth endpoints have the code in the field in which the API has the message (RFC 6749 §5.2).
@@ -115,11 +113,11 @@ function advice(status: number, code: string, scope: string | undefined, retryAf
   return "";
 }
 
-/** Reads `Retry-After`, a number of seconds or a date, as seconds from now (RFC 9110 §10.2.3). */
+/** A number of seconds or a date, as seconds from now (RFC 9110 §10.2.3). */
 export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value);
-  // An HTTP date begins with the day's name; `Date.parse` alone would accept "-5" as a year.
+  // An HTTP date begins with the day's name. `Date.parse` alone would accept "-5" as a year.
   if (!/^[A-Z][a-z]{2}/.test(value.trim())) return undefined;
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));

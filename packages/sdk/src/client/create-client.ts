@@ -44,7 +44,7 @@ export type Client = Transport & {
  * off. For URLs without an operation, use {@link Transport.request}.
  *
  * @param options `baseUrl`, and a `token`: a personal access token, `accessToken` of a sign-in, or {@link keepTokens}.
- * @returns The client. Next, `client.whoami()` reads whose token it is.
+ * @returns The client.
  * @throws TypeError if `baseUrl` is not a web address.
  *
  * @example
@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions): Client {
   const transport: Transport = createTransport(options);
   const whoami = whoamiOf(transport);
   let known: Promise<string> | undefined;
-  /** Reads the caller's name only once, because all tokens of one client belong to the same person. */
+  /** All tokens of one client belong to the same user. */
   function ownName({ signal }: Asked = {}): Promise<string> {
     if (!known) {
       known = whoami().then(({ name }) => name);
@@ -92,7 +92,6 @@ export type WhoAmI = Whoami | WhoamiJob;
 
 const whoamiAnswerSchema = z.union([whoamiSchema, whoamiJobSchema]);
 
-/** Reads whose token it is. */
 const whoamiOf =
   ({ request }: Transport) =>
   ({ signal }: Asked = {}): Promise<WhoAmI> =>

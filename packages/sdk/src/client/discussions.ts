@@ -39,7 +39,7 @@ const commentSchema = z.looseObject({
  */
 export type CommentRecord = z.infer<typeof commentSchema>;
 
-/** A comment, a commit, or a change of status or title. The shape of `data` depends on `type`. */
+/** The shape of `data` depends on `type`. */
 const eventSchema = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -93,8 +93,8 @@ const pageSchema = z.object({ discussions: z.array(discussionSchema), count: z.n
 /**
  * The operations of `client.repos.discussions`, on discussions and pull requests.
  *
- * Discussions and pull requests of a repository. All operations except `list` and `get` need the scope `write-discussions`; `merge` also
- * needs a scope that allows writing to the repository.
+ * All operations except `list` and `get` need the scope `write-discussions`. `merge` also needs a scope that allows writing to the
+ * repository.
  *
  * @group Client
  * @useDeclaredType

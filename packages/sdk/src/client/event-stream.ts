@@ -14,7 +14,7 @@ export type ServerSentEvent = {
   id?: string;
 };
 
-/** The maximum length of an event in characters. A longer event is a mistake or an attack. */
+/** In characters. A longer event is a mistake or an attack. */
 const EVENT_MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
@@ -29,7 +29,7 @@ export class EventStreamParser {
   readonly #parser = createParser({
     maxBufferSize: EVENT_MAX_CHARACTERS,
     onEvent: ({ event = "message", data, id }) => {
-      // In the standard an ID stays valid until the next ID; the parser returns it only with its own event.
+      // In the standard an ID stays valid until the next ID. The parser returns the ID only with one event.
       this.#id = id ?? this.#id;
       this.#events.push({ event, data, ...(this.#id !== undefined && { id: this.#id }) });
     },

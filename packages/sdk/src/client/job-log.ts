@@ -13,13 +13,12 @@ export type JobLogLine = { timestamp: string; data: string };
 
 const schema = z.object({ timestamp: z.string(), data: z.string() });
 const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
-/** The number of the last returned lines that are searched for in the whole log, after a connection that began in the middle of the log. */
+/** How many returned lines are searched for in the whole log, after a connection that began in the middle of the log. */
 const REMEMBERED = 20;
 
 /**
- * Reads a job's log across connections. The stream has no positions, but the lines of a log never change: the lines that were already
- * returned are counted, and skipped in the next connection. If the first connection began with the last few lines, their position in the
- * whole log is unknown, so the last returned lines are searched for (decision 059).
+ * The stream has no positions, but the lines of a log never change, so a new connection skips the returned lines. After a start with the
+ * last few lines, their position is unknown, so the returned lines are searched for (decision 059).
  */
 export function followJobLog(
   { stream }: Transport,

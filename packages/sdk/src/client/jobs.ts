@@ -79,7 +79,7 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
     request("GET", await at(whose, id), { schema, signal: whose.signal });
 
   return {
-    /** Starts a job. Next, `logs` follows it and `get` reads its state. */
+    /** Starts a job. `logs` follows it and `get` reads its state. */
     run: async (job: NewJob, whose: Whose = {}): Promise<JobAnswer> =>
       request("POST", await at(whose), { body: job, schema, signal: whose.signal }),
 
@@ -95,8 +95,8 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
     get,
 
     /**
-     * Follows a job's log until the job has ended: from the first line, or with `tail` from that many lines before the end. Reconnects when
-     * the connection is lost, and returns no line twice. Next, `get` has the exit code.
+     * Follows a job's log until the job has ended: from the first line, or with `tail` from that many lines before the end. Reconnects, and
+     * returns no line twice.
      */
     logs: (id: string, { tail, ...whose }: Whose & { tail?: number } = {}): AsyncIterable<JobLogLine> =>
       followJobLog(transport, { path: () => at(whose, id, "/logs"), read: () => get(id, whose), tail, signal: whose.signal }),

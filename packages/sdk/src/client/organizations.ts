@@ -6,7 +6,6 @@ import type { Transport } from "./transport.ts";
 
 const organizationSchema = z.looseObject({
   _id: z.string(),
-  /** The organization's handle. */
   name: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),
@@ -25,7 +24,6 @@ export type OrganizationRecord = z.infer<typeof organizationSchema>;
 
 const memberSchema = z.looseObject({
   _id: z.string(),
-  /** The member's handle. */
   user: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),

@@ -27,7 +27,7 @@ export function paged<T>(read: (cursor: string | undefined) => Promise<Page<T>>)
     do {
       const { items, next } = await read(cursor);
       if (items.length > 0) yield items;
-      // Without this check, a service that names the same page again would be read forever.
+      // A service that names the same page again would be read forever.
       if (next != null && next === cursor) return;
       cursor = next ?? undefined;
     } while (cursor !== undefined);

@@ -6,11 +6,11 @@ import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
 
 const repoSchema = z.looseObject({
-  /** The repository's ID, which stays the same when the repository is renamed. */
+  /** Stays the same when the repository is renamed. */
   _id: z.string(),
   id: z.string(),
   author: z.string(),
-  /** The latest commit of the default branch; absent in an empty repository. */
+  /** The latest commit of the default branch. Absent in an empty repository. */
   sha: z.string().optional(),
   private: z.boolean(),
   gated: z.union([z.literal(false), z.enum(["auto", "manual"])]),
@@ -122,7 +122,7 @@ export function reposOf(transport: Transport) {
 
     /** Reads a repository. @throws {@link ApiError} `RepoNotFound`: it does not exist, or the token may not read it. */
     get: (repo: RepoRef, { signal }: Asked = {}): Promise<RepoRecord> =>
-      // With `expand`, the response leaves out the names of the repository's files, of which there may be many.
+      // With `expand`, the response omits the names of the repository's files, of which there may be many.
       request("GET", repoPathOf(repo), { query: { expand: ["lastModified"] }, schema: repoSchema, signal }),
 
     /** Deletes a repository for good. */

@@ -118,13 +118,12 @@ export type Transport = {
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const IDLE_MS = 60_000;
-/** The maximum sizes of a JSON response and of an error. */
 const JSON_MAX_BYTES = 32 * 1024 * 1024;
 const ERROR_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
-/** Wraps an error of the token function, so that the caller gets that error unchanged, and not as a failure of the network. */
+/** The caller gets the token function's own error, not a failure of the network. */
 class TokenFailure extends Error {
   constructor(cause: unknown) {
     super("no token", { cause });
@@ -136,7 +135,7 @@ export function createTransport(options: ClientOptions): Transport {
   const { token, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES } = options;
   // In browsers the header would cost a CORS preflight for every request.
   const userAgent = isBrowser() ? options.userAgent : [options.userAgent, "keyhook-sdk"].filter(Boolean).join(" ");
-  // Called without `this`, because a browser's own `fetch` refuses any other `this`.
+  // A browser's own `fetch` refuses any other `this`.
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   async function tokenFor(refused?: string): Promise<string | undefined> {
@@ -148,7 +147,7 @@ export function createTransport(options: ClientOptions): Transport {
     }
   }
 
-  /** Sends one request and passes a 2xx response to `use`, with the running deadline. */
+  /** Passes a 2xx response to `use`, with the running deadline. */
   async function attempt<T>(
     method: Method,
     path: string,
@@ -279,7 +278,7 @@ export function createTransport(options: ClientOptions): Transport {
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
 function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
-  // The message does not contain the token, because errors end up in logs.
+  // Errors end up in logs, so the message omits the token.
   if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
     throw new TokenFailure(new TypeError("token: it contains spaces, line ends or other characters that no token has"));
   }

@@ -52,9 +52,8 @@ const withSecret = one.extend({ secret: z.string().optional() });
 const replayed = z.object({ replay: webhookReplaySchema });
 
 /**
- * The operations of `client.webhooks`, on webhooks, their deliveries and replays.
- *
- * These are the caller's webhooks or, with `{ organization }`, that organization's. The token needs the scope `webhooks`.
+ * The operations of `client.webhooks`, on the caller's webhooks or, with `{ organization }`, on that organization's. The token needs the
+ * scope `webhooks`.
  *
  * @group Client
  * @useDeclaredType
@@ -88,8 +87,9 @@ export function webhooksOf({ request, stream }: Transport) {
     },
 
     /**
-     * Creates a webhook. With `generateSecret` the response has a `secret`, which the service never shows again: give it to the receiver,
-     * which calls {@link verifyWebhook}. Next, `sendTest` checks that the target responds.
+     * Creates a webhook. With `generateSecret` the response has a `secret`, which the service never shows again. The receiver needs the
+     * secret
+     * for {@link verifyWebhook}.
      *
      * @throws {@link ApiError} `invalid_request`: `field` is the invalid field.
      */
@@ -100,7 +100,7 @@ export function webhooksOf({ request, stream }: Transport) {
 
     /** Changes a webhook. An empty `secret` removes its secret. */
     async update(id: string, changes: WebhookChanges, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
-      // The request may be repeated, because setting the same values again changes nothing.
+      // Setting the same values again changes nothing.
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).webhook;
     },
 

@@ -18,7 +18,7 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Headers that are about one connection, or that name the service's host. */
 const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Headers of a response that are about the server's own connection, or that are no longer true after `fetch` has decoded the body. */
+/** Headers about the server's own connection, and headers that are no longer true after `fetch` has decoded the body. */
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**
@@ -77,10 +77,7 @@ const refused: RelayAnswer = {
   }),
 };
 
-/**
- * The URL of a path on the base's host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path.
- * Anybody who knows the relay's URL can send any path.
- */
+/** Undefined if the path would lead out of the base's own path. Anybody who knows the relay's URL can send any path. */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
   const at = path.indexOf("?");
@@ -96,7 +93,7 @@ function headersOf(pairs: HeaderPairs): Headers {
   return headers;
 }
 
-/** Reads the body; undefined if the body is too long. */
+/** Undefined if the body is too long. */
 async function readBytes(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();

@@ -39,7 +39,6 @@ export type RelayAnswer = {
   body?: Uint8Array | string | undefined;
 };
 
-/** Reads the data of the event `request`. */
 export function readRelayedRequest(data: string): RelayedRequest {
   try {
     const { bodyBase64, receivedAt, ...rest } = relayedRequestSchema.parse(JSON.parse(data));
@@ -53,13 +52,12 @@ export function readRelayedRequest(data: string): RelayedRequest {
   }
 }
 
-/** Converts a response into the body that the service accepts. */
 export function answerBody({ status, headers = [], body = "" }: RelayAnswer) {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   return { status, headers: Array.isArray(headers) ? headers : Object.entries(headers), bodyBase64: toBase64(bytes) };
 }
 
-/** The number of characters that one call converts. Far more arguments would overflow the stack. */
+/** Far more arguments in one call would overflow the stack. */
 const PIECE = 8_192;
 
 function toBase64(bytes: Uint8Array): string {

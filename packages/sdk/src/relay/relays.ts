@@ -6,9 +6,7 @@ import { type OpenedRelay, openedRelaySchema, type RelayRecord, relayRecordSchem
 const BASE = "/api/settings/relays";
 
 /**
- * The operations of `client.relays`.
- *
- * Relays: public URLs on the service for receivers that have none. The token needs the scope `webhooks`.
+ * The operations of `client.relays`, on public URLs for receivers that have none. The token needs the scope `webhooks`.
  *
  * @group Client
  * @useDeclaredType

@@ -30,7 +30,7 @@ export type DeviceCode = {
 export type DevicePoll = {
   /** The number of the poll; 1 for the first. */
   number: number;
-  /** Nobody has answered yet; the polls came too fast; or the service could not be reached. In the last two cases the interval grows. */
+  /** Nobody has answered yet, the polls came too fast, or the service could not be reached. */
   answer: "authorization_pending" | "slow_down" | "unreachable";
   /** Seconds until the next poll. */
   intervalSeconds: number;
@@ -56,31 +56,30 @@ export type DeviceLoginOptions = AppOptions & {
   wait?: ((seconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** The interval in seconds if the service names none (RFC 8628 §3.5). */
+/** RFC 8628 §3.5 */
 const INTERVAL_SECONDS = 5;
-/** The interval doubles after each poll without a usable response, up to this number of seconds. */
+/** The interval in seconds doubles after each poll without a usable response, up to this maximum. */
 const INTERVAL_MAX_SECONDS = 60;
 
 /**
  * Signs in on a device without a browser: requests a code, passes it to `onCode`, which shows it, and polls until the person has answered
- * on another device. It polls as often as the service allows, and less often while the service cannot be reached.
+ * on another device.
  *
  * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels the sign-in.
- * @returns The tokens, and the claims of the ID token if the scope `openid` was granted. Next, store the tokens and give {@link keepTokens}
- *   to {@link createClient}.
+ * @returns The tokens, and the claims of the ID token if the scope `openid` was granted.
  * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: the sign-in was not completed in time;
- *   `unauthorized_client`: the device flow of the app is off; `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see
- *   {@link verifyIdToken}; `unsupported_grant_type`: the service has no device sign-in.
+ * `unauthorized_client`: the device flow of the app is off; `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see
+ * {@link verifyIdToken}; `unsupported_grant_type`: the service has no device sign-in.
  * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no answer to the request for the code.
  * @see [RFC 8628 §3](https://www.rfc-editor.org/rfc/rfc8628#section-3)
  *
  * @example
  * ```ts
  * const tokens = await deviceLogin({
- *   baseUrl: "https://hub.example.com",
- *   clientId: "…",
- *   scope: "openid webhooks",
- *   onCode: ({ verificationUri, userCode }) => console.log(`Open ${verificationUri} and enter ${userCode}`),
+ * baseUrl: "https://hub.example.com",
+ * clientId: "…",
+ * scope: "openid webhooks",
+ * onCode: ({ verificationUri, userCode }) => console.log(`Open ${verificationUri} and enter ${userCode}`),
  * });
  * ```
  *
@@ -102,7 +101,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
       if (answer.idToken === undefined) return answer;
       return { ...answer, claims: await verifyIdToken({ ...options, idToken: answer.idToken, accessToken: answer.accessToken }) };
     }
-    // RFC 8628 §3.5: `slow_down` adds five seconds to the interval, and each poll without a usable response doubles it.
+    // RFC 8628 §3.5
     if (answer === "slow_down") interval += 5;
     if (answer === "unreachable") interval = Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2));
     onPoll?.({
@@ -114,7 +113,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
   }
 }
 
-/** Sends the device authorization request (RFC 8628 §3.1). */
+/** RFC 8628 §3.1 */
 async function requestCode(options: DeviceLoginOptions) {
   const { scope, orgIds } = options;
   const { as, client, authentication, http } = await connect(options);
@@ -137,7 +136,7 @@ async function requestCode(options: DeviceLoginOptions) {
   };
 }
 
-/** Only web URLs are accepted, because programs open these URLs, and another scheme would start another program instead of a browser. */
+/** Programs open these URLs, and another scheme would start another program instead of a browser. */
 function webAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new ApiError("The service's verification URI is not a web URL.", {

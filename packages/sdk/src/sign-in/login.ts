@@ -116,16 +116,14 @@ export type SignedIn = Tokens & { claims?: IdTokenClaims };
  * its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored login.
  *
  * @param options The app, the stored login, and the URL to which the browser returned.
- * @returns The tokens and the claims. Next, find your account by `claims.sub`, start your own session, and keep the tokens for
- *   {@link createClient}, with {@link keepTokens} if there is a refresh token.
+ * @returns The tokens and the claims. Find your account by `claims.sub`, and start your own session.
  * @throws {@link SignInError} `access_denied` (the person refused) and the other errors of the authorization endpoint; `state_mismatch`,
  * `issuer_mismatch`, `invalid_response` and `invalid_id_token`: the response does not belong to this login, so begin again; `invalid_grant`
  * (the code was used or has expired), `invalid_client` and the other errors of the token endpoint.
- * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no usable response. The code may be used up, so begin
- * again.
+ * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no usable response, so begin again.
  * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3),
- *   [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) and
- *   [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
+ * [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) and
+ * [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
  *
  * @example
  * ```ts
@@ -151,12 +149,11 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
 }
 
 /**
- * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and that each parameter occurs at most once (RFC 6749 §3.1): another program may
- * read another value of a repeated one. An error in the response counts only if these checks succeed.
+ * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and refuses repeated parameters, of which another program may read another value
+ * (RFC 6749 §3.1). An error in the response counts only if these checks succeed.
  */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
-  // A login without a state is refused, because a response with an empty state would match it. A JavaScript program whose storage was lost
-  // may pass such a login.
+  // A response with an empty state would match a login without a state.
   if (typeof state !== "string" || state === "") throw refused("state_mismatch", "The login has no state.");
   let answer: URLSearchParams;
   try {
@@ -173,7 +170,7 @@ function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, st
   return answer;
 }
 
-/** The error's code. oauth4webapi has one code for all mismatches, but names the parameter in its message. */
+/** oauth4webapi has one code for all mismatches, but names the parameter in the message. */
 function mismatchOf(message: string): string {
   const name = /(?:response parameter "|unexpected ")(state|iss)"/.exec(message)?.[1];
   return name === undefined ? "invalid_response" : name === "state" ? "state_mismatch" : "issuer_mismatch";

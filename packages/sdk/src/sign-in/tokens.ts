@@ -24,9 +24,7 @@ export type Tokens = {
 };
 
 /**
- * Sends one request to the token endpoint and checks the response, including the claims of its ID token. A caller that relies on the ID
- * token calls `verifyIdToken` afterwards, which also checks the token's signature and times.
- *
+ * Does not check the ID token's signature and times, so a caller that relies on the ID token must call `verifyIdToken`.
  * @throws SignInError with the endpoint's code, or `invalid_id_token`; ApiError if there was no usable response
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
@@ -37,8 +35,7 @@ export async function requestTokens(
   const connection = await connect(app);
   const sentAt = Date.now();
   const response = await orRefused(send(connection));
-  // This machine's clock is ignored: if the response were refused because of the clock, the new refresh token would be lost, and the old
-  // one is used up.
+  // This machine's clock is ignored. A refusal would lose the new refresh token, and the old one is used up.
   const client = { ...connection.client, [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER };
   const answer = await orRefused(oauth.processGenericTokenEndpointResponse(connection.as, client, response));
   return {
@@ -51,7 +48,7 @@ export async function requestTokens(
   };
 }
 
-/** Requests tokens with a grant type and its parameters. Parameters that are `undefined` are left out. */
+/** Omits parameters that are `undefined`. */
 export function requestGrant(
   app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
   grantType: string,
@@ -65,7 +62,7 @@ export function requestGrant(
 export const definedOnly = (parameters: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
-/** The scopes in the form of the protocol, separated by spaces (RFC 6749 §3.3). */
+/** RFC 6749 §3.3 */
 export const scopeText = (scope: string | readonly string[]): string => (typeof scope === "string" ? scope : scope.join(" "));
 
 /**
@@ -85,9 +82,9 @@ const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
 /**
  * Exchanges a refresh token for new tokens. The refresh token of a public app can be used only once: store the new one before you use
  * anything else of the result. Simultaneous calls with the same token share one request, because a second use looks like a theft and ends
- * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request, since the new token would be lost.
+ * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request.
  *
- * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
+ * Programs whose processes share a sign-in call {@link keepTokens} instead.
  *
  * @param options The app, and the refresh token.
  * @returns New tokens, with `refreshToken` even if the service did not rotate it.
