@@ -5,8 +5,8 @@ import { describeFailure, EXIT, printable } from "./admin/report.ts";
 import { runCommand } from "./admin/run-command.ts";
 
 /**
- * The operator's command: `npm run --silent admin -- user create …`. The result goes to standard output, as text or with `--json` as
- * one JSON object; an error goes to standard error in the same form.
+ * `npm run --silent admin -- user create …`. The result goes to standard output, as text or with `--json` as one JSON object. An error goes
+ * to standard error in the same form.
  */
 const argv = process.argv.slice(2);
 let request: Request | undefined;

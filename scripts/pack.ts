@@ -3,7 +3,7 @@ import { packPackages, ROOT } from "./pack/pack-packages.ts";
 import { writeReference } from "./pack/write-reference.ts";
 
 /**
- * `npm run pack` packs the packages for outsiders as tarballs, which the service serves at `/downloads/`, and writes the SDK's reference,
- * which the service shows at `/docs/sdk/reference`.
+ * `npm run pack` packs the packages for outsiders as tarballs, which the service serves at `/downloads/`, and writes the SDK's reference
+ * for `/docs/sdk/reference`.
  */
 for (const path of [...packPackages(), writeReference()]) console.log(relative(ROOT, path));

@@ -136,10 +136,7 @@ function failedFiles(): string[] {
   return [...new Set(total.failures.flatMap((failure) => /^\S+\.(?:test|spec)\.tsx?/.exec(failure) ?? []))];
 }
 
-/**
- * Runs each failed file again, alone, and returns the files that passed. Does nothing if more than three files failed, because that is not
- * an accident.
- */
+/** Does nothing if more than three files failed, because that is not an accident. */
 async function rerunFailedFiles(): Promise<string[]> {
   const files = failedFiles();
   if (files.length > 3) return [];
@@ -158,7 +155,6 @@ async function rerunFailedFiles(): Promise<string[]> {
   return accidents;
 }
 
-/** The last lines for a person at a terminal: the time, and what to do next. */
 function lastBlock({ failures }: Tally): string {
   const time = formatDuration(performance.now());
   if (failures.length === 0) return `\nEverything passed after ${time}.`;

@@ -7,10 +7,10 @@ import { ask } from "./measure.ts";
 import type { ChaosService } from "./service.ts";
 
 const STREAMS = 6;
-/** The delay after which a browser reconnects, as named by the stream. */
+/** The stream names this delay. */
 const RETRY_MS = 3_000;
 
-/** Opens live views of a webhook's activity. A view that is cut off continues where it stopped, as in a browser. */
+/** A view that is cut off continues where it stopped, as in a browser. */
 export async function followActivity(service: ChaosService, webhookId: string) {
   const input = { name: "streams", scopes: ["webhooks"], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(operatorCommand, service.ownerId, input, noOrigin);

@@ -15,7 +15,6 @@ import { startPooler } from "#core/testing/start-pooler.ts";
 import { startNameServer } from "./name-server.ts";
 import { type ChaosService, createOwner } from "./service.ts";
 
-/** A supervisor with its web process or worker, as if it were on a separate machine. */
 export type ServiceNode = { name: string; kind: "web" | "worker"; settings: Record<string, string>; running?: RunningService };
 
 export type Nodes = Awaited<ReturnType<typeof startNodes>>;
@@ -25,20 +24,18 @@ const CONNECTIONS_MAX = 500;
 
 type Options = {
   kinds?: Record<string, ServiceNode["kind"]>;
-  /** The number of connections of a PgBouncer in front of the database; without a number there is none. */
+  /** The number of connections of a PgBouncer. Without a number there is no PgBouncer. */
   poolSize?: number | undefined;
-  /** The directory for the database, the repositories and the nodes. */
+  /** For the database, the repositories and the nodes. */
   directory: string;
   /** The port of HAProxy. */
   port: number;
-  /** Further settings of all nodes. */
   settings?: Record<string, string>;
 };
 
 /**
- * Starts web processes and workers, by default three and two, with HAProxy in front, which sends consecutive requests to different nodes.
- * They share a database, a bucket, and the folder of repositories, which stands for a shared file system. Each node has its own copy of
- * everything else in DATA_DIR.
+ * By default three web processes and two workers behind HAProxy, which sends consecutive requests to different nodes. They share a
+ * database, a bucket and the folder of repositories. Each node has its own DATA_DIR.
  */
 export async function runNodes({ kinds = KINDS, poolSize, directory, port, settings }: Options) {
   const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
@@ -67,7 +64,7 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     output.push(node.running.output);
   }
 
-  /** Kills all processes of a node at once, as the loss of its machine does. @returns their IDs */
+  /** Like the loss of the node's machine. @returns the killed IDs */
   const kill = ({ running }: ServiceNode): number[] => (running ? killTree(running.process.pid as number) : []);
 
   let proxy: ChildProcess | undefined;
@@ -95,7 +92,7 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     shared,
     database,
     start,
-    /** Kills a node, and returns once all its processes have ended, because until then the system accepts connections for the node. */
+    /** Until all processes have ended, the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
     output: () => output.map((each) => each()).join(""),
     /** The proxy's log of the requests that failed. */
@@ -110,7 +107,7 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
   };
 }
 
-/** Starts nodes, and connects this process to their database. */
+/** Also connects this process to the nodes' database. */
 export async function startNodes(kinds?: Options["kinds"], poolSize?: number) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
   // PostgreSQL does not run as root.
@@ -147,7 +144,7 @@ async function startDatabase(directory: string): Promise<EmbeddedServer> {
   return startEmbedded(directory);
 }
 
-/** Kills a process and all its descendants. @returns their IDs */
+/** @returns the killed IDs */
 export function killTree(pid: number): number[] {
   const pids = processesBelow(pid);
   for (const each of pids) killNow(each);
@@ -166,7 +163,7 @@ function processesBelow(pid: number): number[] {
   return [pid, ...children.split(" ").map(Number).filter(Boolean).flatMap(processesBelow)];
 }
 
-/** A killed process is a zombie as soon as its first thread has ended, but its connections stay open until its last thread has ended. */
+/** A killed process is a zombie once its first thread has ended, but its connections stay open until its last thread has ended. */
 function isRunning(pid: number): boolean {
   try {
     return readdirSync(`/proc/${pid}/task`).length > 1 || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -182,12 +179,12 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
 }
 
 /**
- * A line for each request that failed: since when the connection waited for it, how long from then to its end, how long the request itself
- * took, the node, the status, how it ended, and what it was.
+ * Since when the connection waited, how long until the end, how long the request took, the node, the status, how the request ended, and
+ * what it was.
  */
 const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
 
-/** The settings in docs/operations.md, with a log of failures. A client may name its address, as stories do. */
+/** The settings in docs/operations.md, with a log of failures. A client may name its address. */
 const proxySettings = (port: number, nodes: ServiceNode[]): string => `
 global
   log stdout format raw local0

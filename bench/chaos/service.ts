@@ -12,21 +12,20 @@ import { findEmbedded } from "#core/postgres/embedded.ts";
 import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
 import { startNameServer } from "./name-server.ts";
 
-/** A whole service as `npm start` runs it, and a user in it. This process is connected to its database. */
 export type ChaosService = {
   running: RunningService;
   ownerId: string;
-  /** The URL of the database; undefined while the embedded database is down. */
+  /** Undefined while the embedded database is down. */
   databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
-  /** Sets the offset of the clock of the service's processes, in milliseconds. */
+  /** In milliseconds, for the service's processes. */
   shiftClock(ms: number): void;
   stop(): Promise<void>;
 };
 
 /**
- * @param more gets the directory in which the service keeps its files, and returns further settings for the service's processes
- * @param database the settings of the service's processes and of this process for a database that is not the embedded one
+ * @param more gets the directory of the service's files, and returns further settings
+ * @param database the settings for a database that is not the embedded one
  */
 export async function startChaosService(
   more: (directory: string) => Record<string, string> = () => ({}),
@@ -70,13 +69,12 @@ export async function startChaosService(
 
 export const OWNER = { username: "mara", password: "a long enough passphrase" };
 
-/** Creates a user for the webhooks of a run. @returns their ID */
 export async function createOwner(): Promise<string> {
   const person = { ...OWNER, email: "mara@example.test", fullName: "Mara Lindqvist" };
   return (await createUser(operatorCommand, person, noOrigin)).id;
 }
 
-/** The memory of a process, in MiB (Linux). */
+/** In MiB. Linux only. */
 export function memoryOf(pid: number): number {
   try {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024);
@@ -85,7 +83,6 @@ export function memoryOf(pid: number): number {
   }
 }
 
-/** The measured commit, and the version of Node. */
 export function versions(): string {
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   return `commit ${commit}, Node ${process.versions.node}`;

@@ -5,18 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-/** Until `to`, when the killed node's last thread had ended, the system accepted connections for the node. */
+/** `to` is when the killed node's last thread had ended, because until then the system accepted connections. */
 export type Kill = { name: string; from: number; to: number };
-/** What supervise-nodes.ts leaves when it ends. */
 export type Report = { kills: Kill[]; failures: string; output: string };
 export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
 /**
- * A third of the files with stories: those in which a later request, often from another program, needs what an earlier one did, so that one
- * process's memory could hide what the others do not know. Codes, questions, sessions and second steps go from request to request; live
- * pages follow what another process did; pushes, jobs, Spaces and relays are seen by processes that did not take part. The other
- * stories change and show rows of the database in the same ways, or test pages alone.
+ * Stories in which a later request, often from another program, needs what an earlier request did, so that one process's memory could hide
+ * a fault.
  */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
@@ -24,9 +21,8 @@ const STORIES = [
 ];
 
 /**
- * `npm run chaos -- stories [kills] [NAME…]`: stories in a browser (e2e/), or those with one of these names, on several nodes. With
- * `kills`, a web process is killed every 20 seconds, and a story that fails is repeated up to twice: requests in flight at the killed
- * process fail.
+ * `npm run chaos -- stories [kills] [NAME…]`: stories in a browser (e2e/), on several nodes. With `kills`, a web process is killed every 20
+ * seconds, and a story that fails is repeated up to twice.
  */
 export async function runStories(words: string[]): Promise<number> {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
@@ -61,9 +57,8 @@ export async function runStories(words: string[]): Promise<number> {
 const NOTICED_MS = 4_000;
 
 /**
- * An attempt during which no node was killed must pass, and each story within three attempts. The service must not log errors. Why an
- * attempt failed is for a person to read: HAProxy closes a connection without a line in its log if the node dies before it responds to a
- * later request of that connection.
+ * An attempt during which no node was killed must pass, and each story within three attempts. A person must read why an attempt failed:
+ * HAProxy may close a connection without a line in its log.
  * @returns whether all requirements are met
  */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
@@ -96,10 +91,7 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): boolea
 
 type Span = { from: number; to: number };
 
-/**
- * A line of the proxy's log (nodes.ts). The state begins with S if the service ended the request, and with D if the proxy did so because
- * the node was down. Stories stop Spaces, which ends their requests too.
- */
+/** S at the start of the state: the service ended the request. D: the node was down. Stories also stop Spaces, which ends requests. */
 function readFailure(line: string): Span & { line: string; isByService: boolean } {
   const [seconds, total, active, , , state = "", , path = ""] = line.split(" ");
   const to = Number(seconds) * 1_000 + Number(total);

@@ -3,7 +3,7 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 
 /**
- * The path of the link in an email to `recipient`, once the worker has stored the email for the operator.
+ * Waits until the worker has stored the email for the operator.
  * @param start the beginning of the path, to choose among several emails
  */
 export async function readLinkTo(

@@ -43,7 +43,6 @@ function checkSettings(): Finding[] {
   }
 }
 
-/** The checks that need the database. If the database cannot be opened, the only finding says so. */
 async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {

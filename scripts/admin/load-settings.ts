@@ -2,9 +2,7 @@ import { statSync } from "node:fs";
 import { env, loadSettingsFile, SettingsError } from "#core/env.ts";
 
 /**
- * Reads the settings for a command. It refuses root if DATA_DIR belongs to another user: the service, which runs as that user, could not
- * use the files that the command creates.
- *
+ * Refuses root if DATA_DIR belongs to another user, because the service could not use the files that the command creates.
  * @throws {SettingsError}
  */
 export function loadSettings(): void {

@@ -3,7 +3,6 @@ import { formatDuration, Progress } from "./progress.ts";
 
 afterEach(() => vi.useRealTimers());
 
-/** A terminal with this number of columns, and the lines that it shows. */
 function terminal(columns = 60) {
   const lines: string[] = [""];
   const write = (text: string) => {

@@ -7,7 +7,7 @@ import { type Bench, commitOverApi, env, git, newRepo, originOf, type Place, rem
 
 const ROUNDS = 5;
 
-/** Compares the local disk and MooseFS. They take turns, so that both see the same state of the machine. */
+/** The places take turns, so that both see the same state of the machine. */
 export async function compare(bench: Bench): Promise<void> {
   const copy = join(bench.directory, "copy");
   await run("git", ["init", "--quiet", "--initial-branch=main", copy], { env });
@@ -73,7 +73,7 @@ export async function compare(bench: Bench): Promise<void> {
   }
 }
 
-/** How many operations the kernel has requested from the client of a mount so far. */
+/** Counts what the kernel has requested from the client of a mount. */
 const operationsOf = ({ mount }: Place): number =>
   mount ? Number(/^fuse_ops: (\d+)$/m.exec(readFileSync(join(mount.path, ".stats"), "utf8"))?.[1]) : 0;
 

@@ -16,17 +16,13 @@ import { compare } from "./compare.ts";
 import type { Place } from "./places.ts";
 import { strikeAll } from "./strike.ts";
 
-/**
- * Without this option, for a second a client believes that a deleted folder exists, and that a new folder of the same name does not
- * (docs/operations.md).
- */
+/** Without this option, a client's view of created and deleted folders is a second late (docs/operations.md). */
 const MOUNT_OPTIONS = "mfsdirentrycacheto=0";
 
 /**
- * `npm run chaos -- filesystem [OPTIONS]`: tests repositories on MooseFS. First it compares MooseFS with the local disk. Then two web
- * processes, each with its own mount, receive pushes to the same repositories while something fails.
- *
- * @param options options of the mounts, instead of the ones that docs/operations.md recommends
+ * `npm run chaos -- filesystem [OPTIONS]`: compares MooseFS with the local disk. Then two web processes, each with its own mount, receive
+ * pushes to the same repositories while something fails.
+ * @param options options of the mounts, instead of the recommended ones
  * @returns the exit status: 1 if a requirement failed
  */
 export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promise<number> {

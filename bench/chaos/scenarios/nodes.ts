@@ -12,10 +12,9 @@ import { prepareTraffic } from "../traffic.ts";
 
 const EVERY_MS = 20_000;
 const AFTER_SECONDS = 5;
-/** The nodes to kill: web processes and workers alternate. */
+/** Web processes and workers alternate. */
 const VICTIMS = ["anna", "dora", "bela", "elsa"];
 
-/** Nodes are killed one after another, under events, sign-ins, refreshes, token exchanges, pushes, uploads and live views. */
 export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
   return [
     {
