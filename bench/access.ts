@@ -39,7 +39,6 @@ await runOnInstance(
 
     async function measureAll(members: number): Promise<void> {
       const path = (name: string) => `${origin}/api/models/${organization.name}/${name}/auth-check`;
-      // Without a decision, all statements read the resource.
       const open = await measure(path("open"));
       for (const [hand, token] of Object.entries(tokens)) {
         const { statements, p50, p99 } = await measure(path("closed"), token);

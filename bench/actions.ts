@@ -13,7 +13,6 @@ import type { ChaosService } from "./chaos/service.ts";
 
 export type Action = { name: string; make(nth: number): Promise<void> };
 
-/** Changes of the same repository run one after another, so several repositories take turns. */
 const REPOS = 10;
 
 const run = promisify(execFile);
@@ -76,7 +75,6 @@ export async function prepareActions(
 
   return {
     actions: [
-      // Git locks the working copy, so pushes from one copy run one after another.
       {
         name: "push",
         make(nth) {

@@ -114,7 +114,6 @@ async function fill(): Promise<{ token: string; sample: { id: string; eventId: s
   return { token, sample };
 }
 
-/** Every 3,000th delivery is also put in the queue. */
 function dayOf(begin: number, length: number, from: number): string {
   return `SET synchronous_commit = off;
     CREATE TEMP TABLE made AS

@@ -38,7 +38,6 @@ const provider = new Provider(origin, {
     claims: async () => ({ sub: id, name: "Mara", preferred_username: "mara", email: "mara@example.test", email_verified: true }),
   }),
 });
-/** No rules, no organization and no audit log. */
 provider.registerGrantType(
   TOKEN_EXCHANGE,
   async (ctx) => {

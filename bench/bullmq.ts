@@ -23,7 +23,6 @@ type BullMq = {
 
 const PACKAGES = ["bullmq@6.7.0", "ioredis@6.0.0"];
 
-/** @throws if the registry cannot be reached */
 export function installBullMq(directory: string): void {
   if (existsSync(join(directory, "node_modules/bullmq"))) return;
   execFileSync("npm", ["install", "--prefix", directory, "--no-audit", "--no-fund", "--ignore-scripts", ...PACKAGES], {

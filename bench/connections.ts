@@ -84,7 +84,6 @@ async function requestsTo({ running, ownerId }: Awaited<ReturnType<typeof startN
   };
 }
 
-/** A busy service refuses some requests. @returns how often each status was the answer */
 async function send(origin: string, next: () => Prepared, over: number): Promise<Map<string, number>> {
   const lanes = AT_ONCE * web;
   const requests = new Pool(origin, { connections: lanes, pipelining: 1 });
@@ -103,7 +102,6 @@ async function send(origin: string, next: () => Prepared, over: number): Promise
   return answers;
 }
 
-/** @returns the most connections at once, of each name and of all */
 async function sample(client: pg.Client, over: number): Promise<Map<string, number>> {
   const most = new Map<string, number>();
   while (performance.now() < over) {

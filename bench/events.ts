@@ -14,7 +14,6 @@ import { load, type Prepared } from "./load.ts";
 
 export type SomePlatform = { source: string; token: string };
 
-/** A webhook watches the repository if there is a URL. */
 export async function addPlatform(ownerId: string, url?: string): Promise<SomePlatform> {
   const name = `bench-${newId()}.example`;
   const platform = await createPlatform(operatorCommand, { name, source: `https://${name}` }, noOrigin);
@@ -25,7 +24,6 @@ export async function addPlatform(ownerId: string, url?: string): Promise<SomePl
   return platform;
 }
 
-/** @param newSha the last hexadecimal digits of the events' commit */
 export function eventRequest({ source, token }: SomePlatform, count = 1, newSha = "1"): Prepared {
   const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: newSha.padStart(40, "0") }];
   const data = { repo: { externalId: "1" }, updatedRefs: refs };

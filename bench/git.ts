@@ -16,7 +16,6 @@ import type { Target } from "./targets.ts";
 const FILES = 60;
 const FILE_BYTES = 1024 * 1024;
 const ROUNDS = 3;
-/** Each push starts several git processes. The CPU column shows the service's share. */
 const SMALL_PUSHES = Number(process.env.BENCH_SMALL_PUSHES ?? 200);
 const SMALL_PUSH_LANES = 4;
 const BACKEND = "/usr/lib/git-core/git-http-backend";
@@ -36,7 +35,6 @@ const environment = {
 };
 const git = (directory: string, ...args: string[]) => run("git", args, { cwd: directory, env: environment, maxBuffer: 1 << 26 });
 
-/** `makeRemote` creates an empty repository and returns its URL for push and clone. */
 type Host = { name: string; makeRemote(name: string): Promise<string>; stop(): Promise<void> };
 
 export async function benchGit(target: Target): Promise<void> {
@@ -64,7 +62,6 @@ export async function benchGit(target: Target): Promise<void> {
 
 type Times = { push: number; clone: number };
 
-/** The hosts take turns, so that all see the same state of the machine. */
 async function compare(directory: string, source: string, hosts: Host[]): Promise<Times[]> {
   const times = hosts.map(() => ({ push: [] as number[], clone: [] as number[] }));
   for (let round = 0; round <= ROUNDS; round++) {
@@ -76,7 +73,6 @@ async function compare(directory: string, source: string, hosts: Host[]): Promis
       const [pushed, cloned] = await Promise.all([git(source, "rev-parse", "main"), git(into, "rev-parse", "main")]);
       if (pushed.stdout !== cloned.stdout) throw new Error(`${host.name} returned a different commit`);
       rmSync(into, { recursive: true });
-      // The first round fills caches and compiles code.
       if (round > 0) {
         times[index]?.push.push(push);
         times[index]?.clone.push(clone);
@@ -204,7 +200,6 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
   };
 }
 
-/** Incompressible and unrelated files, which git cannot make smaller. */
 async function makeSource(source: string): Promise<string> {
   mkdirSync(source);
   await git(source, "init", "--quiet", "--initial-branch=main");

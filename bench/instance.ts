@@ -12,7 +12,6 @@ import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { handleApi } from "../api/app.ts";
 
-/** @param bench returns whether every goal was reached */
 export async function runOnInstance(
   bench: (origin: string) => Promise<boolean>,
   { settings = {}, listener = handleApi as RequestListener, host = "127.0.0.1" } = {},
@@ -64,7 +63,6 @@ export async function get(url: string, token?: string): Promise<void> {
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${text}`);
 }
 
-/** @param tables a pattern of their names */
 export async function scansOf(tables: string): Promise<number> {
   // An idle connection reports its statistics at most once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100));

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** Prepared before the clock starts. */
 export type Prepared = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
 
 export type Result = { requests: number; seconds: number; requestsPerSecond: number; p50Ms: number; p99Ms: number };

@@ -83,7 +83,6 @@ async function measure(target: string, ownerId: string): Promise<number> {
     const { events, deliveries } = await drain();
     const ms = (performance.now() - startedAt) / EVENTS;
     if (events !== EVENTS || deliveries !== EVENTS * WATCHERS) throw new Error(`${deliveries} deliveries of ${events} events`);
-    // The first run warms up.
     if (round > 0) times.push(ms);
     await pool().query("delete from delivery_queue");
     await pool().query("delete from delivery");

@@ -147,7 +147,6 @@ async function timed({ make }: Action, rate: number): Promise<string> {
   return `${perSecond.toFixed(1)} | ${refused} | ${percentiles(arrived.map(({ sinceEvent }) => sinceEvent))}`;
 }
 
-/** @returns the number of calls */
 async function atRate(rate: number, make: (nth: number) => Promise<void>): Promise<number> {
   const begin = performance.now();
   const making: Promise<void>[] = [];

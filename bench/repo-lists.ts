@@ -48,7 +48,6 @@ await runOnInstance(async (origin) => {
   return isGood;
 });
 
-/** One of a thousand owners has a tenth of all repositories, and a third of all repositories is private. */
 async function fill(): Promise<{ token: string; username: string }> {
   const { id, username, token } = await userWithToken("read-repos");
   await pool().query(

@@ -34,7 +34,6 @@ async function makeCode(target: Target): Promise<string> {
 const redeem = (target: Target, code: string): Prepared =>
   tokenRequest(target, { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: verifier });
 
-/** One after another, as requests of one browser are. */
 async function times<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   while (made.length < count) made.push(await make());

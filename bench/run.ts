@@ -35,7 +35,6 @@ if (process.argv[2] === "connections") process.exit(runScript("connections"));
 // The engine's in-memory store keeps only its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
-/** Part of a target's name. */
 const ONLY = process.argv[3] ?? "";
 const PACED_ROUNDS = 3;
 
@@ -50,9 +49,7 @@ async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result:
   return { result, cpu: cpuSeconds(target.pid) - before.cpu, statements: (await statements()) - before.statements };
 }
 
-/** Requests are prepared outside of the measured time. */
 async function measure(target: Target, status: number, batch: () => Promise<Prepared[]>): Promise<Row> {
-  // The first batch compiles code, opens connections and prepares statements.
   await load(target.origin, await batch(), status);
   let requests = 0;
   let seconds = 0;
@@ -96,7 +93,6 @@ async function measureReads(target: Target, status: number, requests: Prepared[]
   return measure(target, status, async () => Array.from({ length: READS }, take));
 }
 
-/** Every device keeps its interval, and no user answers. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
   const perSecond = DEVICES / POLL_INTERVAL_SECONDS;
@@ -123,7 +119,6 @@ const measures: Measure[] = [
     run: (target) => measure(target, 200, () => refreshes(target, BATCH)),
   },
   {
-    // Includes the audit entry. The organization has 100,000 members.
     name: "token exchange",
     aim: 0.4,
     run: (target) => measureReads(target, 200, tokenExchanges(target, "profile")),

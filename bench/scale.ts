@@ -38,7 +38,6 @@ type Operation = {
   count: number;
   prepare(count: number): Promise<() => Promise<unknown>>;
 };
-/** On average and in each round. */
 type Row = Pick<Operation, "name" | "perHour"> & { cpu: Cpu; rounds: Cpu[] };
 
 const totalOf = ({ web, worker, database }: Cpu): number => web + worker + database;
@@ -127,7 +126,6 @@ async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, 
   ];
 }
 
-/** The first round compiles code, opens connections and prepares statements. */
 async function measure({ name, perHour, count, prepare }: Operation, pids: Pids, rounds: number): Promise<Row> {
   await (await prepare(count))();
   const measured: Cpu[] = [];
@@ -149,7 +147,6 @@ async function usedBy(pids: Pids, run: () => Promise<unknown>): Promise<Cpu> {
   return each((part) => after[part] - before[part]);
 }
 
-/** A service records results after they have arrived. */
 async function usedSoFar({ web, worker, database }: Pids): Promise<Cpu> {
   await delay(500);
   const cpu = { web: cpuSeconds(web), thread: threadSeconds(web), worker: cpuSeconds(worker), database: cpuSeconds(database) };

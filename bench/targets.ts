@@ -33,15 +33,11 @@ export type Target = {
   pid: number;
   clientId: string;
   secret: string;
-  /** The user has a stored consent, so that an authorization request gets a code at once. */
   browser: Browser;
   paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
   deviceClientId: string;
-  /** A client that may exchange these members' email addresses for tokens. */
   exchange: { clientId: string; secret: string; emails: string[] };
-  /** Device codes that no user has answered. */
   makeDeviceCodes(clientId: string): Promise<string[]>;
-  /** The web process reports at this socket how many statements it has sent. */
   statementsSocket?: string;
   stop(): Promise<void>;
 };
@@ -54,14 +50,12 @@ export const DEVICES = 5_000;
 
 export type ServiceTarget = Target & { running: RunningService; userId: string };
 
-/** @param more settings of the service and of this process */
 export async function startService(more: Record<string, string> = {}): Promise<ServiceTarget> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
   const statementsSocket = join(directory, "statements");
   const settings = { DATA_DIR: join(directory, "data"), LOG_LEVEL: "warn", ANONYMOUS_ADDRESS_PERCENT: "100", ...more } as const;
   const running = await startRunningService({ ...settings, ...countStatements(statementsSocket) });
   const { origin } = running;
-  // Ends the service after a failure too.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: origin });
@@ -74,7 +68,6 @@ export async function startService(more: Record<string, string> = {}): Promise<S
   return { ...(await prepareTarget(running, userId)), statementsSocket, running, userId, stop };
 }
 
-/** @param members of the organization */
 export async function prepareTarget({ origin, process: child }: RunningService, userId: string, members = MEMBERS) {
   const { app, secret } = await createApp(
     operatorCommand,
@@ -114,7 +107,6 @@ export async function prepareTarget({ origin, process: child }: RunningService, 
   return target;
 }
 
-/** The members of the organization, and the members for whom tokens are requested. */
 const MEMBERS = 100_000;
 export const EXCHANGED = 5_000;
 export const memberEmail = (at: number) => `member-${at}@example.test`;
@@ -146,7 +138,6 @@ async function makeExchange(ownerId: string, members: number): Promise<Target["e
     noOrigin,
   );
   await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
-  // Members from the whole range.
   const emails = Array.from({ length: EXCHANGED }, (_, at) => memberEmail(Math.floor((at * members) / EXCHANGED)));
   return { clientId: app.clientId, secret, emails };
 }

@@ -14,7 +14,6 @@ export type Sent = { url: string; headers: Record<string, string>; body: string 
 const report = (message: object) => process.send?.(message);
 const finished = (): Promise<void> => new Promise((resolve) => void process.once("message", () => resolve()));
 
-/** Reports on request how many deliveries arrived, and when. */
 async function receive(): Promise<void> {
   let arrived: number[] = [];
   let count = 0;
@@ -78,7 +77,6 @@ async function send({ url, headers, body }: Sent) {
   return { ...result, body: Buffer.from(result.body).toString() };
 }
 
-/** BullMQ keeps the result of each job. */
 async function bullmq(port: number, directory: string): Promise<void> {
   const { Worker } = loadBullMq(directory);
   const options = { ...connectionTo(port), concurrency: CONCURRENCY, autorun: false };
@@ -91,7 +89,6 @@ async function bullmq(port: number, directory: string): Promise<void> {
   await worker.close();
 }
 
-/** graphile-worker keeps no result of a successful job. */
 async function graphile(connectionString: string): Promise<void> {
   const { run, Logger } = await import("graphile-worker");
   report({ ready: true });

@@ -3,10 +3,8 @@ import { pool } from "#core/db.ts";
 import { newId, newOrderedId } from "#core/ids.ts";
 
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/** As many targets as in a real service. */
 const WEBHOOKS = 50;
 
-/** @returns their IDs, the owner's, and an ID for a repository of the owner */
 export async function makeWebhooks(count: number, url: string): Promise<{ ids: string[]; ownerId: string; repoId: string }> {
   const [ownerId, repoId] = [newId(), newId()];
   const ids = Array.from({ length: count }, newId);

@@ -94,7 +94,6 @@ async function untilEmpty(table: string, where = "true"): Promise<void> {
 
 type Row = { name: string; perSecond: number; cpuMs: number };
 
-/** The part is already warmed up. */
 async function timed(name: string, pids: () => number[], run: () => Promise<void>): Promise<Row> {
   const used = () => pids().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const before = used();
@@ -129,7 +128,6 @@ async function runBare(): Promise<Row> {
 
 async function runOurs(workers: number): Promise<Row> {
   const running = await Promise.all(Array.from({ length: workers }, () => started("work")));
-  // The first thousand events compile code and open connections.
   await fillEvents(1_000, url);
   await untilSent();
   // Announced only when the measurement starts. Without an announcement, workers look for events only every few seconds.
@@ -219,11 +217,9 @@ async function runGraphile(): Promise<Row> {
 const percentile = (sorted: number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-/** From the statement that records an event to the event's arrival, at an even rate. */
 async function runLatency(rate: number): Promise<string> {
   const worker = await started("work");
   const of = await makeWebhooks(1, url);
-  // Two seconds of warm-up, so that code is compiled and statements are planned.
   await sendAtRate(of, rate, rate * 2);
   await received();
   const total = rate * RATE_SECONDS;

@@ -36,7 +36,6 @@ try {
   const input = { name: "bench", scopes: ["manage-repos" as const], expiresInDays: null };
   const { token } = await createPersonalAccessToken(operatorCommand, id, input, noOrigin);
 
-  /** The program reports the CPU time of its process and its threads. */
   const SCRIPT = `import sys, time, resource
 from huggingface_hub import HfApi
 api = HfApi()
@@ -102,7 +101,6 @@ async function writeRandom(path: string, bytes: number): Promise<void> {
   await file.close();
 }
 
-/** Changes a file in one place, as when a training run changes one tensor. */
 async function change(path: string, bytes: number): Promise<void> {
   const file = await open(path, "r+");
   await file.write(randomBytes(bytes), 0, bytes, 77 * MIB);

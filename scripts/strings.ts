@@ -107,7 +107,6 @@ const nameOf = (node: Node): string =>
 const calledName = (node: Node): string =>
   ts.isPropertyAccessExpression(node) && node.name.text === "query" ? "db.query" : nameOf(node);
 
-/** Parts that are known only at run time are in braces. */
 function textOf(node: Node): string {
   if (ts.isJsxText(node)) return node.text.replace(/\s+/g, " ");
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text.replace(/\s+/g, " ");

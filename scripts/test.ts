@@ -52,7 +52,6 @@ const rows: Step[][] = [
         ]
       : []),
     ...(stories.length > 0 ? [prepare("pages and packages", "--build")] : []),
-    // Installing programs mostly waits for the network.
     prepare("programs", "--programs", "--git", "--jobs", "--database", ...(stories.length > 0 ? ["--browser"] : [])),
   ],
   isWhole

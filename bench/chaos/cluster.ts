@@ -80,7 +80,6 @@ export async function startCluster() {
     }
     for (const child of others) child.kill();
   }
-  // Ends all processes after a failure too.
   process.once("exit", kill);
   for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
 
@@ -101,7 +100,6 @@ export async function startCluster() {
     return node;
   }
 
-  /** A healthy cluster has a primary, a synchronous standby, and a third node that replicates. */
   async function untilHealthy(seconds = 120): Promise<void> {
     let found: Member[] = [];
     for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(500)) {
@@ -116,7 +114,6 @@ export async function startCluster() {
   await delay(1_000); // until etcd is ready
   for (const node of nodes) startNode(node);
   const cluster = {
-    /** @returns the service's settings */
     async prepareDatabase() {
       const url = (role: string, name: string) => `postgres://${role}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
       await prepareDatabase(url("postgres", "postgres"), { owner: PASSWORD, service: PASSWORD });

@@ -10,10 +10,8 @@ export type Outcome = {
   duplicates: number;
   /** From the last fault until nothing was overdue by more than a second. */
   recoverySeconds?: number;
-  /** Deliveries that were claimed when a process was killed. */
   inFlight?: number;
   note?: string;
-  /** Requirements that failed. */
   faults: string[];
 };
 
@@ -26,7 +24,6 @@ export function rowOf(
   return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
 }
 
-/** The database may be starting, or the machine may be busy. */
 export async function ask<Row extends pg.QueryResultRow>(
   service: ChaosService,
   text: string,
@@ -64,7 +61,6 @@ export async function claimedNow(service: ChaosService): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Records when an event or a delivery was last overdue by more than a second. */
 export function watchBacklog(service: ChaosService, webhookIds: string[]) {
   let isWatching = true;
   let lastOverdueAt = 0;
@@ -98,7 +94,6 @@ async function isUpToDate(service: ChaosService, webhookIds: string[]): Promise<
   }
 }
 
-/** Returns once every event has its deliveries, and the queue of these webhooks is empty. */
 export async function settle(service: ChaosService, webhookIds: string[], seconds: number): Promise<boolean> {
   for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(200)) {
     const [row] = await askOnce<{ count: number }>(
@@ -124,7 +119,6 @@ export async function tally(
     [webhookId],
   );
   const arrivals = Map.groupBy(receiver.arrivals, ({ id }) => id);
-  // Counts what the receiver got, not what the service recorded.
   const reached = new Set(rows.filter(({ id }) => arrivals.has(id)).map(({ eventId }) => eventId));
   const delivered = [...eventIds].filter((id) => reached.has(id)).length;
   const repeated = [...arrivals.values()].reduce((sum, each) => sum + each.length - 1, 0);

@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { killNow } from "./nodes.ts";
 
-/** A mount with its own client process and caches, as if it were on a separate machine. */
 export type Mount = { path: string; options: string; client?: ChildProcess };
 
-/** The master has the names. Each of the two chunk servers has a copy of each file. */
 type Server = { command: string; args: string[]; process?: ChildProcess };
 
 export type MooseFs = Awaited<ReturnType<typeof startMooseFs>>;
@@ -33,7 +31,6 @@ export async function startMooseFs(directory: string) {
     ["--net", "sh", "-c", `ip link set lo up && ip address add ${ADDRESS}/32 dev lo && echo up && exec sleep infinity`],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  // Ends all processes after a failure too.
   const stop = () => {
     for (const { path } of mounts) unmount(path);
     for (const child of [...mounts.map(({ client }) => client), ...servers.map((server) => server.process), holder])
@@ -104,7 +101,6 @@ export async function startMooseFs(directory: string) {
       await mount(each);
       return each;
     },
-    /** Like the loss of the client's machine. */
     lose({ path, client }: Mount): void {
       if (client?.pid) killNow(client.pid);
       unmount(path);

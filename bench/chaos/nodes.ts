@@ -26,9 +26,7 @@ type Options = {
   kinds?: Record<string, ServiceNode["kind"]>;
   /** The number of connections of a PgBouncer. Without a number there is no PgBouncer. */
   poolSize?: number | undefined;
-  /** For the database, the repositories and the nodes. */
   directory: string;
-  /** The port of HAProxy. */
   port: number;
   settings?: Record<string, string>;
 };
@@ -64,11 +62,9 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     output.push(node.running.output);
   }
 
-  /** Like the loss of the node's machine. @returns the killed IDs */
   const kill = ({ running }: ServiceNode): number[] => (running ? killTree(running.process.pid as number) : []);
 
   let proxy: ChildProcess | undefined;
-  // Ends all processes after a failure too.
   process.once("exit", () => {
     for (const node of nodes) kill(node);
     proxy?.kill();
@@ -77,7 +73,6 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
   });
 
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
-  // The first node migrates the database.
   await start(first);
   const file = join(directory, "haproxy.cfg");
   writeFileSync(file, proxySettings(port, nodes));
@@ -95,7 +90,6 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     /** Until all processes have ended, the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
     output: () => output.map((each) => each()).join(""),
-    /** The proxy's log of the requests that failed. */
     failures: () => failures,
     async stop() {
       await Promise.all(nodes.map(({ running }) => running && stopService(running)));
@@ -107,7 +101,6 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
   };
 }
 
-/** Also connects this process to the nodes' database. */
 export async function startNodes(kinds?: Options["kinds"], poolSize?: number) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
   // PostgreSQL does not run as root.
@@ -144,7 +137,6 @@ async function startDatabase(directory: string): Promise<EmbeddedServer> {
   return startEmbedded(directory);
 }
 
-/** @returns the killed IDs */
 export function killTree(pid: number): number[] {
   const pids = processesBelow(pid);
   for (const each of pids) killNow(each);

@@ -10,9 +10,7 @@ export type Receiver = {
   url: string;
   port: number;
   arrivals: Arrival[];
-  /** The published library verifies signatures with this secret. */
   secret: string;
-  /** By default 200. */
   answer: (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => void;
   stop(): void;
 };

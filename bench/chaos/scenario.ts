@@ -52,7 +52,6 @@ export async function underLoad(
   const recorded = await sending;
   const isSettled = await settle(service, [webhookId], 45);
   const recoverySeconds = await backlog.stop(at);
-  // A response is recorded a moment after it arrives.
   const counts = await tally(service, webhookId, new Set(recorded.keys()), receiver);
   const more = (await check?.({ service, receiver, webhookId, recorded })) ?? {};
   receiver.stop();

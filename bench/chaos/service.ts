@@ -48,7 +48,6 @@ export async function startChaosService(
     CHAOS_DNS: nameServer.address,
     ...more(directory),
   });
-  // Ends the service after a failure too.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: running.origin });

@@ -41,7 +41,6 @@ export async function runStories(words: string[]): Promise<number> {
   });
   child.stdout.on("data", (piece) => {
     process.stdout.write(piece);
-    // The demo has started, and the stories begin.
     if (hasKills && /^Running /m.test(String(piece))) writeFileSync(join(records, KILL_FILE), "");
   });
   await once(child, "exit");

@@ -30,20 +30,17 @@ export type Failure = {
 type Options = {
   /** By default, only failures outside of the requests whose responses are examined. */
   mayFail?: (failure: Failure) => boolean;
-  /** By name. */
   actions?: Record<string, () => Promise<void>>;
 };
 
 const PAUSE_MS = 100;
 /** The service keeps only the newest 200 tokens of a grant. */
 const KEPT_TOKENS = 150;
-/** Several, because each user keeps only the newest grants of an app. */
 const PEOPLE = 20;
 /** How long a client repeats a request. A code is valid for a minute. */
 const PATIENCE_MS = 50_000;
 const run = promisify(execFile);
 
-/** The clients repeat requests that got a 503. */
 export async function prepareTraffic(
   service: ChaosService,
   { mayFail = ({ isThrown }) => isThrown, actions = {} }: Options = {},
@@ -61,7 +58,6 @@ export async function prepareTraffic(
   // The refresh tokens of a public app rotate, so each can be used only once.
   const refreshing = await signIn(world, { isRefreshAllowed: true });
 
-  /** @returns the tokens, if they were issued */
   async function untilAnswered(client: Client, form: Record<string, string>, spent?: Spent): Promise<Issued | undefined> {
     let isRepeated = false;
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(PAUSE_MS)) {
@@ -135,7 +131,6 @@ export async function prepareTraffic(
   }
 
   return {
-    /** The repository to which commits are pushed. */
     repoId: pushes.repoId,
     start() {
       const running = Promise.all(Object.entries(counts).map(([what, action]) => repeat(what, action)));
@@ -222,7 +217,6 @@ async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: 
       }
       confirmed.push(commit);
     },
-    /** Each confirmed push must be in the repository and be an event. */
     async check(): Promise<string[]> {
       const inRepository = new Set(
         (await git("fetch", "--quiet", "origin", "pushed").then(() => git("rev-list", "FETCH_HEAD"))).split("\n"),

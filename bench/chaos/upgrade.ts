@@ -19,7 +19,6 @@ import type { ChaosService } from "./service.ts";
 import { prepareTraffic } from "./traffic.ts";
 
 const here = join(import.meta.dirname, "../..");
-/** The tables that must not lose rows. */
 const KEPT = ["user", "organization", "repo", "oauth_app", "oauth_grant", "webhook", "delivery", "audit_event"];
 const EVENTS_PER_SECOND = 50;
 const START_SECONDS = 240;
@@ -81,7 +80,6 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
     const end = traffic.start();
     let isOver = false;
 
-    /** The new process runs beside the previous one for a while. */
     async function replace(root: string): Promise<void> {
       const nextWeb = await start(root, "web");
       door.add(nextWeb);
@@ -219,5 +217,4 @@ async function serviceAt(origin: string, url: string, output: () => string): Pro
   return { running, ownerId, databaseUrl: () => url } as ChaosService;
 }
 
-// Runs in the old checkout.
 if (import.meta.main) process.exit(await runUpgrade(process.argv.slice(2)));

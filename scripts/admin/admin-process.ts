@@ -13,12 +13,10 @@ export class AdminProcess {
   #asked = 0;
   #waiting = 0;
 
-  /** @param environment the settings of the installation */
   constructor(environment: NodeJS.ProcessEnv) {
     this.#environment = environment;
   }
 
-  /** @returns the output of the command with `--json`, or the reason why it failed */
   run(args: string[]): Promise<AdminResponse> {
     this.#child ??= this.#start();
     const child = this.#child;

@@ -171,7 +171,6 @@ function described({ id, manifest }: Backup): Record<string, unknown> {
   };
 }
 
-/** These commands do not open the installation. Standard output is only for the result. */
 function quietly(): void {
   loadSettings();
   provideSettings({ LOG_LEVEL: "silent" });

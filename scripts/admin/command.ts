@@ -1,4 +1,3 @@
-/** `--name VALUE`, or a switch. */
 export type Option = {
   /** The placeholder in the help text. An option without a value is a switch. */
   value?: string;
@@ -40,7 +39,6 @@ export type Command = {
   run(values: Record<string, unknown>): Promise<Outcome>;
 };
 
-/** Derives the type of the values from the table of options. */
 export function command<const O extends Options>(definition: {
   name: string;
   summary: string;
@@ -52,7 +50,6 @@ export function command<const O extends Options>(definition: {
   return definition as unknown as Command;
 }
 
-/** One line for each row, with tabs between its fields. */
 export function listed(json: Record<string, unknown>, rows: readonly (readonly (string | null)[])[], ifEmpty = "None."): Outcome {
   const lines = rows.map((fields) => fields.map((field) => field?.replace(/\s+/g, " ")).join("\t"));
   return { json, text: lines.join("\n") || ifEmpty };

@@ -34,7 +34,6 @@ export async function loadAllCommands(): Promise<Commands> {
   return (await Promise.all(Object.values(modules).map((load) => load()))).flat();
 }
 
-/** All commands if the line begins with none. */
 export async function loadCommands(argv: readonly string[]): Promise<Commands> {
   const [first = "", second = ""] = argv;
   const ofModule = Object.hasOwn(modules, first) ? await modules[first]?.() : undefined;

@@ -17,7 +17,6 @@ export const doctor = command({
   opensInstance: false,
   async run() {
     const settings = checkSettings();
-    // Without valid settings nothing else can be checked.
     if (settings.some(({ status }) => status === "fail")) return report(settings);
     return report([...settings, ...checkOrigin(), ...(await checkWithDatabase()), ...(await checkMachineAndNetwork())]);
   },

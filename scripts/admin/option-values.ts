@@ -3,7 +3,6 @@ import { findOwner } from "#core/accounts/handles/find-owner.ts";
 import { notFound } from "#core/errors.ts";
 import { UsageError } from "./command.ts";
 
-/** Separated by spaces, like scopes in OAuth. */
 export function splitWords(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
@@ -22,14 +21,12 @@ export function readPage(page = "1"): { page: number; pageSize: number } {
   return { page: Number(page), pageSize: PAGE_SIZE };
 }
 
-/** @throws ServiceError `not_found` */
 export async function findUserNamed(username: string): Promise<string> {
   const owner = await findOwner(username);
   if (owner?.kind !== "user") throw notFound(`User "${username}"`);
   return owner.id;
 }
 
-/** @throws ServiceError `not_found` */
 export async function findOrganizationNamed(name: string): Promise<string> {
   const owner = await findOwner(name);
   if (owner?.kind !== "organization") throw notFound(`Organization "${name}"`);

@@ -12,7 +12,6 @@ export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
 
-/** @throws UsageError that says what to type instead */
 export function parseArguments(argv: readonly string[], commands: readonly Command[]): Request {
   const isJson = wantsJson(argv);
   const args = argv.filter((arg) => arg !== "--json");

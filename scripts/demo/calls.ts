@@ -1,7 +1,6 @@
 import { childEnvironment } from "#core/env.ts";
 import { AdminProcess } from "../admin/admin-process.ts";
 
-/** `code` is the command's error code, such as `conflict`. */
 export class AdminError extends Error {
   override name = "AdminError";
   readonly code: string;
@@ -14,7 +13,6 @@ export class AdminError extends Error {
 
 let running: AdminProcess | undefined;
 
-/** Returns the command's JSON. @throws AdminError */
 export async function runAdmin<T>(...args: string[]): Promise<T> {
   running ??= new AdminProcess(childEnvironment());
   const { json, failure } = await running.run(args);
@@ -22,18 +20,15 @@ export async function runAdmin<T>(...args: string[]): Promise<T> {
   return json as T;
 }
 
-/** Call it after the last command. */
 export function endAdmin(): void {
   running?.close();
 }
 
 export type Caller = {
   <T>(method: string, path: string, body: unknown, contentType?: string): Promise<T>;
-  /** Can also be used for git. */
   token: string;
 };
 
-/** The token has the given name and expires tomorrow. */
 export function callAs(username: string, origin: string, { name, scopes }: { name: string; scopes: string }): Promise<Caller> {
   return callWith(["--user", username, "--scopes", scopes, "--expires", "1", "--name", name], origin);
 }

@@ -13,7 +13,6 @@ export class ChildProcesses {
   readonly #over = new AbortController();
   #stopping: Promise<void> | undefined;
 
-  /** Aborted when a child has ended or a stop was requested. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
@@ -48,7 +47,6 @@ export class ChildProcesses {
     return true;
   }
 
-  /** Last started first. */
   stop(): Promise<void> {
     this.#over.abort();
     this.#stopping ??= this.#stopAll();

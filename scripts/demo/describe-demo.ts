@@ -63,7 +63,6 @@ export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sampl
   ].join("\n");
 }
 
-/** By key. The next run creates only what is missing. */
 export type Made = {
   password: string;
   webhookSecret: string;

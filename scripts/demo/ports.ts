@@ -21,7 +21,6 @@ function isAnswering(port: number): Promise<boolean> {
 const PATIENCE_MS = 90_000;
 const INTERVAL_MS = 150;
 
-/** Throws after a minute and a half, or when `signal` aborts. */
 export async function waitForAnswer(url: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline) {

@@ -12,7 +12,6 @@ const DAY_MS = 86_400_000;
 const READING_EVERY_MS = DAY_MS / 6;
 export const HISTORY_DAYS = 29;
 
-/** Six times a day for a month, each with the heights of the last day. */
 export function gaugeCommits(now = new Date()): SampleCommit[] {
   const from = now.getTime() - HISTORY_DAYS * DAY_MS;
   const last = now.getTime() - READING_EVERY_MS;
@@ -39,7 +38,6 @@ export function readingsUntil(time: number, hours = 24): string {
   return `${["gauge,time,height_cm", ...rows].join("\n")}\n`;
 }
 
-/** A commit on each of these days before now. The first commit has all files. */
 export function commitsOn(
   days: readonly number[],
   { by, titles, files }: { by: string; titles: readonly string[]; files: Record<string, string> },

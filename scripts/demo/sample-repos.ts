@@ -10,7 +10,6 @@ export type SampleRepo = {
   isPrivate?: boolean;
   sdk?: string;
   settings: Record<string, unknown>;
-  /** Oldest first. */
   commits: () => SampleCommit[];
 };
 

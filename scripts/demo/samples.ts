@@ -7,7 +7,6 @@ export type Ports = { service: number; serverSide: number; inBrowser: number; by
 /** Created before the first start, which otherwise prints a link that creates the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
 
-/** Mara is in two organizations, so she can choose between them. */
 export const people = [
   { username: "mara", fullName: "Mara Lindqvist", email: "mara@example.test" },
   { username: "jonas", fullName: "Jonas Berg", email: "jonas@example.test" },
@@ -80,7 +79,6 @@ export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Must be served over https. */
 export function documentSiteUrl({ byDocument }: Ports): string {
   return `https://127.0.0.1:${byDocument}`;
 }
@@ -114,7 +112,6 @@ export const sampleWebhooks = [
 
 export const sampleSpace = { owner: "mara", name: "post-box", watched: [{ type: "user", name: "mara" }] } as const;
 
-/** As the README of examples/sign-in-site lists them. */
 export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Made): Record<string, string> {
   const serverSide = apps[sampleSiteUrl(ports.serverSide)];
   const inBrowser = apps[sampleSiteUrl(ports.inBrowser)];

@@ -2,7 +2,6 @@ import { AdminError, runAdmin } from "./calls.ts";
 import type { Made, Notes } from "./describe-demo.ts";
 import { operator, organizations, type Ports, people, sampleApps } from "./samples.ts";
 
-/** The service need not run yet. */
 export async function seedOperator(notes: Notes): Promise<void> {
   // Stored before the first account uses the password.
   notes.save();

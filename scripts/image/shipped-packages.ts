@@ -29,7 +29,6 @@ export function shippedPackages(packages: Record<string, Locked>, isInImage: (pa
   return new Set([...found].map((path) => `${packages[path]?.name ?? nameOf(path)}@${packages[path]?.version}`));
 }
 
-/** Resolves like Node, in the nearest node_modules that contains the package. */
 function resolve(packages: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.replace(/\/?[^/]*$/, "")) {
     const path = `${folder}${folder && "/"}node_modules/${name}`;

@@ -34,7 +34,6 @@ async function traceSources(root: string): Promise<string[]> {
   return [...fileList];
 }
 
-/** Next's traces list the files of its pages and of the server that `next start` needs. */
 async function readTracesOfNext(root: string): Promise<string[]> {
   const traces = globSync(".next/**/*.nft.json", { cwd: root });
   if (!traces.includes(".next/next-server.js.nft.json"))

@@ -30,7 +30,6 @@ console.log(
   JSON.stringify({ ...document, metadata: { ...document.metadata, component: root }, components, dependencies }, null, 1),
 );
 
-/** The database of dpkg has a block of fields for each package. */
 function debianPackages(): Component[] {
   const { ID = "debian", VERSION_ID = "" } = parseEnv(readFileSync(`${system}/os-release`, "utf8"));
   const packages = readFileSync(`${system}/status`, "utf8")

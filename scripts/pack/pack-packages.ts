@@ -137,7 +137,6 @@ const sorted = (record: Record<string, string>) =>
 
 type Compiled = {
   source: string;
-  /** For JavaScript and declarations. */
   out: string;
   /** The declarations of `@keyhook/sdk`, for packages that bundle the SDK. */
   sdkTypes?: string | undefined;
@@ -205,7 +204,6 @@ export function runProgram(program: string, args: string[], cwd = ROOT): void {
   throw new Error(`${program} failed: ${error?.message ?? `it ended with ${signal ?? status}`}\n${stdout ?? ""}${stderr ?? ""}`);
 }
 
-/** The npm that runs this script, or else the one on the path. */
 function runNpm(args: string[], cwd: string): void {
   const npm = process.env.npm_execpath;
   if (npm) runProgram(process.execPath, [npm, ...args], cwd);

@@ -31,10 +31,8 @@ function succeed(program: string, ...args: string[]): string {
   return said;
 }
 
-/** Outsiders need at least Node 20, so the machine's own Node is tested too. */
 const nodes = [...new Set([process.execPath, "/usr/bin/node", "/usr/local/bin/node"])].filter((path) => existsSync(path));
 
-/** Creates what `npm install` of the three packages would, but without a registry. */
 function install(): void {
   for (const name of NAMES) {
     const target = join(folder, "node_modules/@keyhook", name);

@@ -68,7 +68,6 @@ function fitPage(path: string): void {
   writeFileSync(path, lines.join("\n"));
 }
 
-/** From the inner types to the outer ones. */
 function joinTypes(text: string): string {
   const joined = text
     .replace(/`([^`\n]+)`\\<`([^`\n]+)`((?:\[\])?)\\>/g, "`$1<$2$3>`")

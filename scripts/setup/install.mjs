@@ -12,7 +12,6 @@ export async function installPackages(step) {
   if (readStamp(STAMP) === wanted) return;
   if (!isInstalledByHand()) {
     const args = ["ci", "--include=dev", "--no-fund", "--no-audit", "--loglevel=error"];
-    // The npm that runs this script, or otherwise the npm on the path.
     const npm = process.env.npm_execpath;
     const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
     await step("installing packages (npm ci)", () => run(command, [...first, ...args], prismaEnvironment));

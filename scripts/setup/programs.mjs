@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { run, SetupFailed, works } from "./run.mjs";
 
-/** Only the tests need Git LFS. */
 const forGit = {
   git: () => works("git"),
   "git-lfs": () => works("git-lfs", ["version"]),
@@ -42,16 +41,12 @@ export const provideGit = (step) => provide(step, forGit, ["ca-certificates"]);
 /** Only the tests require these programs. Without them, a service refuses jobs and backups, and says why. */
 export const provideJobPrograms = (step) => provide(step, forJobs);
 
-/** Only the tests require a pooler. */
 export const provideDatabasePrograms = (step) => provide(step, forDatabase);
 
-/** For `npm run chaos -- failover`. */
 export const provideFailoverPrograms = (step) => provide(step, forFailover);
 
-/** For `npm run chaos -- nodes`. */
 export const provideNodePrograms = (step) => provide(step, forNodes);
 
-/** For `npm run chaos -- filesystem`. */
 export const provideFilesystemPrograms = (step) => provide(step, forFilesystem);
 
 async function provide(step, programs, alsoInstalled = []) {

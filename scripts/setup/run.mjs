@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** An error that the user at the terminal can fix. */
 export class SetupFailed extends Error {}
 
 /**

@@ -5,7 +5,6 @@ import { unified } from "unified";
 export type CodeBlock = Readonly<{
   language: string;
   code: string;
-  /** Starts at 1. */
   line: number;
   /** `{ verb: "not run", what: "needs a telephone" }` for `<!-- not run: needs a telephone -->`. */
   directive?: Readonly<{ verb: string; what: string }>;

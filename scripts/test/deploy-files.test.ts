@@ -27,7 +27,6 @@ const installed = (/apt-get install -y --no-install-recommends (.*) \\$/m.exec(s
 
 const image = Object.fromEntries([...dockerfile.matchAll(/([A-Z_]{3,})=(\S+)/g)].map(([, name, value]) => [name, value]));
 const names = new Set(settingNames);
-/** Variables of Next, Kubernetes and the base images. */
 const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP", "POSTGRES_PASSWORD", "PATH"]);
 const unknown = (found: Iterable<string>) => [...found].filter((name) => !names.has(name) && !others.has(name));
 
@@ -192,7 +191,6 @@ describe("the chart", () => {
   });
 });
 
-/** A value that is passed on as a whole counts as one. */
 function pathsOf(value: Record<string, unknown>, before = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const path = before + name;

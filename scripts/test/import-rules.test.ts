@@ -107,7 +107,6 @@ const sources = {
   "core/one.ts": 'export * from "./two.ts";',
   "core/two.ts": 'export * from "./one.ts";',
 };
-/** As `rule file`. */
 let found: string[];
 
 beforeAll(() => {

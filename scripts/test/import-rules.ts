@@ -102,7 +102,6 @@ const rules: readonly ImportRule[] = [
   })),
 ];
 
-/** Undefined if `file` may import `specifier`. */
 export function importFault(file: string, specifier: string): string | undefined {
   const imported = pathOf(file, specifier);
   return rules.find(({ files, mayNotImport }) => files.test(file) && mayNotImport.test(imported))?.why;

@@ -53,7 +53,6 @@ const compiled = join(root, "node_modules/.cache/node");
 type Output = {
   /** If other tools run at the same time, the output is shown in one piece when the tool has ended. */
   isBeside?: boolean;
-  /** Gets the output line by line, instead of the terminal. */
   onLine?: ((line: string) => void) | undefined;
 };
 

@@ -18,7 +18,6 @@ export class Progress {
     this.#out = out;
   }
 
-  /** @param total the number of files, if the tool does not report the number of tests */
   begin(title: string, total?: number): Watched {
     this.#running.set(title, { startedAt: performance.now(), note: "" });
     this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS);
@@ -70,7 +69,6 @@ export class Progress {
   }
 }
 
-/** Vitest prints one line for each file, Playwright one for each story, the setup one for each step. */
 function counter(total: number | undefined): (line: string) => string | undefined {
   let [done, failed, of] = [0, 0, total];
   return (line) => {

@@ -72,7 +72,6 @@ function readJson<Shape>(file: string): Shape | undefined {
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
 }
 
-/** `failures` have each reason below its name. */
 export type Tally = { passed: number; failed: number; failures: string[] };
 
 export const NOTHING: Tally = { passed: 0, failed: 0, failures: [] };

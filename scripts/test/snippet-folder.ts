@@ -48,7 +48,6 @@ export class SnippetFolder {
     return ended(child);
   }
 
-  /** The program keeps running until the folder is removed. */
   start(command: string, args: readonly string[]): ChildProcessWithoutNullStreams {
     const env = childEnvironment({ ...this.environment, HOME: join(this.path, "home") });
     const child = spawn(command, args, { cwd: this.path, env });
@@ -73,7 +72,6 @@ async function ended(child: ChildProcessWithoutNullStreams): Promise<Run> {
   return run;
 }
 
-/** Throws if the program ends first. */
 export async function listening(child: ChildProcessWithoutNullStreams, port: number): Promise<void> {
   let errors = "";
   child.stderr.on("data", (chunk) => (errors += chunk));

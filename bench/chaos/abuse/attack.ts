@@ -10,14 +10,11 @@ export type Attack = {
   /** The attack's number in the security review, or A and a number if the review does not have the attack. */
   id: string;
   name: string;
-  /** Not measured. */
   prepare(stage: Stage, attackers: Attackers): Promise<Strike>;
 };
 
 export type Strike = {
-  /** Ends with the signal, which also ends every request of `attackers`. */
   run(signal: AbortSignal): Promise<void>;
-  /** In addition to the four healthy clients of every attack. */
   healthy?: Kind[];
   got?(): Promise<string[]> | string[];
   /** In MiB, for all jobs and Spaces of this attack. Not checked if absent. */
@@ -41,7 +38,6 @@ export type Request = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** By default all addresses take turns. */
   from?: number;
 };
 
@@ -129,7 +125,6 @@ export class Attackers {
   }
 }
 
-/** Pauses after each time, to avoid a busy loop. */
 export async function lanes(
   count: number,
   signal: AbortSignal,
@@ -150,7 +145,6 @@ export async function lanes(
 const OPENED_AT_ONCE = 10;
 const OPEN_EVERY_MS = 200;
 
-/** `held.most` is the highest number reached. */
 export async function holdOpen(
   count: number,
   signal: AbortSignal,

@@ -23,7 +23,6 @@ export type Kind = {
 /** `ms` counts from when the request was due. */
 export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "incomplete" | number };
 
-/** After this time a user has left, and the request counts as failed. */
 const PATIENCE_MS = 30_000;
 const ADDRESS = "127.0.0.1";
 /** The service counts anonymous requests by IP address. */
@@ -64,7 +63,6 @@ async function send(kind: Kind, seconds: number, act: () => Promise<Sample["outc
   const startedAt = performance.now();
   const sent: Promise<void>[] = [];
   for (let count = 0; count < seconds * kind.perSecond; count++) {
-    // The kinds must not all begin at the same moment.
     const dueAt = startedAt + ((count + 0.5) * 1_000) / kind.perSecond;
     await delay(Math.max(0, dueAt - performance.now()));
     sent.push(

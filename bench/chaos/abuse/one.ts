@@ -23,7 +23,6 @@ export type Result = {
 export type Times = { count: number; p50: number; p99: number; failed: Record<string, number> };
 
 const WARM_UP_SECONDS = 5;
-/** Some attacks need a while to take effect. */
 const HEAD_START_MS = 2_000;
 const CALM_SECONDS = 30;
 
@@ -32,7 +31,6 @@ const ALWAYS_ALLOWED_MS = 300;
 /** The chart's limits, for the web process with its git processes, and for the worker. */
 const WEB_MAX_MIB = 1_536;
 const WORKER_MAX_MIB = 2_048;
-/** How much any attack may write to the disk. */
 const DISK_MAX_MIB = 256;
 const PROBES_TO_RESTART = 3;
 

@@ -3,7 +3,6 @@ import { text } from "node:stream/consumers";
 
 const SESSION_COOKIE = /^(__Host-)?session(-\d+)?$/;
 
-/** A browser without scripts on a chosen IP address. */
 export class PageVisitor {
   readonly #origin: URL;
   readonly #localAddress: string;
@@ -14,7 +13,6 @@ export class PageVisitor {
     this.#localAddress = localAddress;
   }
 
-  /** @returns the status, which is 303 on success */
   async signIn(login: string, password: string, signal: AbortSignal): Promise<number> {
     for (const name of this.#cookies.keys()) if (SESSION_COOKIE.test(name)) this.#cookies.delete(name);
     const page = await this.#send("GET", "/login", signal);

@@ -60,7 +60,6 @@ async function runOne(id: string, seconds: number): Promise<Result | undefined> 
   });
   let result: Result | undefined;
   child.on("message", (message) => (result = message as Result));
-  // The attack's process then ends its service.
   const stop = () => child.kill("SIGTERM");
   process.once("exit", stop);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

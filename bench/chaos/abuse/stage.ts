@@ -14,12 +14,9 @@ import type { Kind } from "./healthy.ts";
 export type Stage = {
   service: ChaosService;
   origin: string;
-  /** The two directories that contain everything that the service writes. */
   directories: string[];
   healthy: Kind[];
-  /** The token has the scopes `write-repos` and `jobs`. */
   attacker(): Promise<{ person: TestPerson; token: string }>;
-  /** `files` are paths and contents. */
   repo(person: TestPerson, files: Record<string, string | Buffer>, input?: Parameters<typeof someRepo>[1]): Promise<Repo>;
   stop(): Promise<void>;
 };
@@ -76,7 +73,6 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
     { name: "git clone", perSecond: 2, does: "clone", path: `/${repo.fullName}.git` },
     {
       ...{ name: "repository page", perSecond: 4, does: "get", headers: { accept: "text/html" }, contains: "<em>tide</em>" },
-      // The repository's overview, which is cached, alternates with a folder that nobody has requested yet.
       paths: Array.from({ length: NOTES * 2 }, (_, at) => `/${repo.fullName}${at % 2 ? `/tree/main/notes/${at >> 1}` : ""}`),
     },
   ];

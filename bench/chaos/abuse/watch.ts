@@ -17,7 +17,6 @@ export type Usage = {
   webMiB: number;
   webTreeMiB: number;
   workerMiB: number;
-  /** The memory of the processes that the worker runs for users: jobs, Spaces and git. */
   tasksMiB: number;
   processes: number;
   diskMiB: number;

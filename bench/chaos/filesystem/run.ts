@@ -58,7 +58,6 @@ export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promis
   };
   const disk = await addPlace("disk");
   const [anna, bela] = [await addPlace("anna", await fs.add("a", options)), await addPlace("bela", await fs.add("b", options))];
-  // The first process migrates the database.
   await start(disk);
   await Promise.all([start(anna), start(bela)]);
   provideSettings({ ...shared, DATA_DIR: bela.settings.DATA_DIR as string });

@@ -68,7 +68,6 @@ export async function strikeAll(bench: Bench): Promise<boolean> {
 
 const LONG_AGO = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
 
-/** A worker does the same once a week. */
 async function maintain({ bela }: Bench, repos: Repo[]): Promise<void> {
   const end = Date.now() + SECONDS * 1_000;
   for (let nth = 0; Date.now() < end; nth++) {

@@ -17,7 +17,6 @@ import {
   run,
 } from "./places.ts";
 
-/** Two clients change the same branch, so the second one is refused and must begin again. */
 const SHARED = /same branch|API/;
 const REJECTED = /\[rejected\]|\[remote rejected\]|conflict|409|412/;
 
@@ -50,7 +49,6 @@ export async function startTraffic(bench: Bench, index: number) {
     return copy;
   };
 
-  /** The folder of the second branch is created and deleted with that branch. */
   async function pushOwn(place: Place, other: Place, repo: Repo): Promise<(nth: number) => Promise<void>> {
     const copy = await makeCopy(repo.name);
     const [here, there] = [remoteOf(place, repo, bench), remoteOf(other, repo, bench)];
@@ -69,7 +67,6 @@ export async function startTraffic(bench: Bench, index: number) {
     };
   }
 
-  /** If the other node's client was first, continues from its commit. */
   async function pushShared(place: Place): Promise<() => Promise<void>> {
     const copy = await makeCopy(`both-${place.name}`);
     const remote = remoteOf(place, both, bench);

@@ -4,9 +4,7 @@ import { type Scenario, underLoad } from "../scenario.ts";
 import type { ChaosService } from "../service.ts";
 import { prepareTraffic } from "../traffic.ts";
 
-/** Events must be recorded again within this time. */
 const WRITES_AGAIN_SECONDS = 30;
-/** The old primary returns after this time, under load. */
 const REPAIRED_AFTER_MS = 40_000;
 
 export function failoverScenarios(cluster: Cluster): Scenario[] {

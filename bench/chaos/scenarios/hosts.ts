@@ -27,7 +27,6 @@ const [PER_SECOND, SECONDS] = [10, 20];
 const HOSTS = 10;
 const web = createWebServer((req, res) => void req.resume().once("end", () => res.end()));
 const ok = (socket: Socket) => void web.emit("connection", socket);
-/** Never answers the TLS handshake. */
 const dead = () => undefined;
 const drip = (socket: Socket) => {
   socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
@@ -89,7 +88,6 @@ export const badHosts: Scenario = {
   },
 };
 
-/** The deliveries would be retried for two days. */
 async function removeWebhooks(ids: string[]): Promise<void> {
   await db().webhook.deleteMany({ where: { id: { in: ids } } });
   await db().deliveryQueue.deleteMany({ where: { webhookId: { in: ids } } });
@@ -168,7 +166,6 @@ export const redirects: Scenario = {
   },
 };
 
-/** Counts redirects, and attempts that succeeded, of which there must be none. */
 async function attemptsOf(service: Parameters<Scenario["run"]>[0], webhookId: string, eventIds: ReadonlySet<string>) {
   const [row] = await ask<{ rejected: number; delivered: number }>(
     service,
@@ -179,7 +176,6 @@ async function attemptsOf(service: Parameters<Scenario["run"]>[0], webhookId: st
   return { sent: eventIds.size, delivered: row?.delivered ?? 0, lost: 0, duplicates: 0, rejected: row?.rejected ?? 0 };
 }
 
-/** The name's address changes between lookup and connection. */
 export const flippingNames: Scenario = {
   name: "DNS flips between check and dial",
   async run(service): Promise<Outcome> {

@@ -13,7 +13,6 @@ import type { ChaosService } from "../service.ts";
 const kill = (service: ChaosService, what: "worker/index.ts" | "server.ts" | "database", signal: NodeJS.Signals = "SIGKILL") =>
   process.kill(service.running.pidOf(what), signal);
 
-/** The baseline for the other scenarios. */
 export const baseline: Scenario = {
   name: "nothing",
   run: (service) =>
@@ -40,7 +39,6 @@ export const workerBetweenAnswerAndCommit: Scenario = {
           const killed = Promise.withResolvers<void>();
           receiver.answer = (_request, response) => {
             receiver.answer = plain;
-            // The response must not have left this process.
             kill(service, "worker/index.ts");
             response.end();
             killed.resolve();
@@ -86,7 +84,6 @@ export const web: Scenario = {
   },
 };
 
-/** Each event counts once, because of its ID. */
 async function sendEvents(service: ChaosService, token: string, events: unknown[]): Promise<string[]> {
   for (let tries = 0; tries < 60; tries++) {
     try {

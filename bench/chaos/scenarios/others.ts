@@ -54,7 +54,6 @@ function firstAfter(arrivals: readonly { at: number }[], killedAt: number): numb
   return Math.round(((next?.at ?? killedAt) - killedAt) / 100) / 10;
 }
 
-/** @returns the IDs of the deliveries' events */
 async function insertFailed(ownerId: string, repoId: string, webhookId: string): Promise<Set<string>> {
   const payload = JSON.stringify(pushPayload(repoId, ownerId));
   const ids = Array.from({ length: REPLAYED }, () => newId());
@@ -93,7 +92,6 @@ export const rotation: Scenario = {
     }),
 };
 
-/** The run gets a payload that is too large for the environment variable as a file. */
 export const largePayload: Scenario = {
   name: "payload over the environment limit to a job",
   async run(service): Promise<Outcome> {
@@ -136,7 +134,6 @@ export const largePayload: Scenario = {
   },
 };
 
-/** The clock of Postgres does not change. */
 export const clock: Scenario = {
   name: "clock of the service jumps an hour forward and back",
   run: async (service) => {

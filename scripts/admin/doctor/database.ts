@@ -62,7 +62,6 @@ async function checkMigrations(): Promise<Finding> {
   return migrations.fail(`not applied yet: ${pending.join(", ")}`, "Restart the service: it applies them when it starts.");
 }
 
-/** Whether the database itself protects the audit log, or only triggers do. */
 export async function checkAuditLog(): Promise<Finding[]> {
   const auditLog = findings("audit log");
   const { rows } = await pool().query<{ role: string; mayChange: boolean; waiting: number }>(

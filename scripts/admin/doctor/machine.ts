@@ -9,7 +9,6 @@ import { type Finding, findings, reason } from "./finding.ts";
 const OTHERS = 0o077;
 const LOW_DISK_BYTES = 1024 ** 3;
 
-/** The repositories may be on another file system. */
 export function checkDataDir(): Finding[] {
   const directory = findings("data directory");
   const { DATA_DIR } = env();
@@ -75,7 +74,6 @@ async function within(milliseconds: number, work: Promise<void>): Promise<void> 
   await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** According to a worker's last report. */
 export async function checkJobs(): Promise<Finding[]> {
   const jobs = findings("jobs");
   const report = await readRunnerReport();

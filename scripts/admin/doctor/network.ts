@@ -11,7 +11,6 @@ import { type Finding, findings, reason } from "./finding.ts";
 const TIMEOUT_MS = 3_000;
 const proxy = findings("proxy");
 
-/** Everything that we sign or redirect to contains this URL. */
 export function checkOrigin(): Finding[] {
   const origin = findings("origin");
   const { ORIGIN, TRUST_PROXY } = env();
@@ -43,7 +42,6 @@ export async function checkSpaces(): Promise<Finding[]> {
   ];
 }
 
-/** Proxies that TRUST_PROXY does not name and that the running service has seen. */
 export async function checkForwarded(): Promise<Finding[]> {
   return (await findUntrustedProxies()).map(({ address, isNear }) =>
     isNear
@@ -119,7 +117,6 @@ function checkAllowList(ranges: readonly string[]): Finding {
   return outbound.ok(ranges.length > 0 ? `public addresses, and ${ranges.join(", ")}` : "public addresses only");
 }
 
-/** A stopped service is not a fault. */
 export async function checkService(): Promise<Finding[]> {
   const service = findings("service");
   const address = `http://127.0.0.1:${env().PORT}/readyz`;
@@ -135,7 +132,6 @@ export async function checkService(): Promise<Finding[]> {
   }
 }
 
-/** According to the heartbeats of both. */
 export async function checkWorker(): Promise<Finding[]> {
   const workers = findings("worker");
   const { web, worker } = await countAlive();

@@ -61,7 +61,6 @@ type Try = { at: number; ms: number; isDelivered: boolean; status: number | null
 
 const outcomeOf = ({ isDelivered, status }: Try) => (isDelivered ? "delivered" : status === null ? "unreachable" : "rejected");
 
-/** Until the receiver accepts the delivery, or the schedule has ended. */
 function triesOf(createdAt: number, { now, nth }: { now: number; nth: number }): Try[] {
   const isHopeless = nth % BUG_EVERY === BUG_EVERY - 1 && now - createdAt > 3 * DAY_MS;
   const tries: Try[] = [];

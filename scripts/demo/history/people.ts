@@ -97,7 +97,6 @@ export async function peopleRows(ownerIds: string[], now: number): Promise<Rows>
 
 const idIn = (ids: Map<string, string>, name: string | undefined): string | null => (name && ids.get(name)) || null;
 
-/** On working days at about the same time. Most people sign out in the evening. */
 function signIns(now: number): Entry[] {
   return Array.from({ length: HISTORY_DAYS }, (_, nth) => nth + 1).flatMap((ago) => {
     const midnight = Math.floor(now / DAY_MS) * DAY_MS - ago * DAY_MS;
@@ -114,7 +113,6 @@ function signIns(now: number): Entry[] {
 }
 
 const SCOPES = ["openid", "profile", "read-repos"];
-/** Mara authorizes Paper Lantern herself, in the tour. */
 const consents = [
   { by: "opal", app: "Paper Lantern", daysAgo: 24.3 },
   { by: "aiko", app: "Copper Kite", daysAgo: 21.1 },

@@ -2,7 +2,6 @@ import type pg from "pg";
 import { withConnection } from "#core/db.ts";
 import { HISTORY_DAYS } from "../sample-commits.ts";
 
-/** By table. The keys of a row are columns of the table. */
 export type Rows = Readonly<Record<string, readonly object[]>>;
 
 /** The samples must exist before their first use. */

@@ -55,7 +55,6 @@ export const treeWalks: Attack = {
       oid = await write("tree", Buffer.concat(lines));
       mode = "40000";
     }
-    // The repository's other pages must not change.
     const signature = "Mallory <mallory@example.test> 1790000000 +0000";
     const sha = await write("commit", `tree ${oid}\nauthor ${signature}\ncommitter ${signature}\n\nUnfold\n`);
     await runGit(directory, ["update-ref", "refs/heads/unfold", sha]);

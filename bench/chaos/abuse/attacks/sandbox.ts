@@ -2,7 +2,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { db } from "#core/db.ts";
 import { type Attack, lanes } from "../attack.ts";
 
-/** Small enough not to harm the machine that runs the benchmark. */
 const FILL_FILES = 6;
 const FILL_FILE_MIB = 256;
 
