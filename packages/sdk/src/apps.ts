@@ -64,7 +64,7 @@ const appSettings = {
   isDeviceFlowAllowed: z.boolean(),
   isParRequired: z.boolean(),
   isDpopRequired: z.boolean(),
-  /** Always true for a public app whose token is not bound to a key. */
+  /** Whether each refresh replaces the refresh token. Always true for a public app whose token is not bound to a key. */
   isRefreshRotated: z.boolean(),
   /** `fapi2` needs keys, and turns on PKCE, pushed requests and proof of possession. */
   securityProfile: z.enum(securityProfiles),
@@ -78,10 +78,11 @@ export type OAuthAppChanges = z.input<typeof oauthAppChangesSchema>;
 export const newOAuthAppSchema = oauthAppChangesSchema.extend({
   name: appSettings.name,
   redirectUris: uris.default([]),
+  /** The default is `openid` and `profile`. */
   scopes: appSettings.scopes.default(["openid", "profile"]),
-  /** Only the response to this request contains the secret. */
+  /** Whether the app gets a secret. Only the response to this request contains the secret. */
   isConfidential: z.boolean().default(false),
-  /** Binds an organization's app to the organization, for token exchange. */
+  /** Whether an organization's app is bound to the organization from the start, for token exchange. */
   isBound: z.boolean().default(false),
 });
 export type NewOAuthApp = z.input<typeof newOAuthAppSchema>;

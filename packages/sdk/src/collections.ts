@@ -18,7 +18,10 @@ export const collectionItemSchema = z.object({
 });
 export type CollectionItemJson = z.infer<typeof collectionItemSchema>;
 
-/** Has no `position`, because existing clients add their own and fail if there is one already. @group Collections */
+/**
+ * A collection in a list. It has no `position`, because existing clients add their own and fail if there is one already.
+ * @group Collections
+ */
 export const listedCollectionSchema = z.object({
   slug: z.string().meta({ description: "`owner/slug-id`, as in URLs." }),
   title: z.string(),

@@ -26,7 +26,6 @@ export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 /**
  * The spec of a job: what it runs (an image or a Space, and a command), with which environment and resources
  * (docs/specification/jobs-and-spaces.md#a-jobs-body).
- *
  * @group Jobs
  */
 export const jobSpecSchema = z.object({
@@ -44,7 +43,7 @@ export const jobSpecSchema = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
     .default("cpu-basic"),
-  /** Has an effect only if the operator allows network access for jobs (JOBS_NETWORK). */
+  /** Whether the job has network access, if the operator allows that for jobs (JOBS_NETWORK). */
   network: z.boolean().default(false),
   timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).optional(),
   labels: atMost(
@@ -74,8 +73,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * The body of `POST /api/jobs/{namespace}`, and the job in the body of a schedule. Null means absent, except for `flavor`.
- *
+ * The body of `POST /api/jobs/{namespace}`, and the job in the body of a schedule. `flavor` is required. In all other fields, null means
+ * absent.
  * @group Jobs
  */
 export const jobBodySchema = z
@@ -87,11 +86,11 @@ export const jobBodySchema = z
     environment: atMost(ENTRIES_MAX, z.record(variable, text(32_768))).nullish(),
     secrets: jobSecretsSchema.nullish(),
     flavor: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be the name of a flavor"),
-    /** Exists only in this service. Has an effect only if the operator allows network access for jobs. */
+    /** Exists only in this service: whether the job has network access, if the operator allows that for jobs. */
     network: z.boolean().nullish(),
     timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).nullish(),
     labels: jobSpecSchema.shape.labels.unwrap().nullish(),
-    /** The public hub's number of attempts for a run that fails. */
+    /** How many times the public hub attempts a run that fails. This service makes one attempt. */
     attempts: z.literal(1, "must be 1: jobs are not retried automatically").nullish(),
     volumes: absent("volumes"),
     expose: absent("expose"),
@@ -127,16 +126,15 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
 /**
- * The creator of something that acts later, such as a webhook or a schedule. What an app or a token created has no more rights than the app
- * or the token, and stops when their access ends.
- *
+ * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's permission, or
+ * a personal access token. What an app or a token created has no more rights than the app or the token, and stops when their access ends.
  * @group Jobs
  */
 export const createdBySchema = z.object({
   type: z.enum(["user", "app", "token"]),
-  /** The user in whose name it acts. Null if the account was deleted. */
+  /** The user in whose name it acts; null if the account was deleted. */
   userId: z.string().nullable(),
-  /** Not shown to another app. */
+  /** The app's client ID. It is not shown to another app. */
   clientId: z.string().optional(),
   /** The name of the app or token, if it still exists. An app sees only its own name. */
   name: z.string().optional(),
@@ -191,7 +189,8 @@ export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
 /**
- * A cron line of five fields, or `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` or `@hourly`, in an IANA time zone.
+ * A cron line of five fields or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`, in an IANA time
+ * zone.
  */
 const schedule = z.string().max(200);
 const timezone = z.string().max(100);

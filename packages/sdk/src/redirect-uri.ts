@@ -8,13 +8,9 @@ export const REDIRECT_URI_MAX_CHARACTERS = 2000;
 /** How many redirect URIs an app may have. @group Redirect URIs */
 export const REDIRECT_URI_MAX_COUNT = 50;
 
-/**
- * The context on which the rules depend.
- *
- * @group Redirect URIs
- */
+/** The context on which the rules depend. @group Redirect URIs */
 export type RedirectUriContext = {
-  /** A redirect to the service's own origin would make the service an open redirector (S20). */
+  /** The service's own origin. An app may not redirect to it, because that would make the service an open redirector (S20). */
   ownOrigin?: string;
 };
 
@@ -35,13 +31,11 @@ const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
 
 /**
  * Checks whether an app may have a redirect URI: any `https` URL, `http` only on this machine, or a private-use scheme.
- *
  * @param uri The URI that was typed.
  * @param context The service's own origin, if it is known.
  * @returns `undefined` if it can be used, or a sentence that says what to change.
  * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7) and
  *   [RFC 9700 §2.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1)
- *
  * @group Redirect URIs
  */
 export function explainRedirectUri(uri: string, { ownOrigin }: RedirectUriContext = {}): string | undefined {
@@ -99,11 +93,9 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
 
 /**
  * Checks whether a URL leads to the service itself, where any user may have published the content.
- *
  * @param url The URL.
  * @param ownOrigin The service's own origin.
  * @returns Whether the URL has the host of the service. On a loopback host, the port must be the same too.
- *
  * @group Redirect URIs
  */
 export function isOwnHost(url: URL, ownOrigin: string): boolean {
@@ -119,16 +111,15 @@ function portOf(url: URL): string {
 }
 
 /**
- * Checks whether a requested redirect URI is a registered one, except for the port of an `http` loopback address, which a native app picks
- * when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules of {@link explainRedirectUri} apply again
- * (S5, S20).
- *
+ * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an `http`
+ * loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules
+ * of {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and no port leads to the
+ * service itself (S20).
  * @param registered The app's redirect URIs.
  * @param requested The `redirect_uri` of the authorization request.
  * @param context The service's own origin, if it is known.
  * @returns Whether it may be used.
  * @see [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
- *
  * @group Redirect URIs
  */
 export function isRedirectUriAllowed(
@@ -149,10 +140,8 @@ function withoutLoopbackPort(uri: string): string | undefined {
 
 /**
  * Splits a text with one redirect URI on each line.
- *
  * @param text The text of a form field.
  * @returns The URIs in their order, without blank lines and duplicates. Next, {@link explainRedirectUris} checks them.
- *
  * @group Redirect URIs
  */
 export function splitRedirectUris(text: string): string[] {
@@ -161,11 +150,9 @@ export function splitRedirectUris(text: string): string[] {
 
 /**
  * Checks a list of redirect URIs with {@link explainRedirectUri}, and their number.
- *
  * @param uris The URIs.
  * @param context The service's own origin, if it is known.
  * @returns `undefined` if all can be used, or a sentence about the first one that cannot.
- *
  * @group Redirect URIs
  */
 export function explainRedirectUris(uris: readonly string[], context: RedirectUriContext = {}): string | undefined {

@@ -30,7 +30,6 @@ export function repoApiPath(type: RepoType, fullName: string): string {
 
 /**
  * Who may read the content of a public repository: everybody, everybody who requests access, or users who were accepted.
- *
  * @group Repositories
  */
 export const gates = ["none", "auto", "manual"] as const;
@@ -149,7 +148,7 @@ export const duplicatedRepoSchema = z.object({
 });
 
 /**
- * The fields have the names that events use (`updatedConfig`). Newer clients send `visibility` instead of `private`.
+ * `PUT …/settings`. The fields have the names that events use (`updatedConfig`). Newer clients send `visibility` instead of `private`.
  * @group Repositories
  */
 export const repoSettingsSchema = z.object({

@@ -12,7 +12,7 @@ export type ScopeDescription = {
   coversOrganizations?: boolean;
 };
 
-/** The fifteen scopes, exactly (docs/specification/oauth.md#scopes). @group Scopes */
+/** The fifteen scopes, exactly (docs/specification/oauth.md#scopes), with their text on the permissions modal. @group Scopes */
 export const scopeDescriptions = {
   openid: { sentence: "Confirm who you are", group: "identity" },
   profile: { sentence: "See your username, name and picture", group: "identity" },

@@ -95,7 +95,6 @@ type KindOf<Payload, Scope, Action> = Payload extends { event: { scope: Scope; a
 /**
  * Whether the event is of this kind. Then it has the fields of such events. TypeScript does not narrow the union by a comparison of
  * `payload.event.scope`, because that is a nested property.
- *
  * @group Webhooks that arrive
  */
 export function isEvent<Payload extends EventPayload, Scope extends EventScope, Action extends EventAction = never>(

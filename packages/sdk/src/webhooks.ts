@@ -5,7 +5,6 @@ import { type EventDomain, eventDomains } from "./webhook-payload.ts";
 
 /**
  * The types of items that a webhook can watch: a repository of a type, or a user or an organization with all its repositories.
- *
  * @group Webhooks
  */
 export const watchTypes = ["dataset", "model", "space", "user", "org"] as const;
@@ -56,12 +55,12 @@ export const newWebhookSchema = z.object({
   domains: domains.nullish(),
   events: events.nullish(),
   secret: secret.nullish(),
-  /** The service generates a secret, which only the response to this request contains. */
+  /** Instead of `secret`: the service generates a secret, which only the response to this request contains. */
   generateSecret: z.boolean().nullish(),
 });
 
 /**
- * Fields that are absent, null or an empty list keep their values. An empty secret or name removes the current one.
+ * Changes of a webhook. Fields that are absent, null or an empty list keep their values. An empty secret or name removes the current one.
  * @group Webhooks
  */
 export const webhookChangesSchema = z.object({

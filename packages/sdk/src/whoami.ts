@@ -62,7 +62,6 @@ export type Whoami = z.infer<typeof whoamiSchema>;
 /**
  * The response of `GET /api/whoami-v2` for the token of a CI job, which belongs to no person. It names the only repository for which the
  * token is valid.
- *
  * @group Users and organizations
  */
 export const whoamiJobSchema = z.object({

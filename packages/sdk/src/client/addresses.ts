@@ -1,16 +1,11 @@
 import { apiSegments, isRepoType, type RepoType, repoTypeOfSegment } from "../repos.ts";
 import type { Query } from "./transport.ts";
 
-/**
- * The last argument of every operation.
- *
- * @group Client
- */
+/** The last argument of every operation. @group Client */
 export type Asked = { signal?: AbortSignal | undefined };
 /**
  * The last argument of operations on an owner's resources. `organization` is the handle of an organization; by default the owner is the
  * caller.
- *
  * @group Client
  */
 export type Whose = Asked & { organization?: string | undefined };
@@ -35,18 +30,15 @@ export type OwnName = (asked?: Asked) => Promise<string>;
 /**
  * A repository: `owner/name` for a model, `datasets/owner/name`, `spaces/owner/name`; or its type and name, as in `repo` of a webhook
  * payload.
- *
  * @group Client
  */
 export type RepoRef = string | { type: RepoType; name: string };
 
 /**
  * Reads a {@link RepoRef} as a type and a name.
- *
  * @param repo The repository, in either form.
  * @returns The type, and `owner/name`.
  * @throws TypeError if the type is not one of `model`, `dataset` and `space`.
- *
  * @group Client
  */
 export function readRepo(repo: RepoRef): { type: RepoType; name: string } {

@@ -1,18 +1,17 @@
 import { z } from "zod";
 
 /**
- * A request that failed, because the service refused it or because there was no usable response. `message` says why and what to do.
- *
+ * A request that failed, because the service refused it or because there was no usable response. `message` says why and, if the caller can
+ * do something about it, what.
  * @example
  * ```ts
  * try {
- * await client.webhooks.get(id);
+ *   await client.webhooks.get(id);
  * } catch (error) {
- * if (!(error instanceof ApiError)) throw error;
- * if (error.code === "insufficient_scope") console.log(`Request the scope ${error.scope}`);
+ *   if (!(error instanceof ApiError)) throw error;
+ *   if (error.code === "insufficient_scope") console.log(`Request the scope ${error.scope}`);
  * }
  * ```
- *
  * @group Errors
  */
 export class ApiError extends Error {
@@ -20,8 +19,8 @@ export class ApiError extends Error {
   /** The HTTP status; 0 if there was no complete response, or if a check of the SDK failed. */
   readonly status: number;
   /**
-   * The header `X-Error-Code`, or else the body's code. The SDK's own codes are `network`, `timeout`, `unexpected_answer`, `redirected`,
-   * and `http_<status>` for a response without a code.
+   * The code for programs: the header `X-Error-Code` (`RepoNotFound`), or else the body's code (`insufficient_scope`). The SDK's own codes
+   * are `network`, `timeout`, `unexpected_answer` and `redirected`, and `http_<status>` for a response without a code.
    */
   readonly code: string;
   /** The request's ID in the service's log, for its operator. */

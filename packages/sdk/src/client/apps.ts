@@ -15,14 +15,13 @@ const one = z.object({ app: oauthAppSchema });
 const withSecret = one.extend({ secret: z.string().optional() });
 
 /**
- * The operations of `client.apps`, on the caller's OAuth apps or, with `{ organization }`, on that organization's.
+ * The operations of `client.apps`, on OAuth apps.
  *
- * The token must be a personal access token with the scope `manage-repos`, or the token of the service's own command line. Secrets,
- * deletion, and changes of redirect URIs, of the sign-out URL or of the security profile need the command line's token from a sign-in of
- * the last 15 minutes: `reauthentication_required` means that the user must sign in again.
- *
- * @group Client
- * @useDeclaredType
+ * These are the caller's apps or, with `{ organization }`, that organization's. The token must be a personal access token with the scope
+ * `manage-repos`, or the token of the service's own command line; tokens of other apps are refused. Secrets, deletion, and changes of
+ * redirect URIs, of the sign-out URL or of the security profile need the command line's token from a sign-in of the last 15 minutes:
+ * `reauthentication_required` means that the user must sign in again.
+ * @group Client @useDeclaredType
  */
 export type AppsClient = ReturnType<typeof appsOf>;
 
@@ -51,8 +50,8 @@ export function appsOf({ request, pages }: Transport) {
     },
 
     /**
-     * Gives the app a new secret, which the service never shows again. The previous secret ends now, or after `overlapSeconds`, at most
-     * seven days.
+     * Gives the app its first secret or a new one, which the service never shows again. The previous secret ends now, or after
+     * `overlapSeconds`, at most seven days.
      */
     rotateSecret: (
       id: string,

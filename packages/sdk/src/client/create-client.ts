@@ -11,11 +11,7 @@ import { type ReposClient, reposOf } from "./repos.ts";
 import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
 import { type WebhooksClient, webhooksOf } from "./webhooks.ts";
 
-/**
- * The client that {@link createClient} returns.
- *
- * @group Client
- */
+/** The client that {@link createClient} returns. @group Client */
 export type Client = Transport & {
   /** Reads whose token it is: a person's, or a CI job's. */
   whoami: (asked?: Asked) => Promise<WhoAmI>;
@@ -42,18 +38,15 @@ export type Client = Transport & {
  *
  * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut
  * off. For URLs without an operation, use {@link Transport.request}.
- *
  * @param options `baseUrl`, and a `token`: a personal access token, `accessToken` of a sign-in, or {@link keepTokens}.
- * @returns The client.
+ * @returns The client. Next, `client.whoami()` reads whose token it is.
  * @throws TypeError if `baseUrl` is not a web address.
- *
  * @example
  * ```ts
  * const client = createClient({ baseUrl: "https://hub.example.com", token });
  * const { name } = await client.whoami();
  * for await (const delivery of client.webhooks.deliveries(id, { state: "failed" })) console.log(delivery.event);
  * ```
- *
  * @group Client
  */
 export function createClient(options: ClientOptions): Client {
@@ -83,11 +76,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/**
- * The owner of the token: a person, or a CI job that acts for one repository (`type: "publisher"`).
- *
- * @group Client
- */
+/** The owner of the token: a person, or a CI job that acts for one repository (`type: "publisher"`). @group Client */
 export type WhoAmI = Whoami | WhoamiJob;
 
 const whoamiAnswerSchema = z.union([whoamiSchema, whoamiJobSchema]);

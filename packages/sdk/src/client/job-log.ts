@@ -4,11 +4,7 @@ import { unexpectedContent } from "./api-error.ts";
 import { reconnecting } from "./reconnecting.ts";
 import type { Transport } from "./transport.ts";
 
-/**
- * A line of a job's log. `timestamp` is ISO 8601 in UTC.
- *
- * @group Client
- */
+/** A line of a job's log. `timestamp` is ISO 8601 in UTC. @group Client */
 export type JobLogLine = { timestamp: string; data: string };
 
 const schema = z.object({ timestamp: z.string(), data: z.string() });

@@ -6,6 +6,7 @@ import type { Transport } from "./transport.ts";
 
 const organizationSchema = z.looseObject({
   _id: z.string(),
+  /** The organization's handle. */
   name: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),
@@ -14,36 +15,25 @@ const organizationSchema = z.looseObject({
   numDatasets: z.number(),
   numSpaces: z.number(),
 });
-/**
- * An organization.
- *
- * @group Client
- * @useDeclaredType
- */
+/** An organization. @group Client @useDeclaredType */
 export type OrganizationRecord = z.infer<typeof organizationSchema>;
 
 const memberSchema = z.looseObject({
   _id: z.string(),
+  /** The member's handle. */
   user: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),
   role: z.enum(organizationRoles),
 });
-/**
- * A member of an organization.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A member of an organization. @group Client @useDeclaredType */
 export type MemberRecord = z.infer<typeof memberSchema>;
 
 /**
  * The operations of `client.organizations`.
  *
  * Organizations by their handles. `whoami().orgs` lists the caller's organizations.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type OrganizationsClient = ReturnType<typeof organizationsOf>;
 

@@ -1,14 +1,13 @@
 import { ApiError } from "./api-error.ts";
 
 /**
- * Reads a stream across connections, with a growing random delay before each new one.
- *
+ * Reads a stream across connections, with a growing random delay before each new one. `webhooks.live` and `jobs.logs` are made with it; use
+ * it for a stream of your own that can continue where it was cut off.
  * @param connect Opens a connection that continues where the previous one ended, such as with {@link Transport.stream} and `lastEventId`.
  * @param signal Ends the reading.
  * @param isOver Called after each connection that ended without an error. Returns whether the stream has ended. Default: never.
  * @throws {@link ApiError} if another connection would fail in the same way: the token is no longer valid, or there is no such stream.
  * After an abort, the signal's reason.
- *
  * @group Client
  */
 export async function* reconnecting<T>(

@@ -6,11 +6,11 @@ import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
 
 const repoSchema = z.looseObject({
-  /** Stays the same when the repository is renamed. */
+  /** The repository's ID, which stays the same when the repository is renamed. */
   _id: z.string(),
   id: z.string(),
   author: z.string(),
-  /** The latest commit of the default branch. Absent in an empty repository. */
+  /** The latest commit of the default branch; absent in an empty repository. */
   sha: z.string().optional(),
   private: z.boolean(),
   gated: z.union([z.literal(false), z.enum(["auto", "manual"])]),
@@ -25,19 +25,10 @@ const repoSchema = z.looseObject({
   sdk: z.string().optional(),
   subdomain: z.string().optional(),
 });
-/**
- * A repository. `id` is `owner/name`; times are ISO 8601 in UTC.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A repository. `id` is `owner/name`; times are ISO 8601 in UTC. @group Client @useDeclaredType */
 export type RepoRecord = z.infer<typeof repoSchema>;
 
-/**
- * A repository to create.
- *
- * @group Client
- */
+/** A repository to create. @group Client */
 export type NewRepo = {
   name: string;
   /** Default `model`. */
@@ -49,11 +40,7 @@ export type NewRepo = {
   sdk?: string;
   license?: string;
 };
-/**
- * Settings of a repository. Absent fields keep their values; `null` removes a text.
- *
- * @group Client
- */
+/** Settings of a repository. Absent fields keep their values; `null` removes a text. @group Client */
 export type RepoSettings = {
   private?: boolean;
   gated?: false | "auto" | "manual";
@@ -65,11 +52,7 @@ export type RepoSettings = {
   defaultBranchProtected?: boolean;
   discussionsDisabled?: boolean;
 };
-/**
- * A filter of the repositories to list.
- *
- * @group Client
- */
+/** A filter of the repositories to list. @group Client */
 export type RepoFilter = {
   /** Default `model`. */
   type?: RepoType;
@@ -85,12 +68,7 @@ export type RepoFilter = {
 };
 
 const placeSchema = z.object({ url: z.string(), name: z.string(), id: z.string() });
-/**
- * The place of a repository: its page, `owner/name`, and its ID.
- *
- * @group Client
- * @useDeclaredType
- */
+/** The place of a repository: its page, `owner/name`, and its ID. @group Client @useDeclaredType */
 export type RepoPlace = z.infer<typeof placeSchema>;
 const branchSchema = z.looseObject({ name: z.string(), ref: z.string(), targetCommit: z.string() });
 const refsSchema = z.object({ branches: z.array(branchSchema), tags: z.array(branchSchema) });
@@ -99,9 +77,7 @@ const refsSchema = z.object({ branches: z.array(branchSchema), tags: z.array(bra
  * The operations of `client.repos`, on repositories and their branches.
  *
  * For their files, use git or a client of the hub's file API.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type ReposClient = ReturnType<typeof reposOf>;
 
@@ -110,7 +86,6 @@ export function reposOf(transport: Transport) {
   return {
     /**
      * Creates a repository. Next, clone it with git from `url`.
-     *
      * @throws {@link ApiError} `conflict`: the name is taken.
      */
     create: (repo: NewRepo, { signal }: Asked = {}): Promise<RepoPlace> =>

@@ -9,16 +9,11 @@ import { delayBeforeRetry, isWorthRetrying, sleep } from "./reconnecting.ts";
 /**
  * A token, or a function that returns one. The function is called before each request, and once more after a 401, with the token that the
  * service refused. {@link keepTokens} creates such a function.
- *
  * @group Client
  */
 export type TokenSource = string | ((asked: { refused?: string }) => string | undefined | Promise<string | undefined>);
 
-/**
- * Options of {@link createClient}.
- *
- * @group Client
- */
+/** Options of {@link createClient}. @group Client */
 export type ClientOptions = {
   /** The service's address, `https://hub.example.com`. */
   baseUrl: string;
@@ -34,18 +29,10 @@ export type ClientOptions = {
   maxRetries?: number | undefined;
 };
 
-/**
- * Query parameters. `null` and `undefined` are left out; a list repeats the parameter.
- *
- * @group Client
- */
+/** Query parameters. `null` and `undefined` are left out; a list repeats the parameter. @group Client */
 export type Query = Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>;
 
-/**
- * Options of a request.
- *
- * @group Client
- */
+/** Options of a request. @group Client */
 export type SendOptions = {
   query?: Query | undefined;
   /** The body, which is sent as JSON; `URLSearchParams` are sent as a form. */
@@ -56,20 +43,12 @@ export type SendOptions = {
   /** Whether a POST or PATCH may be sent twice without harm. Then it is attempted again like a GET. */
   isIdempotent?: boolean | undefined;
 };
-/**
- * Options of {@link Transport.request}.
- *
- * @group Client
- */
+/** Options of {@link Transport.request}. @group Client */
 export type RequestOptions<T> = SendOptions & {
   /** A zod schema that the response must match. Without it, the response is returned unchecked. */
   schema?: z.ZodType<T> | undefined;
 };
-/**
- * Options of {@link Transport.stream}.
- *
- * @group Client
- */
+/** Options of {@link Transport.stream}. @group Client */
 export type StreamOptions = {
   query?: Query | undefined;
   signal?: AbortSignal | undefined;
@@ -79,24 +58,15 @@ export type StreamOptions = {
   idleMs?: number | undefined;
 };
 
-/**
- * An HTTP method.
- *
- * @group Client
- */
+/** An HTTP method. @group Client */
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/**
- * The part of {@link Client} that sends requests. Every operation of the client uses it.
- *
- * @group Client
- */
+/** The part of {@link Client} that sends requests. Every operation of the client uses it. @group Client */
 export type Transport = {
   /** The service's address. */
   readonly baseUrl: string;
   /**
    * Sends a request and reads the response as JSON.
-   *
    * @param method The HTTP method.
    * @param path The path from the root, with encoded parts: `/api/whoami-v2`.
    * @param options The query, the body, and a schema of the response.

@@ -1,10 +1,6 @@
 import type { HeaderPairs, RelayAnswer, RelayedRequest } from "./relayed-request.ts";
 
-/**
- * Options of {@link forwardTo}.
- *
- * @group Relay
- */
+/** Options of {@link forwardTo}. @group Relay */
 export type ForwardOptions = {
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
@@ -24,12 +20,10 @@ const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|k
 /**
  * Creates a `handle` for {@link listenToRelay} that forwards each request to your own server, with the same bytes as its body. If that
  * server does not respond, the response is 502 (504 after the time limit), so that the service retries a delivery.
- *
  * @param url The server, `http://localhost:3000`. Its path precedes the path of each request, which cannot lead out of it.
  * @param options `fetch` and `timeoutMs`.
  * @returns The handler.
  * @throws TypeError if `url` does not begin with `http://` or `https://`.
- *
  * @group Relay
  */
 export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }: ForwardOptions = {}) {

@@ -5,11 +5,7 @@ import { delayBeforeRetry, isWorthRetrying, sleep } from "../client/reconnecting
 import { answerBody, type RelayAnswer, type RelayedRequest, readRelayedRequest } from "./relayed-request.ts";
 import type { OpenedRelay } from "./schemas.ts";
 
-/**
- * A change of a listener's state: it is `open`, the relay's URL has `moved`, the connection is `lost` or has `resumed`.
- *
- * @group Relay
- */
+/** A change of a listener's state: it is `open`, the relay's URL has `moved`, the connection is `lost` or has `resumed`. @group Relay */
 export type RelayState =
   /** The listener listens for the first time. `waiting` requests were kept before. */
   | { kind: "open"; url: string; expiresAt: string; waiting: number }
@@ -20,11 +16,7 @@ export type RelayState =
   /** The listener listens again. */
   | { kind: "resumed"; waiting: number };
 
-/**
- * Options of {@link listenToRelay}.
- *
- * @group Relay
- */
+/** Options of {@link listenToRelay}. @group Relay */
 export type ListenOptions = {
   /** The relay's name. A relay keeps its URL as long as somebody listens under its name at least every 72 hours. */
   name: string;
@@ -50,23 +42,20 @@ const ANSWERED_MAX = 2_000;
 /**
  * Listens to a relay, which gives a receiver on a private network a public URL, and passes each request to `handle`. It reconnects and
  * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its
- * response. At the end, requests that are being handled get ten seconds.
- *
+ * response. At the end, requests that are being handled get ten seconds; requests without a response by then go to the next listener.
  * @param client A client whose token has the scope `webhooks`.
  * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` gets the public URL, which you set as the URL of a
  * webhook.
  * @returns The reason why it ended: `aborted` by `signal`, `replaced` by another listener, or `closed` because somebody closed the relay.
  * @throws {@link ApiError} if another attempt would fail in the same way: a wrong token, a missing scope, an invalid name.
- *
  * @example
  * ```ts
  * await listenToRelay(client, {
- * name: "laptop",
- * handle: forwardTo("http://localhost:3000"),
- * onState: (state) => state.kind === "open" && console.log(`Send webhooks to ${state.url}`),
+ *   name: "laptop",
+ *   handle: forwardTo("http://localhost:3000"),
+ *   onState: (state) => state.kind === "open" && console.log(`Send webhooks to ${state.url}`),
  * });
  * ```
- *
  * @group Relay
  */
 export async function listenToRelay(

@@ -1,18 +1,10 @@
 import { ApiError } from "../client/api-error.ts";
 import { relayedRequestSchema } from "./schemas.ts";
 
-/**
- * Headers in the order in which they were sent.
- *
- * @group Relay
- */
+/** Headers in the order in which they were sent. @group Relay */
 export type HeaderPairs = [name: string, value: string][];
 
-/**
- * A request that was sent to a relay's URL.
- *
- * @group Relay
- */
+/** A request that was sent to a relay's URL. @group Relay */
 export type RelayedRequest = {
   id: string;
   method: string;
@@ -27,11 +19,7 @@ export type RelayedRequest = {
   isFromInbox: boolean;
 };
 
-/**
- * The response to a relayed request.
- *
- * @group Relay
- */
+/** The response to a relayed request. @group Relay */
 export type RelayAnswer = {
   /** An HTTP status from 200 to 599. */
   status: number;

@@ -6,11 +6,7 @@ import { type AppOptions, connect } from "./service.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
 import { definedOnly, requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
-/**
- * The values to show to the person.
- *
- * @group Device sign-in
- */
+/** The values to show to the person. @group Device sign-in */
 export type DeviceCode = {
   /** The code to enter at `verificationUri`, such as `ABCD-EFGH`. */
   userCode: string;
@@ -22,15 +18,11 @@ export type DeviceCode = {
   expiresAt: string;
 };
 
-/**
- * The result of a poll that has not ended the sign-in.
- *
- * @group Device sign-in
- */
+/** The result of a poll that has not ended the sign-in. @group Device sign-in */
 export type DevicePoll = {
   /** The number of the poll; 1 for the first. */
   number: number;
-  /** Nobody has answered yet, the polls came too fast, or the service could not be reached. */
+  /** Nobody has answered yet; the polls came too fast; or the service could not be reached. In the last two cases the interval grows. */
   answer: "authorization_pending" | "slow_down" | "unreachable";
   /** Seconds until the next poll. */
   intervalSeconds: number;
@@ -38,11 +30,7 @@ export type DevicePoll = {
   leftSeconds: number;
 };
 
-/**
- * Options of {@link deviceLogin}.
- *
- * @group Device sign-in
- */
+/** Options of {@link deviceLogin}. @group Device sign-in */
 export type DeviceLoginOptions = AppOptions & {
   /** Scopes, as a list or separated by spaces. Default: the scopes of the app. */
   scope?: string | readonly string[] | undefined;
@@ -63,26 +51,24 @@ const INTERVAL_MAX_SECONDS = 60;
 
 /**
  * Signs in on a device without a browser: requests a code, passes it to `onCode`, which shows it, and polls until the person has answered
- * on another device.
- *
+ * on another device. It polls as often as the service allows, and less often while the service cannot be reached.
  * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels the sign-in.
- * @returns The tokens, and the claims of the ID token if the scope `openid` was granted.
+ * @returns The tokens, and the claims of the ID token if the scope `openid` was granted. Next, store the tokens and give {@link keepTokens}
+ *   to {@link createClient}.
  * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: the sign-in was not completed in time;
- * `unauthorized_client`: the device flow of the app is off; `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see
- * {@link verifyIdToken}; `unsupported_grant_type`: the service has no device sign-in.
+ *   `unauthorized_client`: the device flow of the app is off; `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see
+ *   {@link verifyIdToken}; `unsupported_grant_type`: the service has no device sign-in.
  * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no answer to the request for the code.
  * @see [RFC 8628 §3](https://www.rfc-editor.org/rfc/rfc8628#section-3)
- *
  * @example
  * ```ts
  * const tokens = await deviceLogin({
- * baseUrl: "https://hub.example.com",
- * clientId: "…",
- * scope: "openid webhooks",
- * onCode: ({ verificationUri, userCode }) => console.log(`Open ${verificationUri} and enter ${userCode}`),
+ *   baseUrl: "https://hub.example.com",
+ *   clientId: "…",
+ *   scope: "openid webhooks",
+ *   onCode: ({ verificationUri, userCode }) => console.log(`Open ${verificationUri} and enter ${userCode}`),
  * });
  * ```
- *
  * @group Device sign-in
  */
 export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens & { claims?: IdTokenClaims }> {

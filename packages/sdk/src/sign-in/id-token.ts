@@ -22,19 +22,12 @@ const claimsSchema = z.looseObject({
 /**
  * The service's statements about the person. Store `sub` as the person's ID, because names and addresses change. `exp`, `iat` and
  * `auth_time` are seconds since 1970.
- *
  * @see [OpenID Connect Core 1.0 §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)
- *
- * @group Sign-in
- * @useDeclaredType
+ * @group Sign-in @useDeclaredType
  */
 export type IdTokenClaims = z.infer<typeof claimsSchema>;
 
-/**
- * Options of {@link verifyIdToken}.
- *
- * @group Sign-in
- */
+/** Options of {@link verifyIdToken}. @group Sign-in */
 export type IdTokenOptions = ServiceOptions & {
   /** The ID token as a signed JWT. */
   idToken: string;
@@ -47,16 +40,15 @@ export type IdTokenOptions = ServiceOptions & {
 };
 
 /**
- * Checks an ID token: its signature (RS256 or ES256), issuer, audience, authorized party, nonce, and the access token that `at_hash` names.
- * Times are checked with a tolerance of 60 seconds. {@link finishLogin} and {@link deviceLogin} have done this already.
- *
+ * Checks an ID token: its signature (RS256 or ES256, by a key of the service), its issuer, audience, authorized party and nonce, and the
+ * access token that `at_hash` names. The expiry and the time of issue are checked with a tolerance of 60 seconds. {@link finishLogin} and
+ * {@link deviceLogin} have done this already; call it for an ID token that reached your program in another way.
  * @param options The token, and the values that it must match.
- * @returns The claims. Find or create your account by `sub`.
+ * @returns The claims. Next, find or create your account by `sub`.
  * @throws {@link SignInError} `invalid_id_token`: a check failed, and `message` says which.
  * @throws {@link ApiError} `network` or `timeout`: the service's keys could not be read.
  * @see [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
  * @see [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725)
- *
  * @group Sign-in
  */
 export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenClaims> {
@@ -85,14 +77,12 @@ export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenCla
 }
 
 /**
- * Reads the claims of an ID token without checking anything. Use it only for a token that this program has verified before. For all other
- * tokens, use {@link verifyIdToken}.
- *
+ * Reads the claims of an ID token without checking anything. Use it only for a token that this program has verified before, such as one in
+ * its own storage. For all other tokens, use {@link verifyIdToken}.
  * @param idToken The ID token as a JWT.
  * @returns The claims, unchecked.
  * @throws {@link SignInError} `invalid_id_token`: it is not a JWT, or a claim that every ID token has is missing.
  * @see [RFC 7519 §3](https://www.rfc-editor.org/rfc/rfc7519#section-3)
- *
  * @group Sign-in
  */
 export function readIdTokenClaims(idToken: string): IdTokenClaims {

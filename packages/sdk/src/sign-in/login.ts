@@ -4,11 +4,7 @@ import { type AppOptions, type Connection, discover, type ServiceOptions } from 
 import { SignInError } from "./sign-in-error.ts";
 import { requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
-/**
- * Options of {@link createLogin}.
- *
- * @group Sign-in
- */
+/** Options of {@link createLogin}. @group Sign-in */
 export type LoginOptions = ServiceOptions & {
   /** The app's client ID. */
   clientId: string;
@@ -30,7 +26,6 @@ export type LoginOptions = ServiceOptions & {
 /**
  * A sign-in that has begun. Until `finishLogin`, store everything except `url` where only this browser finds it, such as in an HttpOnly
  * cookie.
- *
  * @group Sign-in
  */
 export type Login = {
@@ -47,21 +42,18 @@ export type Login = {
 /**
  * Begins a sign-in by authorization code with PKCE (S256), a state and a nonce. Store the result, redirect the browser to its `url`, and
  * call {@link finishLogin} when the browser returns.
- *
  * @param options The app, its redirect URI and the scopes to request.
  * @returns The URL of the redirect, and three secrets of this login, of 256 bits each.
  * @throws {@link SignInError} `issuer_mismatch`, and {@link ApiError}: see {@link discover}.
  * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1),
  *   [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3) and
  *   [OpenID Connect Core 1.0 §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)
- *
  * @example
  * ```ts
  * const app = { baseUrl: "https://hub.example.com", clientId: "…", redirectUri: "https://app.example.com/callback" };
  * const { url, ...login } = await createLogin({ ...app, scope: "openid profile read-repos" });
  * // Store `login` for this browser, then redirect to `url`.
  * ```
- *
  * @group Sign-in
  */
 export async function createLogin(options: LoginOptions): Promise<Login> {
@@ -90,11 +82,7 @@ export async function createLogin(options: LoginOptions): Promise<Login> {
   return { url: url.href, ...login };
 }
 
-/**
- * Options of {@link finishLogin}.
- *
- * @group Sign-in
- */
+/** Options of {@link finishLogin}. @group Sign-in */
 export type FinishLoginOptions = AppOptions & {
   /** The redirect URI that was passed to `createLogin`. */
   redirectUri: string;
@@ -104,32 +92,27 @@ export type FinishLoginOptions = AppOptions & {
   callbackUrl: string | URL;
 };
 
-/**
- * Tokens, and the claims of the ID token if the scope `openid` was granted.
- *
- * @group Sign-in
- */
+/** Tokens, and the claims of the ID token if the scope `openid` was granted. @group Sign-in */
 export type SignedIn = Tokens & { claims?: IdTokenClaims };
 
 /**
  * Completes a sign-in: checks that the response belongs to this login (state) and comes from this service (issuer), redeems the code with
  * its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored login.
- *
  * @param options The app, the stored login, and the URL to which the browser returned.
- * @returns The tokens and the claims. Find your account by `claims.sub`, and start your own session.
+ * @returns The tokens and the claims. Next, find your account by `claims.sub`, start your own session, and keep the tokens for
+ *   {@link createClient}, with {@link keepTokens} if there is a refresh token.
  * @throws {@link SignInError} `access_denied` (the person refused) and the other errors of the authorization endpoint; `state_mismatch`,
  * `issuer_mismatch`, `invalid_response` and `invalid_id_token`: the response does not belong to this login, so begin again; `invalid_grant`
  * (the code was used or has expired), `invalid_client` and the other errors of the token endpoint.
- * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no usable response, so begin again.
+ * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no usable response. The code may be used up, so begin
+ * again.
  * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3),
- * [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) and
- * [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
- *
+ *   [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) and
+ *   [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
  * @example
  * ```ts
  * const { accessToken, claims } = await finishLogin({ ...app, login, callbackUrl: request.url });
  * ```
- *
  * @group Sign-in
  */
 export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn> {

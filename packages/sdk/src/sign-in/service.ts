@@ -5,8 +5,7 @@ import { createTransport } from "../client/transport.ts";
 import { asSignInError, SignInError } from "./sign-in-error.ts";
 
 /**
- * The URL of the service, and options for requests to it.
- *
+ * The URL of the service, and options for requests to it. Every function of the sign-in that sends requests takes these options.
  * @group Sign-in
  */
 export type ServiceOptions = {
@@ -25,11 +24,7 @@ export type ServiceOptions = {
   userAgent?: string | undefined;
 };
 
-/**
- * An OAuth app. A public app has no secret.
- *
- * @group Sign-in
- */
+/** An OAuth app. A public app has no secret. @group Sign-in */
 export type AppOptions = ServiceOptions & {
   /** The app's client ID. */
   clientId: string;
@@ -53,9 +48,7 @@ const metadataSchema = z.looseObject({
 });
 /**
  * The service's discovery document. It contains everything that the service sends. Only the fields that the SDK uses have a type.
- *
- * @group Sign-in
- * @useDeclaredType
+ * @group Sign-in @useDeclaredType
  */
 export type ServiceMetadata = z.infer<typeof metadataSchema>;
 
@@ -64,15 +57,13 @@ const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata
 
 /**
  * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. The other functions of
- * the sign-in call this function themselves.
- *
+ * the sign-in call this function themselves, so you need it only for a value of the document.
  * @param options `baseUrl` is the issuer. A slash at the end is ignored.
  * @returns The document.
  * @throws {@link SignInError} `issuer_mismatch`: the document names another issuer than `baseUrl`.
  * @throws {@link ApiError} `unexpected_answer`: there is no such document at `baseUrl`; `network` or `timeout`: there was no response.
  * @see [OpenID Connect Discovery 1.0 §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
  * @see [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3)
- *
  * @group Sign-in
  */
 export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promise<ServiceMetadata> {

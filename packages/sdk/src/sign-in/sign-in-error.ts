@@ -7,10 +7,8 @@ import { ApiError, type ApiErrorFacts } from "../client/api-error.ts";
  * `code` is the code of the protocol (`access_denied`, `invalid_grant`, `expired_token`, …), or the code of a check by the SDK:
  * `state_mismatch`, `issuer_mismatch`, `invalid_response`, `invalid_id_token`, `subject_mismatch`, `signed_out`, `unsupported`. A request
  * without a usable response throws an {@link ApiError} that is not a `SignInError`.
- *
  * @see [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
  *   [§5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)
- *
  * @group Errors
  */
 export class SignInError extends ApiError {

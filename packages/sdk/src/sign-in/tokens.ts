@@ -3,11 +3,7 @@ import { orAborted } from "../client/answers.ts";
 import { type AppOptions, type Connection, connect, type ServiceOptions } from "./service.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
 
-/**
- * The result of a sign-in. It can be stored as JSON.
- *
- * @group Sign-in
- */
+/** The result of a sign-in. It can be stored as JSON. @group Sign-in */
 export type Tokens = {
   /** Pass it to {@link createClient} as `token`. */
   accessToken: string;
@@ -65,11 +61,7 @@ export const definedOnly = (parameters: Record<string, string | undefined>): Rec
 /** RFC 6749 §3.3 */
 export const scopeText = (scope: string | readonly string[]): string => (typeof scope === "string" ? scope : scope.join(" "));
 
-/**
- * Options of {@link refreshTokens}.
- *
- * @group Sign-in
- */
+/** Options of {@link refreshTokens}. @group Sign-in */
 export type RefreshOptions = AppOptions & {
   /** The latest refresh token of this sign-in. */
   refreshToken: string;
@@ -82,16 +74,14 @@ const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
 /**
  * Exchanges a refresh token for new tokens. The refresh token of a public app can be used only once: store the new one before you use
  * anything else of the result. Simultaneous calls with the same token share one request, because a second use looks like a theft and ends
- * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request.
+ * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request, since the new token would be lost.
  *
- * Programs whose processes share a sign-in call {@link keepTokens} instead.
- *
+ * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
  * @param options The app, and the refresh token.
  * @returns New tokens, with `refreshToken` even if the service did not rotate it.
  * @throws {@link SignInError} `invalid_grant`: the sign-in has ended, sign in again; `invalid_client`: check the client ID and its secret.
  * @throws {@link ApiError} `network` or `timeout`: there was no response.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
- *
  * @group Sign-in
  */
 export function refreshTokens({ signal, ...options }: RefreshOptions): Promise<Tokens> {
@@ -120,12 +110,10 @@ function endedSignIn(error: unknown): unknown {
 /**
  * Signs out: revokes a refresh token with every access token that came from it, or one access token. Revoking a token that is no longer
  * valid succeeds too. Afterwards delete the stored tokens.
- *
  * @param options The app, and `token`: the refresh token if there is one.
  * @throws {@link SignInError} `invalid_client`: check the client ID and its secret; `unsupported`: the service has no such endpoint.
  * @throws {@link ApiError} `network` or `timeout`: there was no response, and the token may still be valid.
  * @see [RFC 7009 §2](https://www.rfc-editor.org/rfc/rfc7009#section-2)
- *
  * @group Sign-in
  */
 export async function revokeToken({ token, ...app }: AppOptions & { token: string }): Promise<void> {
