@@ -238,7 +238,6 @@ function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken
 }
 
 function described({ status, code }: Answer): string {
-  // An allowed request may still fail for another reason.
   const isRefusal =
     status === 401 || status === 403 || (status === 404 && !["EntryNotFound", "RevisionNotFound"].includes(code ?? ""));
   return isRefusal ? String(status) : status < 500 ? "allowed" : `failed ${status}`;

@@ -15,7 +15,6 @@ export async function requireToken(c: Context): Promise<{ actor: TokenHolder | P
   return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
 }
 
-/** For a request that may outlive its token. */
 export function actorLookup(c: Context): () => Promise<TokenHolder | Publisher> {
   return repeatableLookup(c, async () => (await requireToken(c)).actor);
 }
@@ -25,7 +24,6 @@ export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHol
   return { actor: tokenActor(bearer), account: bearer.account };
 }
 
-/** For a token that did not come as a bearer token. */
 export async function actorOfToken(token: string): Promise<TokenHolder | Publisher> {
   const job = await findCiJob(token);
   if (job) return known(jobActor(job));

@@ -31,7 +31,7 @@ type Definition<Line extends string, Who extends Caller, Params, Query, Body, Re
   body?: Body;
   /** The handler gets the result of parsing `{}` for an absent body. */
   isBodyOptional?: true;
-  /** Replaces `body` if the handler reads the body itself. Only for the document. */
+  /** Describes the body in the document if the handler reads the body itself. */
   rawBody?: NonNullable<RouteConfig["request"]>["body"];
   /** 64 KiB if absent. Larger bodies require a token before they are read. */
   maxBodyBytes?: number;

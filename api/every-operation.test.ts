@@ -289,7 +289,6 @@ test.each(["own", "organization's"])("webhooks: %s", async (whose) => {
 });
 
 const signIn = "requires a recent sign-in: apps.test.ts";
-/** Operations that succeed in none of the tests above, and why. */
 const exceptions: Record<string, string> = {
   ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
   exposeJob: "is always refused",

@@ -64,7 +64,6 @@ const bodyFor = (path: string): string =>
     ...{ seconds: 3_600, key: "TIDE", value: "high" },
   });
 
-/** Everything in a response that could distinguish the two repositories. */
 async function answerTo(method: string, path: string, token: string | undefined, name: string): Promise<string> {
   const hasBody = !["GET", "HEAD"].includes(method);
   const response = await fetch(world.origin + path, {

@@ -60,7 +60,6 @@ function post(
   });
 }
 
-/** Machines that run tests are busy. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
 
 const usageOf = ({ actor, id }: Caller) => readUsage(actor, id);
@@ -176,7 +175,6 @@ test("if a client disconnects before or during the response, the request to the 
   const stream = await clientOf(caller.accessToken).chat.completions.create({ ...chat(), stream: true });
   for await (const _ of stream) break;
   await eventually(() => upstream.state.ended).toBe(before + 2);
-  // The aborted request costs the tokens of the prompt, because the provider had started to work.
   await eventually(async () => (await lineOf(caller))?.requests).toBe(2);
   const line = await lineOf(caller);
   expect(line).toMatchObject({ failures: 0 });

@@ -150,7 +150,6 @@ export function listOf<Item extends z.ZodType>(
 
 export type BodyLimit = {
   maxBytes: number;
-  /** The route reads the body piece by piece. */
   isStreamed?: true;
   /** Without such a token, no body larger than a few fields is read. */
   takesTokenOf?: "anybody" | "platform";

@@ -169,7 +169,6 @@ describe("webhooks", () => {
     const since = new Date(Date.now() - 3_600_000);
     expect(await refusal(all(webhooks.replayFailed(id, { since: new Date() })))).toMatchObject({ code: "conflict" });
     let last: { total: number; delivered: number } | undefined;
-    // No worker runs replays here.
     for await (const now of webhooks.replayFailed(id, { since, everyMs: 20 })) {
       last = now;
       if (now.state === "running") await webhooks.cancelReplay(id, now.id);

@@ -15,7 +15,6 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-// The machine that runs the tests may be busy.
 const SOON = { timeout: 15_000 };
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;

@@ -85,7 +85,6 @@ test("a webhook from creation to deletion, with the requests of the Python clien
       updatedAt: expect.any(String),
     },
   });
-  // `hf webhooks update ID --domain discussions`
   const narrowed = await send(ada, "POST", `${OWN}/${id}`, { watched: [], domains: ["discussions"] });
   expect(narrowed.body.webhook).toMatchObject({ domains: ["discussion"], watched: made.body.webhook.watched });
   const named = await send(ada, "POST", `${OWN}/${id}`, {

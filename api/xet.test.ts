@@ -277,7 +277,7 @@ test("an interrupted upload leaves nothing, and succeeds when it is repeated", a
 });
 
 describe("when the disk is full", () => {
-  /** Node then fails as if the disk were full. */
+  /** Makes each write to a file fail in Node as if the disk were full. */
   async function fillDisk(): Promise<void> {
     const file = await open(join(env().DATA_DIR, "full"), "w");
     const methods = Object.getPrototypeOf(file) as FileHandle;

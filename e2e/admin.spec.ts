@@ -87,7 +87,6 @@ for (const hasScripts of [true, false]) {
       await enter(theirs, person);
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByText("Verified by Keyhook")).toBeVisible();
-      // The redirect URI leads to no server.
       const leaves = theirs.waitForRequest((request) => request.url().startsWith(`${REDIRECT_URI}?code=`));
       await theirs.getByRole("button", { name: "Authorize" }).click();
       await leaves;

@@ -46,7 +46,6 @@ test("an administrator reads the log, searches it, opens one entry, and cannot e
 
   await page.getByRole("link", { name: "The system created the app Paper Lantern" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The system created the app Paper Lantern");
-  // The worker seals entries within seconds.
   await expect(async () => {
     await page.reload();
     await expect(page.getByText(/^Number \d+/)).toBeVisible({ timeout: 1_000 });

@@ -45,7 +45,6 @@ const PROGRAM = resolve(import.meta.dirname, "../packages/cli/src/keyhook.ts");
 
 type Ended = { code: number | null; stdout: string; stderr: string };
 
-/** Has its own settings folder. */
 class KeyhookCli {
   readonly #env: NodeJS.ProcessEnv;
 

@@ -47,7 +47,6 @@ test("S122 real actions create each kind of event about a repository that is hos
   const first = (await tree.git("rev-parse", "HEAD")).trim();
   await tree.git("branch", "low");
   await tree.git("tag", "v1");
-  // A push of several refs is one event.
   const pushed = await made(() => tree.git("push", "--quiet", "origin", "main", "low", "v1"));
   expect(pushed.map(kindOf)).toEqual(["repo.content update"]);
   expect(pushed[0]).toMatchObject({ repo: { headSha: first, tags: ["sea"] } });

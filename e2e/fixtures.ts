@@ -17,7 +17,6 @@ export type Member = Person & { organizations: [Organization, Organization] };
 type Organization = { id: string; name: string; fullName: string };
 
 type Fixtures = {
-  /** A new user, so that no spec sees what another spec created. */
   person: Person;
   member: Member;
   another: Person;
@@ -26,7 +25,6 @@ type Fixtures = {
   devicePages: DevicePages;
   sampleSite: (kind: SiteKind) => SampleSite;
   serveDocument: (fields?: DocumentFields) => Promise<ServedDocument>;
-  /** Uses a host that no other test uses. */
   documentSite: RunningSite;
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
@@ -37,7 +35,6 @@ type WorkerFixtures = {
   demo: Demo;
   /** All stories of a worker share one context with JavaScript and one without, so that Chromium compiles our scripts once. */
   keptContext: (javaScriptEnabled: boolean) => Promise<BrowserContext>;
-  /** For specs that change nothing. */
   newcomer: Person;
 };
 

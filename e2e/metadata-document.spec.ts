@@ -17,7 +17,6 @@ async function authorizeForWebsite(page: Page, modal: PermissionsModal): Promise
   expect(new URL(request.url()).searchParams.has("code")).toBe(true);
 }
 
-/** Does not follow the redirect. */
 async function leadsTo(page: Page, authorizeUrl: string): Promise<string> {
   const answer = await page.request.get(authorizeUrl, { maxRedirects: 0 });
   return answer.headers().location ?? "";

@@ -23,7 +23,6 @@ async function fillNewApp(page: Page, name: string, uris: string): Promise<void>
 
 type Credentials = { clientId: string; secret: string };
 
-/** Waits until the secret differs from `before`. */
 async function shownCredentials(page: Page, before?: Credentials): Promise<Credentials> {
   const secret = page.locator("main code", { hasText: /^kh_secret_/ });
   await expect.poll(async () => (await secret.allTextContents()).filter((text) => text !== before?.secret)).toHaveLength(1);
@@ -34,7 +33,6 @@ async function shownCredentials(page: Page, before?: Credentials): Promise<Crede
   return { clientId: clientId ?? "", secret: (await secret.textContent()) ?? "" };
 }
 
-/** Introspection checks the credentials before the token. */
 async function areAccepted(
   request: APIRequestContext,
   { clientId, secret }: { clientId: string; secret: string },

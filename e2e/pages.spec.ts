@@ -3,7 +3,6 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible, expectAccessibleOnDesktop } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-/** Screens with parts that a phone does not show. */
 const hasMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
 /** Each screen sets its own URL and cookies. */

@@ -10,7 +10,6 @@ import { enter } from "./support/enter.ts";
 import { makeTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
 
-/** Prints a line of JSON for its relay and for each delivery. */
 const PROGRAM = `
 import { createReceiver } from "@keyhook/receiver";
 const receiver = createReceiver();

@@ -12,7 +12,6 @@ async function makeRepository(demo: Demo, person: Person, files: Record<string, 
   return repository;
 }
 
-/** The text field, or the editor that takes its place. */
 const content = (page: Page) => page.getByRole("textbox", { name: "Content" });
 
 /** A fill that began before the editor appears would wait for the field, which the editor hides. */

@@ -4,7 +4,6 @@ import { test } from "./fixtures.ts";
 import { forEachLook, WIDTHS } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-/** In the sizes that app/(public)/page.tsx shows. */
 const landing: Readonly<Record<string, { part: (page: Page) => Locator; width: number; height: number }>> = {
   consent: { part: (page) => page.locator("main"), width: 480, height: 625 },
 };

@@ -230,7 +230,6 @@ test.describe("without JavaScript", () => {
     await expect(page.getByText("Webhook deleted.")).toBeVisible();
     expect((await page.request.get(address)).status()).toBe(404);
     await make("after");
-    // Several times as long as a delivery takes.
     await page.waitForTimeout(2_000);
     expect(receiver.received.filter(({ body }) => body.includes(`${org}/after`))).toEqual([]);
   });

@@ -64,7 +64,7 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
     WEBHOOK_SECRET: sample.webhookSecret,
     PORT: String(ports.receiver),
   });
-  // Before the repositories, so that their events are delivered.
+  // Webhooks come before the repositories, so that the repositories' events are delivered.
   await seedWebhooks(notes, origin, receiverUrl(ports));
   const hasSpaces = runsSpaces();
   if (hasSpaces) await seedSpace(notes, origin);

@@ -8,11 +8,9 @@ import { addTallies, NOTHING, readPlaywright, readVitest, type Tally, tallyOfChe
 import { type TestKind, testFiles } from "./test/test-files.ts";
 
 /**
- * `npm test` runs the format check and the linters, the type check, the tests beside the sources, and the stories in a browser. All checks
- * and tests run even if one fails; only if the pages or the programs cannot be prepared, it stops. At the end it lists the failures with
- * their reasons, and the last line is `N passed, N failed`; each linter and the type check count as one. The tests create their own
- * databases, in temporary directories. At a terminal it shows the progress of each step and, of a step's output, only the failures. CI runs
- * up to three failed files again, alone, and lists the files that then pass as flaky.
+ * `npm test` runs all checks and tests even if one fails, unless the pages or the programs cannot be prepared. The last line is
+ * `N passed, N failed`. Each linter and the type check count as one. CI runs up to three failed files again, alone, and lists the files
+ * that then pass as flaky.
  *
  *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
  *   npm test -- --profile  reports at the end how long each part took

@@ -33,7 +33,6 @@ export const describeApi: Route = (api) => {
     },
     handle({ c }) {
       const { json, etag } = openApiDocument(api);
-      // The document changes with an upgrade, so caches revalidate.
       const headers = { ETag: etag, "Cache-Control": "public, no-cache" };
       if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
       return c.body(json, 200, { ...headers, "Content-Type": "application/json" });
@@ -43,7 +42,6 @@ export const describeApi: Route = (api) => {
 
 const made = new WeakMap<OpenAPIHono, ServedDocument & { origin: string }>();
 
-/** Generated at the first request and cached. */
 export function openApiDocument(api: OpenAPIHono): ServedDocument {
   const { ORIGIN } = env();
   const kept = made.get(api);

@@ -107,7 +107,7 @@ export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   return Object.fromEntries(Object.keys(schemas).map((name) => [name, schemaAt(name)]));
 }
 
-/** @param families the common name of similar operations, by `operationId`. Their equal bodies are named after it */
+/** @param families the common name of similar operations, by `operationId`, which names their equal bodies */
 export function nameSchemas(paths: ApiDocument["paths"], families: Record<string, string>, known: Named): Named {
   const named: Named = { ...known };
   const byText = new Map(Object.entries(known).map(([name, schema]) => [textOf(schema), name]));

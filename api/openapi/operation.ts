@@ -6,7 +6,7 @@ import { scopesFor } from "./security.ts";
 export type Caller = "anyone" | "token" | "user" | "platform";
 
 export type Operation = {
-  /** A function's name in generated clients. Never change it. */
+  /** Never change this name of a function in generated clients. */
   operationId: string;
   /** The action that core passes to `may`. The document's scopes follow from the action. */
   action?: Action;

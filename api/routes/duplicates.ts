@@ -61,7 +61,6 @@ export const duplicateRoutes = [
     actor: "token",
     summary: "Copy large files of a {type} to another repository, for a commit there",
     description: "Requires permission to read the content of this repository, and to write to the other one.",
-    // A thousand hashes with file names.
     maxBodyBytes: 1024 * 1024,
     body: z.object({
       target: z.object({ type: z.enum(repoTypes), name: z.string() }),

@@ -30,7 +30,7 @@ export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8A
   }
 }
 
-/** Otherwise the garbage collector marks the whole heap after every 64 MB, which takes half of an upload's processor time. */
+/** Frees the memory at once, because the garbage collector would mark the whole heap after every 64 MB of data. */
 function freeMemory({ buffer, byteLength }: Buffer): void {
   if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }

@@ -39,7 +39,7 @@ inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
   return c.json(modelJson(model), 200, { "Cache-Control": "no-store" });
 });
 
-/** With pictures. */
+/** Conversations may contain pictures. */
 const CONVERSATION = { maxBytes: 16 * 1024 * 1024, takesTokenOf: "anybody" } as const;
 
 for (const endpoint of inferenceEndpoints) {

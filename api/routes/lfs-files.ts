@@ -47,7 +47,6 @@ export const lfsFileRoutes = [
     summary: "Permanently delete large files of a {type}",
     description:
       "Deletes all of them, or none if the history still refers to one. The service does not rewrite the history: `rewriteHistory` has no effect.",
-    // A thousand hashes with file names.
     maxBodyBytes: 1024 * 1024,
     body: z.object({
       deletions: z.object({

@@ -52,7 +52,7 @@ export const repoRoutes = [
     action: "repo.create",
     actor: "user",
     summary: "Create a repository",
-    // The first files of a new repository.
+    // The body contains the first files of the new repository.
     maxBodyBytes: 16 * 1024 * 1024,
     body: newRepoSchema.extend({
       files: listOf(newFileSchema, { max: FILES_MAX, of: "files" })
@@ -259,7 +259,7 @@ function refuseUnsupported(query: Record<string, unknown>): void {
 export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, error: unknown): Promise<Response> {
   if (!isServiceError(error) || error.code !== "conflict" || error.field !== "name") throw error;
   const there = await findRepo(actor, repoName).catch(() => undefined);
-  // For a user who may not see the repository, the URL is made from the request, so it reveals nothing.
+  // For a user who may not see the repository, the URL is made from the request, so the URL reveals nothing.
   const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(repoName.type, `${repoName.owner}/${repoName.name}`);
   const answer = answerError(error, c);
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));

@@ -22,8 +22,8 @@ import {
 } from "./access-tokens.ts";
 
 /**
- * From `admin` to `unmet`, they are members of the organization that owns `org-…`. `unmet` lacks the second step that the organization
- * requires. `guest` and `accepted` were accepted at the gated repositories.
+ * The users from `admin` to `unmet` are members of the organization that owns `org-…`. `unmet` lacks the second step that the
+ * organization requires. `guest` and `accepted` were accepted at the gated repositories.
  */
 export const people = [
   "owner",

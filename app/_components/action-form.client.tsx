@@ -17,7 +17,6 @@ export function useFormState(): FormState {
 }
 
 export type ActionFormProps = Readonly<{
-  /** Created with `formAction`. */
   action: FormAction;
   values?: FormValues;
   /** For assistive technology if no heading names the form. */

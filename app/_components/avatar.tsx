@@ -31,7 +31,6 @@ export function Avatar({ name, src, size = "md", kind = "person" }: AvatarProps)
   );
 }
 
-/** A name has the same color on every page. */
 function tileOf(name: string): string {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;

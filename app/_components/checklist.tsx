@@ -11,7 +11,6 @@ export type ChecklistStep = Readonly<{
   isDone: boolean;
   /** Absent if the step is done outside of our pages. */
   href?: string;
-  /** For a step that only the user can confirm. */
   action?: ReactNode;
 }>;
 

@@ -13,7 +13,6 @@ type DiffViewProps = Readonly<{
   withheld?: string;
 }>;
 
-/** A file with more changed lines starts collapsed. */
 const OPEN_LINES_MAX = 400;
 
 const number = new Intl.NumberFormat("en");

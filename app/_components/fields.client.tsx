@@ -252,7 +252,7 @@ function isKept({ values, isSubmitted }: FormState, name: string, value: string)
 
 type Typed = Pick<HTMLTextAreaElement, "value" | "selectionStart" | "selectionEnd">;
 
-/** React resets a text area when it hydrates the page, possibly in the middle of a sentence. */
+/** React resets a text area during hydration, possibly in the middle of a sentence. */
 function useEarlyInput(id: string): void {
   // An effect would run after the reset. On a page that the browser rendered, the element does not exist yet.
   const [typed] = useState(() => readTyped(id));

@@ -12,7 +12,7 @@ type MarkdownFieldProps = Readonly<{
   label: ReactNode;
   isOptional?: boolean;
   rows?: number;
-  /** Come before the preview button, because Enter in a field presses the first button of a form. */
+  /** These buttons come before the preview button, because Enter in a field presses the first button of a form. */
   children: ReactNode;
   after?: ReactNode;
   size?: ButtonLook["size"];

@@ -11,7 +11,6 @@ export type FoundItem = Readonly<{
   href: string;
   label: string;
   hint: string;
-  /** Set if the match is not in the label. */
   excerpt?: ExcerptParts;
 }>;
 export type FoundGroup = Readonly<{ label: string; items: readonly FoundItem[] }>;

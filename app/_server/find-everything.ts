@@ -15,7 +15,6 @@ import { organizationPath } from "./organization-page.ts";
 import { repoHref } from "./repo-page.ts";
 import { currentSession } from "./session.ts";
 
-/** The docs have a search of their own for the rest. */
 const DOCS_MAX = 5;
 
 export async function findEverything(search: string, limit: number): Promise<FoundGroup[]> {

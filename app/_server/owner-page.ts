@@ -47,7 +47,6 @@ export async function findOwnerPage(
 
 export type OwnerChoice = Readonly<{ value: string; label: string }>;
 
-/** The user, and the organizations where the user may create a repository. */
 export async function ownerChoices(person: Person, username: string): Promise<OwnerChoice[]> {
   const organizations = await organizationNames(person, "repo.create");
   return [{ value: username, label: `${username} (you)` }, ...organizations.map((name) => ({ value: name, label: name }))];

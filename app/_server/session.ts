@@ -18,7 +18,6 @@ export const currentSession = cache(async (): Promise<SiteSession | undefined> =
   return session;
 });
 
-/** Visitors sign in first, then return to `returnTo`. */
 export async function requireSession(returnTo: string): Promise<SiteSession> {
   return (await currentSession()) ?? redirect(signInPath(returnTo));
 }

@@ -66,7 +66,6 @@ export const signInWithPasskeyAction = formAction(
   },
 );
 
-/** If the session has ended, the sign-in page comes first. */
 const reauthScope = personAt((form) => nextPath(form.text("next")));
 
 /** S113. */

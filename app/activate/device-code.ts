@@ -42,7 +42,7 @@ export async function forgetCode(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The rules of the session's cookie. */
+/** The name follows the rules for the session's cookie. */
 function deviceCodeCookie() {
   const { protocol, port } = new URL(env().ORIGIN);
   const secure = protocol === "https:";

@@ -11,7 +11,6 @@ type DevicePage =
   | { step: "ask"; request: DeviceRequest; session: SiteSession; isConfirmed: boolean }
   | { step: "over"; reason: ServiceError | undefined };
 
-/** Without a code, redirects to the page for entering one. */
 export const readDevicePage = cache(async (): Promise<DevicePage> => {
   const entered = await enteredCode();
   // The page must explain the refusal. A redirect would make the browser submit the form again.

@@ -1,4 +1,3 @@
-/** Does not break at dashes. */
 export function AdminCommand({ children }: Readonly<{ children: string }>) {
   return (
     <code>

@@ -5,7 +5,6 @@ export const HOSTS_PATH = "/admin/hosts";
 
 export type HostsQuery = Readonly<{ search?: string; page?: number; rules?: number }>;
 
-/** The pagination links return to these anchors. */
 export const SEEN = "seen";
 export const RULES = "rules";
 

@@ -70,7 +70,6 @@ async function add(person: Person, { slug, type, repo, note }: Input<typeof item
     return await addItem(person, slug, { repo: { type, ...repo }, note });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // Assigns the message to the field that the user can correct.
     if (error.wireCode === "RepoNotFound") {
       throw new ServiceError("not_found", `There is no ${type === "space" ? "Space" : type} with this name that you can see.`, {
         field: "repo",

@@ -31,7 +31,6 @@ export async function expectAccessibleOnDesktop(page: Page): Promise<void> {
   expect(await findViolationsOfStructure(page)).toEqual([]);
 }
 
-/** Restores the page's own look. */
 export async function forEachLook(
   page: Page,
   look: (look: { theme: "light" | "dark"; width: number }) => Promise<void>,

@@ -4,7 +4,6 @@ import type { Demo } from "./demo.ts";
 /** One process for each worker and service. It ends with the worker. */
 const running = new Map<string | undefined, AdminProcess>();
 
-/** Returns the JSON that the command prints. */
 export async function admin<T = Record<string, string>>(
   { environment }: Pick<Demo, "environment">,
   ...args: string[]

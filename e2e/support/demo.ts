@@ -22,7 +22,6 @@ export type Demo = {
   environment: Record<string, string>;
 };
 
-/** @returns how to stop the demo */
 export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
   const port = await findFreePorts(5);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));

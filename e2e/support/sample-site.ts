@@ -63,12 +63,10 @@ export class SampleSite {
 
   async expectScopes(scopes: string[]): Promise<void> {
     const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
-    // The service decides the order.
     const isGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
     await expect(isGranted).toPass({ timeout: 15_000 });
   }
 
-  /** @param text the text beside the label */
   async expectProfile(label: "Organizations" | "E-mail address", text: string | RegExp): Promise<void> {
     const profile = this.page.getByRole("region", { name: "Profile" });
     await expect(profile.getByRole("definition").nth(label === "E-mail address" ? 0 : 1)).toHaveText(text);

@@ -12,7 +12,6 @@ export type ServedDocument = {
   /** The host of the client ID, with its port. */
   host: string;
   authorizeUrl: (redirectUri: string, more?: Record<string, string>) => string;
-  /** Omits fields that are undefined. */
   change: (fields: DocumentFields) => void;
   close: () => Promise<void>;
 };

@@ -37,7 +37,7 @@ export class AdminProcess {
     });
   }
 
-  /** Call it only while no command runs. The next command starts another process. */
+  /** Call only while no command runs. The next command starts another process. */
   close(): void {
     this.#child?.disconnect();
     this.#child = undefined;

@@ -19,7 +19,6 @@ export const organizations = [
     name: "tidepool",
     fullName: "Tidepool",
     owner: "aiko",
-    // For examples/org-token-exchange.
     plan: "enterprise",
     members: [
       { username: "mara", role: "write" },

@@ -12,10 +12,10 @@ const REPO_SCOPES = "read-repos write-repos manage-repos";
 const HUB_SCOPES = `${REPO_SCOPES} write-discussions write-collections`;
 const DOMAINS = ["repo", "discussion"];
 
-/** Call it first, so that the receiver gets all later events. */
+/** Call first, so that the receiver gets all later events. */
 export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: string): Promise<void> {
   for (const { key, by, name, api, path, watched } of sampleWebhooks) {
-    // Another port is another receiver.
+    // The key contains the URL, because another port is another receiver.
     const url = `${receiverUrl}${path}`;
     await notes.once("webhooks", `${key} ${url}`, async () => {
       const call = await callToMakeWebhooks(by, origin);
@@ -32,7 +32,7 @@ export function runsSpaces(): boolean {
   return spawnSync("bwrap", ["--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"]).status === 0;
 }
 
-/** Call it before the other repositories, whose events the Space shows. */
+/** Call before the other repositories are created, because the Space shows their events. */
 export async function seedSpace(notes: Notes, origin: string): Promise<void> {
   const { owner, name, watched } = sampleSpace;
   const { spaceSecret: secret } = notes.made;

@@ -6,7 +6,6 @@ import { brotliCompress } from "node:zlib";
 import { fingerprint, readStamp, writeStamp } from "./fingerprint.mjs";
 import { root, run } from "./run.mjs";
 
-/** Runs a step unless it was done for the same sources and its results exist. */
 async function once(step, { stamp, sources, isSource, results = [] }, line, work) {
   const wanted = fingerprint(sources, isSource);
   if (readStamp(stamp) === wanted && results.every((path) => existsSync(join(root, path)))) return;

@@ -29,7 +29,6 @@ function isInstalledByHand() {
   }
 }
 
-/** The install script of a package provides the project's own Node. */
 function checkNode() {
   const node = join(root, "node_modules/.bin/node");
   if (works(node, ["-e", `process.exit(process.versions.node.split(".")[0] >= ${NODE_MAJOR} ? 0 : 1)`])) return;

@@ -72,8 +72,7 @@ async function provide(step, programs, alsoInstalled = []) {
 
 /**
  * Undefined on a machine without apt-get. Never asks for a password, and fails if sudo requires one.
- * @returns {((...packages: string[]) => Promise<void>)
- * undefined}
+ * @returns {((...packages: string[]) => Promise<void>) | undefined}
  */
 export function aptInstaller() {
   if (!works("apt-get")) return undefined;

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 /** All rules that match a file apply to it (ARCHITECTURE.md). */
 type ImportRule = {
   files: RegExp;
-  /** A file's path from the root, or a package's name. */
   mayNotImport: RegExp;
   why: string;
 };

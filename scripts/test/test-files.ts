@@ -32,7 +32,8 @@ export function testFiles(): Record<TestKind, string[]> {
 const NEAR_IMPORTS_MAX = 12;
 
 /**
- * They import a changed file, but not only through an assembling module, or are in its folder, or are named after the file or its folder.
+ * The test files that import a changed file, but not only through an assembling module, that are in its folder, or that are named after
+ * the file or the folder.
  */
 export function testFilesNear(changed: readonly string[]): string[] {
   const isBeside = (test: string, path: string) => {

@@ -13,7 +13,6 @@ import { type CommitHeader, parseHeader, parseOperations, parseWhole } from "./c
 import { isAsked } from "./prepare-commit.ts";
 import { readNdjson } from "./read-ndjson.ts";
 
-/** A commit in one JSON object is read as a whole. */
 const WHOLE_MAX_BYTES = 16 * 1024 * 1024;
 
 export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/commit/{rev}", {

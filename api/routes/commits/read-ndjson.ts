@@ -79,7 +79,6 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
   const request = requestContext.getStore();
   let received = 0;
   let isSlow = false;
-  /** Defined only while a chunk is awaited. */
   let giveUp: (() => void) | undefined;
   const stopWatching = watchPace({
     bytes: () => received,

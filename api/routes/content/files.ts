@@ -22,7 +22,6 @@ import type { Route } from "../../define-route.ts";
 import { families, operationOf } from "../../openapi/operation.ts";
 import { isTrue, notOnBranch, segmentsOf } from "./content-route.ts";
 
-/** Headers that clients in browsers read. */
 const EXPOSED = [
   "X-Repo-Commit",
   "X-Repo-Commit-On-Branch",

@@ -87,7 +87,6 @@ export const jobRoutes = [
     summary: "Run a job",
     params,
     body: jobBodySchema,
-    // A command with its environment and secrets.
     maxBodyBytes: 1024 * 1024,
     responses: theJob,
     async handle({ actor, params, body, origin }) {

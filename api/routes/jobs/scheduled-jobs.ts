@@ -35,7 +35,6 @@ export const scheduledJobRoutes = [
     summary: "Run a job on a schedule",
     params,
     body: scheduledJobBodySchema,
-    // A command with its environment and secrets.
     maxBodyBytes: 1024 * 1024,
     responses: theSchedule,
     async handle({ actor, params, body: { jobSpec, schedule, timezone, concurrency, suspend }, origin }) {

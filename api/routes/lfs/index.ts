@@ -47,7 +47,6 @@ const batch = z.object({
   hash_algo: z.string().nullish(),
   /** Matters only for a pull request's ref, because write access covers all branches. */
   ref: z.object({ name: z.string() }).nullish(),
-  // Each object gets its own result, even an invalid one.
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });
 

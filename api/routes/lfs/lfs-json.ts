@@ -11,7 +11,6 @@ export function lfsBody(c: Context, body: object, status = 200): Response {
   return c.body(JSON.stringify(body), status as 200, { "Content-Type": LFS_MEDIA_TYPE, "Cache-Control": "no-store" });
 }
 
-/** For git-lfs, with the fields that the hub's clients also read. */
 export async function answerLfsError(thrown: Error, c: Context): Promise<Response> {
   const answered = answerError(thrown, c);
   const body = (await answered.json()) as { error: string };

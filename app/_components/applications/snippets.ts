@@ -102,7 +102,6 @@ curl -H "Authorization: Bearer $token" ${shell(`${issuer}/oauth/userinfo`)}
 `;
 }
 
-/** Uses openid-client. */
 export function deviceSnippet({ issuer, clientId, hasSecret, scope }: SnippetApp): string {
   const authentication = hasSecret ? "client.ClientSecretBasic(process.env.CLIENT_SECRET)" : "client.None()";
   const options = issuer.startsWith("http:") ? "\n  { execute: [client.allowInsecureRequests] }," : "";

@@ -183,7 +183,6 @@ const labels: Record<string, string> = {
 
 type AuditKind = Readonly<{ value: string; label: string }>;
 
-/** Omits groups that cannot occur in an organization. */
 function auditKinds({ isForOrganizations }: { isForOrganizations: boolean }): AuditKind[] {
   const types = Object.entries(auditEventTypes).filter(([, described]) => !isForOrganizations || "isInOrgLog" in described);
   const scopes = [...new Set(types.map(([type]) => type.slice(0, type.indexOf("."))))];

@@ -143,7 +143,6 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
   );
 }
 
-/** An organization whose policy blocks this app. */
 function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;
   if (refusal === null) return null;

@@ -20,7 +20,6 @@ type ConsentModalProps = Readonly<{
   request: ConsentRequest;
   user: SiteSession["user"];
   decide: FormAction;
-  /** The fields that identify the question. */
   question: Record<string, string>;
   switchAccount: ReactNode;
 }>;

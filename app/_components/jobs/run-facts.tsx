@@ -43,7 +43,6 @@ export function initiatedBy({ initiator }: Run): string {
   }
 }
 
-/** docs/guides/jobs.md has the API's names. */
 export const stageWords: Readonly<Record<JobStage, string>> = {
   SCHEDULING: "Waiting",
   RUNNING: "Running",

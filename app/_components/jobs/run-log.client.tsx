@@ -205,7 +205,6 @@ function LogLine({ text, stream }: Readonly<{ text: string; stream: string }>) {
   );
 }
 
-/** A line may arrive in several pieces. */
 function linesOf(pieces: readonly LogPiece[]): Line[] {
   const lines: Line[] = [];
   const open = new Map<string, Line>();

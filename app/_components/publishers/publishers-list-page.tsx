@@ -98,7 +98,6 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
-  /** Set if the list covers several repositories. */
   repo?: ReactNode;
   remove?: FormAction;
 }>;

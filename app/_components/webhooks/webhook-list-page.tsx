@@ -31,7 +31,6 @@ export async function WebhookListPage({ params, searchParams }: OwnerPageProps) 
   const path = webhookListPath(home);
   const webhooks = await listWebhooks(person, owner);
   const recent = await sparklines(webhooks.map(({ id }) => id));
-  // Only users have relays.
   const relays = home === null ? await listRelays(person, person.userId) : null;
   return (
     <>

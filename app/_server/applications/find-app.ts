@@ -8,7 +8,6 @@ import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import { appPath, type OwnerName } from "../paths.ts";
 import { requirePerson } from "../session.ts";
 
-/** Only administrators may see an organization's apps. */
 export function findAppsPage(home: OwnerName, page = "applications"): Promise<OwnerPage> {
   return findOwnerPage(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
 }

@@ -81,7 +81,6 @@ export const sendTestAction = formAction(scope, { kind }, async ({ person, owner
   redirect(deliveryHref(webhookPath(home, webhookId), deliveryId));
 });
 
-/** After a refusal, the webhook's page offers the button again. */
 export async function sendFirstTestAction(home: OwnerName, data: FormData): Promise<void> {
   const webhookId = new SubmittedForm(data).text("webhookId");
   await sendTestAction(home, webhookId, { values: {}, errors: {} }, data);
@@ -108,7 +107,6 @@ export const replaySelectedAction = formAction(
 );
 
 const HOUR_MS = 3_600_000;
-/** The browser sends the query back. */
 const QUERY_MAX_CHARACTERS = 2_000;
 
 export const replayFailedAction = formAction(
@@ -169,7 +167,6 @@ export const closeRelayAction = formAction(personAt(webhookListPath(null)), {}, 
   redirect(`${page}?notice=relay-closed`);
 });
 
-/** Ignores the fields of the target that was not chosen. */
 function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" | "jobSourceId" | "watched" | "events"> {
   const events = form.all("events");
   // For core an empty list means all kinds, but no ticked box means none. core refuses `[""]`.

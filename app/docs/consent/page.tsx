@@ -9,7 +9,6 @@ import { SiteFrame } from "../../_components/site-frame.tsx";
 
 export const metadata: Metadata = { title: "What authorizing an app means" };
 
-/** For users, not for developers. */
 export default function ConsentHelpPage() {
   const { BRAND_NAME } = env();
   return (

@@ -34,7 +34,6 @@ export default async function ElsewherePage() {
   );
 }
 
-/** The user should check the account before agreeing. */
 function ProviderAccount({ pending }: Readonly<{ pending: PendingIdentity }>) {
   return (
     <p className="rounded-control border border-line bg-sunken px-3 py-2.5">

@@ -63,6 +63,5 @@ export function webAddress(text: string): string {
 
 export type OrganizationOption = { organization?: string };
 
-/** Existing tools have no option of this name. */
 export const withOrganization = (command: Command): Command =>
   command.option("--organization <name>", "use the resources of an organization instead of your own");

@@ -2,7 +2,6 @@ import type { Readable, Writable } from "node:stream";
 
 type MaybeTty = { isTTY?: boolean };
 
-/** Of the process, or of a test. */
 export type Terminal = {
   stdin: Readable & MaybeTty;
   stdout: Writable & MaybeTty & { columns?: number };
@@ -24,8 +23,7 @@ export function processTerminal(): Terminal {
   // A second Ctrl-C ends the process at once, without cleaning up.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort(new Error(name)));
   for (const stream of [process.stdout, process.stderr]) {
-    // The reader of a pipe, such as `
-    // head`, may have read enough.
+    // A reader such as `| head` may have read enough.
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
       throw error;

@@ -13,7 +13,6 @@ import { ResponseChanges } from "./response-changes.tsx";
 
 type AttemptDetailsProps = Readonly<{
   attempt: ShownAttempt;
-  /** Set if the page compares the responses of both. */
   previous: ShownAttempt | undefined;
   isOpen: boolean;
   runHref: (runId: string) => string;

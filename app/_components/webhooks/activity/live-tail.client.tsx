@@ -5,7 +5,6 @@ import { startTransition, useEffect, useState } from "react";
 import { classNames } from "../../class-names.ts";
 
 type LiveTailProps = Readonly<{
-  /** Sends an event whenever something happens to this webhook. */
   streamPath: string;
   tail: string;
   /** Set if something is in progress that the stream does not report. */
@@ -15,7 +14,6 @@ type LiveTailProps = Readonly<{
 type State = "off" | "connecting" | "live";
 
 const STORAGE_KEY = "webhook-activity-live";
-/** The least time between two refreshes. */
 const REFRESH_MS = 1_000;
 const BUSY_MS = 2_000;
 const MARKED_MS = 3_000;

@@ -14,7 +14,6 @@ type ReplayProgressProps = Readonly<{
   now: Date;
 }>;
 
-/** How long the page shows a finished replay. */
 const SHOWN_MS = 10 * 60_000;
 
 export function shownReplays(replays: readonly WebhookReplay[], now: Date): WebhookReplay[] {

@@ -78,5 +78,4 @@ export function curlCommand({ headers, body }: SignedRequest): string {
   ].join("\n");
 }
 
-/** A word of a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

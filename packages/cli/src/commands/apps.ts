@@ -132,7 +132,6 @@ type SettingsOptions = OrganizationOption & {
   refresh?: boolean;
 };
 
-/** The app's page has all other settings. */
 function withSettings(command: Command): Command {
   return command
     .option("--description <text>", "its description, which users see")

@@ -35,7 +35,6 @@ export async function secretOf(terminal: Terminal, given: string | undefined): P
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Shorter work shows no spinner. */
 const PATIENCE_MS = 1_000;
 const FRAME_MS = 100;
 

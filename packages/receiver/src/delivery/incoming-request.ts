@@ -1,6 +1,6 @@
 import type { EventScope, WebhookPayload } from "@keyhook/sdk";
 
-/** Creating a `Request` for each would cost more than all other work. */
+/** Creating a `Request` for each request would cost more than all other work. */
 export type IncomingRequest = {
   method: string;
   url: string;

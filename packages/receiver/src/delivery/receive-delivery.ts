@@ -64,7 +64,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
   reception.running.add(tracked);
   void tracked.then(() => reception.running.delete(tracked));
   if (handler.mode === "queue") {
-    // The delivery counts as accepted until its handler fails. Then a replay runs the handler again.
+    // The delivery counts as accepted until its handler fails. A replay of a failed delivery runs the handler again.
     return Object.defineProperty(json(202, { queued: true }), WORK, { value: run }) as Answer;
   }
   return run.catch((): Answer => ({ status: 500, body: "Internal Server Error\n", headers: { "content-type": "text/plain" } }));

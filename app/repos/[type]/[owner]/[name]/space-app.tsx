@@ -31,7 +31,6 @@ export async function SpaceApp({ page: { repo, mayWrite } }: Readonly<{ page: Re
   );
 }
 
-// An app may start within a second.
 const COMING_SECONDS = 1;
 
 const sentences: Partial<Record<SpaceStage, string>> = {

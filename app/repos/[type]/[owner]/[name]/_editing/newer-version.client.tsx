@@ -3,7 +3,6 @@
 import { useFormState } from "../../../../../_components/action-form.client.tsx";
 import { FormMessage } from "../../../../../_components/page-layout.tsx";
 
-/** The form keeps the input. */
 export function NewerVersion({ again }: Readonly<{ again: string }>) {
   const { values } = useFormState();
   const { newerText, newerCommit, newerCommitHref, newerFileHref } = values;
@@ -29,7 +28,6 @@ export function NewerVersion({ again }: Readonly<{ again: string }>) {
   );
 }
 
-/** The action may update this hidden field. */
 export function SeenCommit() {
   const { seen } = useFormState().values;
   const value = typeof seen === "string" ? seen : "";

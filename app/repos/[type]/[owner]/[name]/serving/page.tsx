@@ -37,7 +37,6 @@ export default async function SpaceRuntimePage({ params }: Readonly<{ params: Re
   );
 }
 
-// The interval at which the page refreshes, so that users can follow the log.
 const LOG_SECONDS = 5;
 
 const SHOWN_MAX_CHARACTERS = 64 * 1024;

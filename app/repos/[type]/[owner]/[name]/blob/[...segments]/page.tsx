@@ -120,7 +120,6 @@ type FileContentProps = Readonly<{
   isSource: boolean;
 }>;
 
-/** Larger images are not loaded automatically. */
 const PICTURE_MAX_BYTES = 20 * 1024 * 1024;
 
 function FileContent({ repo, revision, file, mayReadContent, isSource }: FileContentProps) {
@@ -201,7 +200,6 @@ function Weight({ href, file }: Readonly<{ href: string; file: ViewedFile }>) {
   );
 }
 
-/** For a file in Git LFS. */
 function Checksum({ file: { entry } }: Readonly<{ file: ViewedFile }>) {
   if (!entry.lfs) return null;
   return (
