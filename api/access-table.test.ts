@@ -22,8 +22,8 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: the rights of every actor. Every cell that the rows do not allow must be refused. A resource is a pattern with `*`. A token needs
- * one of the scopes separated by spaces, and all scopes joined by `+`.
+ * S135: every cell that the rows do not allow must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins
+ * scopes.
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
@@ -184,9 +184,7 @@ function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
   });
 }
 
-/**
- * A member who does not meet the organization's requirements gets 403 with the requirement, because the content is not hidden from members.
- */
+/** A member who does not meet the requirements gets 403 with the requirement, because the content is not hidden from members. */
 function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
   return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
 }
@@ -228,10 +226,7 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
   return { status: response.status, code: response.headers.get("x-error-code") };
 }
 
-/**
- * 404 if the actor may not see the resource (S136), otherwise 403. Anonymous callers get 401 instead of 403, and also for a hidden resource
- * if git asks or a token is required.
- */
+/** 404 for a resource that the actor may not see (S136), otherwise 403. Anonymous callers get 401 if git asks or a token is required. */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
   return isSeen || (needsPerson && actor?.who === "job") ? "403" : "404";

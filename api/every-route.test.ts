@@ -7,10 +7,7 @@ import { api } from "./app.ts";
 import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } from "./testing/access-world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * S135: calls every route with every kind of token, for resources that the token must not access. The tokens have every scope, so only
- * their kind or their user can prevent access.
- */
+/** S135: the tokens have every scope, so only their kind or their user can prevent access. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
 const MURMUR = `murmur-${newId()}`;

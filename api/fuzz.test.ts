@@ -8,10 +8,7 @@ import { protocolPaths } from "./openapi/protocol.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * S51, S138: sends nonsense, generated from the OpenAPI document, as a user who may do everything. The response is never a 5xx or an
- * undocumented status.
- */
+/** S51, S138: sends nonsense as a user who may do everything. The response is never a 5xx or an undocumented status. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 let values: Record<string, string>;

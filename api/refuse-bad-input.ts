@@ -11,10 +11,7 @@ import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { requireToken } from "./actor.ts";
 import { requirePlatform } from "./require-platform.ts";
 
-/**
- * Rejects, before any route, requests that no route could handle (S51, S138).
- * @throws ServiceError `invalid_request`, `payload_too_large`
- */
+/** Rejects requests that no route could handle (S51, S138). @throws ServiceError `invalid_request`, `payload_too_large` */
 export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   const query = c.req.url.split("?").slice(1).join("?");
   const problem = query && malformedParameters(query);
@@ -37,10 +34,7 @@ const JSON_NAMES_MAX = 120_000;
 /** Shorter bodies are parsed within a few milliseconds. */
 const JSON_UNCHECKED_MAX_BYTES = 64 * 1024;
 
-/**
- * Parsing 16 MB of `[` or `{},` blocks the event loop for seconds. Every body that is not a form counts as JSON, because some routes ignore
- * the Content-Type.
- */
+/** Every body that is not a form counts as JSON, because some routes ignore the Content-Type. */
 async function refuseHeavyBody(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_UNCHECKED_MAX_BYTES;
   if (!isLong || !c.req.raw.body || isForm(c)) return;
@@ -56,10 +50,7 @@ const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$
 
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
-/**
- * @returns the numbers of field names and values, unless the JSON has at most `uncheckedBytes`
- * @throws ServiceError `invalid_request` if the JSON costs far more to parse than to send
- */
+/** @throws ServiceError `invalid_request` if the JSON costs far more to parse than to send */
 export function refuseHeavyJson(
   json: Buffer,
   { what = "The body", valuesMax = JSON_VALUES_MAX, uncheckedBytes = JSON_UNCHECKED_MAX_BYTES } = {},
@@ -134,10 +125,7 @@ function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError("payload_too_large", `The body is larger than ${size}.`);
 }
 
-/**
- * Zod checks `max` only after validating all elements, so a few megabytes of wrong elements would block the event loop (S138).
- * @throws ServiceError `code` for a longer list, from within the parser
- */
+/** Zod checks `max` only after all elements (S138). @throws ServiceError `code` for a longer list, from within the parser */
 export function listOf<Item extends z.ZodType>(
   item: Item,
   { max, of, code = "payload_too_large" }: { max: number; of: string; code?: ErrorCode },
@@ -169,10 +157,7 @@ export function takesBody(limit: BodyLimit): MiddlewareHandler {
   return declaration;
 }
 
-/**
- * The first match decides, not the path, because one path may match several routes.
- * @param matched everything that matches, with middleware
- */
+/** The first match decides, not the path, because one path may match several routes. @param matched includes middleware */
 export function bodyLimitOf(matched: readonly RouterRoute[]): BodyLimit {
   const handlers = matched.map(({ method, handler }) => ({ method, handler: findTargetHandler(handler) }));
   const first = handlers.find(({ method, handler }) => method !== METHOD_NAME_ALL || !isMiddleware(handler));

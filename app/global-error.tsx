@@ -11,10 +11,7 @@ type ErrorPageProps = Readonly<{
   retry: () => void;
 }>;
 
-/**
- * Replaces the whole document, because the frame may have failed. This script is part of every page, so it must not include Next's links
- * through `Button`.
- */
+/** This script is part of every page, so it must not include Next's links through `Button`. */
 export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
   const isStale: boolean = unstable_isUnrecognizedActionError(error);
   return (

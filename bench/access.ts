@@ -13,10 +13,7 @@ import { handleApi } from "../api/app.ts";
 import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "../api/testing/access-tokens.ts";
 import { get, runOnInstance, timesOf } from "./instance.ts";
 
-/**
- * `node bench/access.ts`: the statements that an API call's access decision adds (goal: 1), and server time, in an organization of one
- * member and of 100,000.
- */
+/** `node bench/access.ts`: the statements that an access decision adds (goal: 1), with one member and with 100,000. */
 const MEMBERS = 100_000;
 const REQUESTS = 200;
 

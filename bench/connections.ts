@@ -12,8 +12,8 @@ import { bearerRequests, codeRequest, introspections, tokenExchanges } from "./r
 import { EXCHANGED, prepareTarget } from "./targets.ts";
 
 /**
- * `npm run bench -- connections`: how many connections to PostgreSQL installations of several sizes have under too much load, by the names
- * of their pools. `node bench/connections.ts WEB WORKERS [POOL]` measures one size, with a PgBouncer of POOL connections.
+ * `npm run bench -- connections`: the connections to PostgreSQL of installations of several sizes under too much load.
+ * `node bench/connections.ts WEB WORKERS [POOL]` measures one size, with a PgBouncer of POOL connections.
  */
 const SIZES = [
   [1, 1],

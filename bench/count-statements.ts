@@ -1,10 +1,7 @@
 import { createServer } from "node:net";
 import pg from "pg";
 
-/**
- * Loaded by `--import`. Counts statements on our side of the connection, because the database would report its counts late and include its
- * other work.
- */
+/** Loaded by `--import`. The database would report its counts late and include its other work. */
 const { BENCH_STATEMENTS_SOCKET: path } = process.env;
 
 if (path && process.argv[1]?.endsWith("server.ts")) {

@@ -12,10 +12,7 @@ import { Pool } from "undici";
 import { provideSettings } from "#core/env.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
 
-/**
- * A minimal sender of webhooks that keeps a record: `node:http`, `pg` and graphile-worker on the same Postgres. Measured in the same run,
- * because rates and CPU time depend on the machine.
- */
+/** A minimal sender of webhooks that keeps a record. Measured in the same run, because rates depend on the machine. */
 export async function startPlainSender(url: string) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-plain-"));
   provideSettings({ DATA_DIR: directory, LOG_LEVEL: "error" });

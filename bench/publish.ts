@@ -66,8 +66,7 @@ try {
   platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(service.ownerId, urlOf(receiver))));
   const bad = await addPlatform(service.ownerId, urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
-  // Before the load, because after it the worker still retries the target that never responds. After a minute, in which the
-  // worker compiles its code.
+  // After the load, the worker still retries the target that never responds. In the first minute, the worker compiles its code.
   await delay(60_000);
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(30_000);

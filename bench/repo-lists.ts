@@ -3,10 +3,7 @@ import { writeCursor } from "#core/hub/repos/list-repos.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
-/**
- * `node bench/repo-lists.ts`: lists in an installation with 100,000 repositories. Each list must stay under 50 ms of server time, and none
- * may scan the whole table.
- */
+/** `node bench/repo-lists.ts`: each list must stay under 50 ms of server time, and none may scan the whole table. */
 const REPOS = 100_000;
 const AIM_MS = 50;
 const REQUESTS = 60;

@@ -20,9 +20,8 @@ import { benchScale } from "./scale.ts";
 import { DEVICES, startService, type Target } from "./targets.ts";
 
 /**
- * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run. Only the ratios are
- * meaningful, because both share the machine's cores with the load. `npm run bench -- scale` and `npm run bench -- connections` run
- * scale.ts and connections.ts.
+ * `npm run bench`: only the ratios are meaningful, because both targets share the machine's cores with the load.
+ * `npm run bench -- scale` and `npm run bench -- connections` run scale.ts and connections.ts.
  */
 
 // The service below changes this process's settings, which the other benchmarks must not inherit.

@@ -13,10 +13,7 @@ import { startPlainSender } from "./plain-sender.ts";
 import { bearerRequests, codeExchanges, codeRequest, introspections, refreshes, tokenExchanges } from "./requests.ts";
 import { inLanes, type ServiceTarget, startService } from "./targets.ts";
 
-/**
- * `npm run bench -- scale [ROUNDS]`: the CPU time of the parts of a service for one operation of each kind, and how many operations some
- * cores carry. A plain sender of webhooks, measured in the same run, makes machines comparable.
- */
+/** `npm run bench -- scale [ROUNDS]`: the CPU time of one operation of each kind. A plain sender makes machines comparable. */
 const USE = 0.6;
 const CORES = [1, 2, 4, 8, 16];
 const PEOPLE = [50, 500, 5_000];
@@ -118,8 +115,7 @@ async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, 
     { name: "userinfo", perHour: 4, count: 1_000, prepare: userinfo },
     { name: "introspection", perHour: 60, count: 1_000, prepare: introspection },
     { name: "token exchange", perHour: 10, count: 500, prepare: exchange },
-    // A delivery alone may cost too little to be measured, so 60 events with two deliveries each count as 120 events with one
-    // delivery.
+    // A delivery alone may cost too little to be measured, so 60 events have two deliveries each.
     { name: EVENT, perHour: 0, count: 1_000, prepare: fannedOut(sent(async (n) => eventRequests(unwatched, n))) },
     { name: DELIVERED, perHour: 120, count: 1_000, prepare: deliveries },
     { name: "push of 1 MB", perHour: 4, count: 12, prepare: fannedOut(push) },

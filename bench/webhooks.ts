@@ -16,10 +16,7 @@ import { cpuSeconds } from "./cost.ts";
 import type { Sent } from "./webhook-processes.ts";
 import { fillEvents, insertEvents, makeWebhooks, payloadOf, SECRET } from "./webhook-rows.ts";
 
-/**
- * `npm run bench:webhooks`: deliveries per second with every attempt stored, and how long an event takes to arrive, beside a plain loop of
- * POST requests and two queues that call the same sender. Only the ratios are meaningful.
- */
+/** `npm run bench:webhooks`: deliveries per second, and how long an event takes to arrive. Only the ratios are meaningful. */
 const DELIVERIES = Number(process.argv[2] ?? 10_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
 const RATES = [100, 500, 1_000];

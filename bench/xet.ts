@@ -16,8 +16,7 @@ import { startService, stopService } from "#core/testing/running-service.ts";
 import { cpuSeconds } from "./cost.ts";
 
 /**
- * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads a file of random bytes with the public hub's Python client, alternately by Git
- * LFS and by Xet. Then it uploads another version of a file of 200 MiB in which 1 % has changed.
+ * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads files with the public hub's Python client, alternately by Git LFS and by Xet.
  */
 const [python = "python3", mebibytes = "1024", rounds = "3"] = process.argv.slice(2);
 const MIB = 1024 * 1024;

@@ -18,8 +18,7 @@ import { seed, seedOperator } from "./demo/seed.ts";
 import { runsSpaces, seedRepos, seedSpace, seedWebhooks } from "./demo/seed-hub.ts";
 
 /**
- * `npm run demo`. DATA_DIR is ./data-demo, so that sample users and real users are never mixed. The service may call addresses on this
- * machine, where the samples run (S119). The samples listen on the four ports after PORT.
+ * The demo's own DATA_DIR never mixes sample users and real users. The samples run on this machine (S119), on the four ports after PORT.
  */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 

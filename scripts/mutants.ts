@@ -37,15 +37,13 @@ function configurationFor(target: string): object {
     mutate: isFolder ? [`${target}/**/*.ts`, ...LEFT_OUT.map((glob) => `!${glob}`)] : [target],
     // Most string literals are messages for users.
     mutator: { excludedMutations: values.texts ? [] : ["StringLiteral"] },
-    // Code that runs while a module loads belongs to no test. With Vitest 4.1 the runner activates these mutants too late, so
-    // that all survive.
+    // Code that runs while a module loads belongs to no test, and with Vitest 4.1 the runner activates such mutants too late.
     ignoreStatic: true,
     concurrency: Number(values.concurrency),
     // A mutant that is only slow on a busy machine must not count as killed.
     timeoutMS: 30_000,
     dryRunTimeoutMinutes: 30,
-    // TypeScript 7 has no API with which Stryker could read tsconfig.json, and nothing checks types in the copies in which it runs the
-    // tests.
+    // TypeScript 7 has no API with which Stryker could read tsconfig.json.
     tsconfigFile: "none",
     ignorePatterns: ["/biome.json", "/build", "/data*", "/shots", "/test-results", "/playwright-report", ".next*", ".env"],
     incremental: true,

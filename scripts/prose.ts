@@ -2,10 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { phrases, screenPhrases } from "./prose/phrases.ts";
 
-/**
- * Part of `npm run lint`: finds phrases of translated English (decision 086). Ignores code, quoted text, and text in italics, which quotes
- * the screen.
- */
+/** Finds phrases of translated English (decision 086). Ignores code, quotations, and text in italics, which quotes the screen. */
 const ROOT = join(import.meta.dirname, "..");
 const CODE = "{app,pages,api,core,worker,server,packages,scripts,e2e,bench,examples}";
 const STRINGS = "docs/strings.txt";

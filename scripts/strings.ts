@@ -5,10 +5,7 @@ import type { Node } from "typescript/unstable/ast";
 import * as ts from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 
-/**
- * `npm run strings` writes docs/strings.txt. It reads the sources without running them, so it also lists a few strings that only programs
- * read.
- */
+/** `npm run strings` reads the sources without running them, so it also lists a few strings that only programs read. */
 const ROOT = join(import.meta.dirname, "..");
 export const STRINGS = join(ROOT, "docs/strings.txt");
 const READ = ["app", "api", "core", "packages/*/src", "pages", "server", "supervisor.ts", "worker", "scripts"];

@@ -92,10 +92,7 @@ export const namedSchemas = {
 
 type Named = Record<string, ApiSchema>;
 
-/**
- * The document's own generator writes the schemas, so that equal schemas are equal texts. They are wrapped in a response, because the
- * generator registers by name only schemas created after its own loading.
- */
+/** The document's own generator registers by name only schemas created after its own loading, so the schemas are wrapped in a response. */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
   for (const [name, schema] of Object.entries(schemas)) {

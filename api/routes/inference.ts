@@ -50,8 +50,7 @@ for (const endpoint of inferenceEndpoints) {
     const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);
     const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
     if (answer.kind === "events") {
-      // A stream may last half an hour, so access is checked repeatedly (S114). Without access, the provider's request is aborted
-      // too.
+      // A stream may last half an hour, so access is checked repeatedly (S114).
       const check = async () => requireInferenceAccount(await actorNow());
       const checkOrEnd = () =>
         check().catch((error: unknown) => {

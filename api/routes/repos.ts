@@ -265,10 +265,7 @@ export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, 
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));
 }
 
-/**
- * Without an owner, the name is the caller's.
- * @throws ServiceError `invalid_request` with the field
- */
+/** Without an owner, the name is the caller's. @throws ServiceError `invalid_request` with the field */
 export function parseFullName(text: string, type: RepoType, ownHandle: string, field: string): RepoName {
   const parts = text.split("/");
   const [name, owner = ownHandle] = parts.reverse();

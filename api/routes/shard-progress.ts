@@ -9,10 +9,7 @@ export type ProgressLine =
 /** Proxies end a response after a minute of silence, and the Python client after two minutes. */
 const SILENCE_MAX_MS = 20_000;
 
-/**
- * @param describe returns the line for an error after the first line, when the status was already sent
- * @throws what `work` throws before the first line
- */
+/** @param describe returns the line for an error after the first line, when the status was already sent */
 export async function* progressOf(
   work: Promise<void>,
   describe: (thrown: Error) => Promise<ProgressLine>,

@@ -25,8 +25,7 @@ export const whoamiRoutes = [
     },
   }),
 
-  // The hub's command-line client requests this with every command until it gets a response, and needs both fields (C13 in
-  // docs/specification/existing-clients.md).
+  // The hub's command-line client cannot start without both fields (C13 in docs/specification/existing-clients.md).
   defineRoute("GET /api/agent-harnesses", {
     operationId: "listAgentHarnesses",
     summary: "List the agent programs to which command-line clients adapt",

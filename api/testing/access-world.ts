@@ -21,10 +21,7 @@ import {
   personalToken,
 } from "./access-tokens.ts";
 
-/**
- * The users from `admin` to `unmet` are members of the organization that owns `org-…`. `unmet` lacks the second step that the
- * organization requires. `guest` and `accepted` were accepted at the gated repositories.
- */
+/** `unmet` lacks the second step that the organization requires. `guest` and `accepted` were accepted at the gated repositories. */
 export const people = [
   "owner",
   "admin",
@@ -41,17 +38,11 @@ type PersonName = (typeof people)[number];
 /** A CI job that the repository `org-private` trusts. The job acts for no user. */
 export type Who = PersonName | "job";
 
-/**
- * The program that has the token. `app-without-org` lacks a grant of the organization. `unadmitted` has the grant, but the organization
- * does not admit the app. `exchanged` is the organization's own app with a token for the user's email address.
- */
+/** `unadmitted` has the grant, but the organization does not admit the app. `exchanged` has a token for the user's email address. */
 export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged", "ci"] as const;
 export type Hand = (typeof hands)[number];
 
-/**
- * `own-…` belong to the user `owner`, `org-…` to the organization, `admin-…` to the organization's administrator, and `else-…` to another
- * organization of the same administrator. `…-by-bound` were created by the organization's own app, and `…-by-maker` by a `contributor`.
- */
+/** `else-…` belong to another organization of the administrator. `…-by-bound` were created by the organization's own app. */
 export const repoNames = [
   "own-public",
   "own-gated",
@@ -92,10 +83,7 @@ export type AccessWorld = {
 
 type Handles = Record<"own" | "org" | "admin" | "else", string>;
 
-/**
- * @param origin of the service that exchanges email addresses for tokens
- * @param sets of scopes. Each user gets a token of each kind for each set
- */
+/** @param origin of the service that exchanges email addresses for tokens @param sets of scopes, each for a token of each kind */
 export async function makeAccessWorld(origin: string, sets = scopeSets): Promise<AccessWorld> {
   const person = Object.fromEntries(
     await Promise.all(people.map(async (who) => [who, await signedInPerson(who)] as const)),

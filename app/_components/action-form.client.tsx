@@ -119,10 +119,7 @@ const STALE =
 const UNSENT =
   "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
 
-/**
- * A failed request would replace the form and the input with app/global-error.tsx. Without scripts, server/replace-failed-page.ts keeps the
- * input.
- */
+/** A failed request would replace the form and the input with app/global-error.tsx. */
 function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {
     try {

@@ -10,10 +10,7 @@ type Found<Item> = {
   state: "searching" | "found" | "failed";
 };
 
-/**
- * Drops responses for earlier texts.
- * @param path the route that responds to `?search=` with `{items}`
- */
+/** Drops responses for earlier texts. @param path the route that responds to `?search=` with `{items}` */
 export function useSearch<Item>(path: string, typed: string): Found<Item> {
   const search = typed.trim();
   const [last, setLast] = useState<Found<Item> & { search: string }>({ search: "", items: [], state: "found" });

@@ -35,10 +35,7 @@ export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | 
   return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");
 }
 
-/**
- * An invalid search gives the problem and all entries. A search that took too long gives only the problem.
- * @throws ServiceError `forbidden`, `not_found`
- */
+/** An invalid search gives the problem and all entries. A search that took too long gives only the problem. */
 export async function readAuditPage(
   person: Person,
   scope: AuditScope,

@@ -5,10 +5,7 @@ import { secondStepCookie } from "#core/accounts/second-step/pending-second-step
 import type { SignInOutcome } from "#core/accounts/sessions/complete-sign-in.ts";
 import { setSessionCookie } from "./session.ts";
 
-/**
- * Sets cookies, so only server actions and route handlers may call this function.
- * @param next from `nextPath`
- */
+/** Sets cookies, so only server actions and route handlers may call this function. @param next from `nextPath` */
 export async function continueSignIn(outcome: SignInOutcome, next: string): Promise<never> {
   if (outcome.step === "second-step") {
     const { name, options } = secondStepCookie();

@@ -60,10 +60,7 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
   };
 }
 
-/**
- * The only place that translates a form's `ServiceError`. Logs unknown errors and never shows them. `redirect()` passes through.
- * @param pageOf the page to which a user returns after proving their identity
- */
+/** The only place that translates a form's `ServiceError`. @param pageOf the page to which a user returns after proving their identity */
 export async function submitForm(
   data: FormData,
   work: (form: SubmittedForm) => Promise<FormOutcome | undefined>,
@@ -123,10 +120,7 @@ export function requireConfirmation(confirmation: string, name: string): void {
   throw new ServiceError("invalid_request", `Type ${name} to confirm.`, { field: "confirmation" });
 }
 
-/**
- * `name` is the part's key in `Fields`.
- * @throws ServiceError that names the field at fault
- */
+/** `name` is the part's key in `Fields`. @throws ServiceError that names the field at fault */
 type Reader<T> = (form: SubmittedForm, name: string) => T | Promise<T>;
 
 /** `core` decides for all doors which values are valid. */

@@ -2,10 +2,7 @@ import { localPath } from "#core/accounts/local-path.ts";
 
 const BASE = "https://self.invalid";
 
-/**
- * A sign-in link must not send users to another site (RFC 9700 §4.11). `/..//host` must be resolved first, because Next's router reads
- * `//host` as another host.
- */
+/** No link may send users to another site (RFC 9700 §4.11). Next's router reads `//host`, which `/..//host` becomes, as another host. */
 export function nextPath(next: unknown, fallback = "/"): string {
   const path = localPath(next);
   const url = path === null ? null : URL.parse(path, BASE);

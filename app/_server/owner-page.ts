@@ -23,11 +23,7 @@ export type OwnerPage = Readonly<{
   page: string;
 }>;
 
-/**
- * 404 for users who may not see the page (S136).
- * @param home from the URL or from a form, so it may have any value
- * @param page the path below the settings, such as `webhooks`
- */
+/** 404 for users who may not see the page (S136). @param home may have any value @param page the path below the settings */
 export async function findOwnerPage(
   home: OwnerName,
   page: string,

@@ -1,9 +1,6 @@
 import { requestContext } from "#core/log.ts";
 
-/**
- * Next offers only 200, 404 and redirects, so server/protect-response.ts writes this status. Only the first call has an effect.
- * @param retryAfterSeconds of a 429 or a 503, for `Retry-After`
- */
+/** Next offers only 200, 404 and redirects. Only the first call has an effect. @param retryAfterSeconds for `Retry-After` */
 export function setPageStatus(status: number, retryAfterSeconds?: number): void {
   const context = requestContext.getStore();
   if (!context || context.pageStatus !== undefined) return;

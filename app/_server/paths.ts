@@ -15,10 +15,7 @@ export const schedulesPath = (home: OwnerName): string => `${jobListPath(home)}/
 export const webhookListPath = (home: OwnerName): string => settingsPath(home, "webhooks");
 export const webhookPath = (home: OwnerName, webhookId: string): string => `${webhookListPath(home)}/${pathSegment(webhookId)}`;
 
-/**
- * The browser sends bound arguments back, so they may have any value. `String` throws for `{"toString": 1}`, and the database refuses NUL
- * (S51).
- */
+/** Bound arguments may have any value. `String` throws for `{"toString": 1}`, and the database refuses NUL (S51). */
 export const givenText = (text: string | undefined): string => (typeof text === "string" && !text.includes("\0") ? text : "");
 
 export const pathSegment = (text: string): string => encodeURIComponent(givenText(text).toWellFormed());

@@ -72,10 +72,7 @@ function restOfUrl(): string {
   return rest + (search && searchParams.size > 0 ? `?${searchParams}` : "");
 }
 
-/**
- * The browser sends the name back, so it may have any value.
- * @throws ServiceError `not_found` if the value is not a repository's name
- */
+/** The browser may send any value back. @throws ServiceError `not_found` if the value is not a repository's name */
 export function submittedRepoName(value: RepoName): RepoName {
   const { type, owner, name } = Object(value) as Record<keyof RepoName, unknown>;
   if (!isRepoType(type) || !isText(owner) || !isText(name)) throw notFoundError("Repository");

@@ -70,10 +70,7 @@ export class SubmittedForm {
 /** Browsers send an empty file for no choice. React then names the file "undefined". */
 const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);
 
-/**
- * Browsers send each line end as CR LF. `lineEnd` also comes from the browser, and a long text or a replacement pattern would produce
- * gigabytes (S137).
- */
+/** Browsers send each line end as CR LF. A long `lineEnd` or a replacement pattern would produce gigabytes (S137). */
 export function withLineEnd(text: string, lineEnd: unknown): string {
   return text.replace(/\r\n?|\n/g, lineEnd === "\r\n" ? "\r\n" : "\n");
 }

@@ -20,10 +20,7 @@ type EnteredCode = {
 
 const CONFIRMED = ".confirmed";
 
-/**
- * A `SameSite=Strict` cookie, so that no link can skip the page where the code is entered (RFC 8628 §5.4). The form contains the code that
- * its page showed.
- */
+/** A `SameSite=Strict` cookie, so that no link can skip the page where the code is entered (RFC 8628 §5.4). */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();
   const value = userCode.slice(0, TYPED_MAX_CHARACTERS) + (isConfirmed ? CONFIRMED : "");

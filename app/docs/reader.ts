@@ -12,10 +12,7 @@ export type Reader = Readonly<{
   app?: Readonly<{ id: string; name: string; isConfidential: boolean }>;
 }>;
 
-/**
- * Never includes a secret, because a secret is shown only once.
- * @param chosen the id of one of the reader's apps. Any other text means the newest
- */
+/** Never includes a secret. @param chosen the id of one of the reader's apps. Any other text means the newest */
 export async function findReader(chosen: string): Promise<Reader> {
   const session = await currentSession();
   const { apps } = session ? await listApps(personActor(session), { userId: session.user.id }) : { apps: [] };

@@ -30,8 +30,7 @@ const notices: Record<string, Notice> = {
 };
 
 /**
- * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: the signed-in user authenticates again (S113). `switch`:
- * signs in as another user. `login_hint`: fills the first field. `problem`: why a sign-in at a provider failed. `with`: the provider's
+ * @param searchParams `next`: a path of ours. `reauthenticate`: the signed-in user authenticates again (S113). `with`: the provider's
  * slug.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {

@@ -18,10 +18,7 @@ const NODES = ["anna", "bela", "carl"];
 /** Patroni's least time to live of the leader's lock, after which a frozen primary loses the lock. */
 const TTL_SECONDS = 20;
 
-/**
- * A commit is confirmed when a standby has also written it. HAProxy asks each Patroni every second for the primary, and ends connections to
- * all other nodes.
- */
+/** A commit is confirmed when a standby has also written it. */
 export async function startCluster() {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--failover"], { stdio: "inherit" });
   const directory = mkdtempSync(join(tmpdir(), "keyhook-cluster-"));
@@ -162,8 +159,7 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
     scope: "keyhook",
     name,
     restapi: { listen: api, connect_address: api },
-    // Version 2 of etcd's API. With version 3, a frozen node with Patroni before 3.0.3 can take the leader's key away from the
-    // new primary (https://github.com/patroni/patroni/pull/2689).
+    // With version 3 of etcd's API, a frozen node can take the leader's key away (https://github.com/patroni/patroni/pull/2689).
     etcd: { host: `127.0.0.1:${etcdPort}` },
     log: { dir: home, level: "INFO" },
     bootstrap: {

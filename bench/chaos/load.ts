@@ -25,10 +25,7 @@ export function pushPayload(repoId: string, ownerId: string): EventPayload {
   } as EventPayload;
 }
 
-/**
- * Uses the function that pushes use.
- * @returns the IDs of the events whose commit was confirmed, with the time at which each recording began
- */
+/** @returns the IDs of the events whose commit was confirmed, with the time at which each recording began */
 export async function recordAtRate(
   repoId: string,
   ownerId: string,

@@ -14,10 +14,7 @@ export type MooseFs = Awaited<ReturnType<typeof startMooseFs>>;
 const ADDRESS = "10.77.0.1";
 const PATIENCE_MS = 60_000;
 
-/**
- * The servers refuse loopback addresses, so they run in a network namespace whose loopback device has another address. Data is written to
- * the disk when a client syncs.
- */
+/** The servers refuse loopback addresses, so they run in a network namespace whose loopback device has another address. */
 export async function startMooseFs(directory: string) {
   if (process.getuid?.() !== 0) throw new Error("Run this as root: it makes a network namespace and mounts a file system.");
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--filesystem"], { stdio: "inherit" });

@@ -31,10 +31,7 @@ type Options = {
   settings?: Record<string, string>;
 };
 
-/**
- * By default three web processes and two workers behind HAProxy, which sends consecutive requests to different nodes. They share a
- * database, a bucket and the folder of repositories. Each node has its own DATA_DIR.
- */
+/** HAProxy sends consecutive requests to different nodes. Each node has its own DATA_DIR, but the folder of repositories is shared. */
 export async function runNodes({ kinds = KINDS, poolSize, directory, port, settings }: Options) {
   const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
   execFileSync(process.execPath, ["scripts/setup.mjs", ...programs], { stdio: "inherit" });
@@ -170,10 +167,7 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // the process ended meanwhile
 }
 
-/**
- * Since when the connection waited, how long until the end, how long the request took, the node, the status, how the request ended, and
- * what it was.
- */
+/** Start of the wait, total time, time of the request, node, status, how the request ended, and what it was. */
 const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
 
 /** The settings in docs/operations.md, with a log of failures. A client may name its address. */

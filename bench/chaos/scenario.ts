@@ -24,10 +24,7 @@ type Fault = {
   perSecond?: number;
   /** In seconds after the start of the load. */
   after?: number;
-  /**
-   * By default events are recorded directly.
-   * @returns the confirmed events
-   */
+  /** By default events are recorded directly. @returns the confirmed events */
   load?: (repoId: string) => Promise<Map<string, number>>;
   /** @returns how many deliveries were claimed when a process was killed, and the time of the last fault if that was later */
   strike(context: { service: ChaosService; receiver: Receiver; webhookId: string }): Promise<{ inFlight?: number; at?: number }>;

@@ -23,10 +23,7 @@ export type ChaosService = {
   stop(): Promise<void>;
 };
 
-/**
- * @param more gets the directory of the service's files, and returns further settings
- * @param database the settings for a database that is not the embedded one
- */
+/** @param more gets the directory of the service's files, and returns further settings @param database replaces the embedded one */
 export async function startChaosService(
   more: (directory: string) => Record<string, string> = () => ({}),
   database: { DATABASE_URL?: string; DATABASE_OWNER_URL?: string; SECRET_KEY?: string } = {},

@@ -11,19 +11,13 @@ export type Report = { kills: Kill[]; failures: string; output: string };
 export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
-/**
- * Stories in which a later request, often from another program, needs what an earlier request did, so that one process's memory could hide
- * a fault.
- */
+/** A later request needs what an earlier request did, so that one process's memory could hide a fault. */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
 ];
 
-/**
- * `npm run chaos -- stories [kills] [NAME…]`: stories in a browser (e2e/), on several nodes. With `kills`, a web process is killed every 20
- * seconds, and a story that fails is repeated up to twice.
- */
+/** `npm run chaos -- stories [kills] [NAME…]`: with `kills`, a web process is killed every 20 seconds, and failed stories are repeated. */
 export async function runStories(words: string[]): Promise<number> {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
   const records = mkdtempSync(join(tmpdir(), "keyhook-stories-"));
@@ -55,11 +49,7 @@ export async function runStories(words: string[]): Promise<number> {
 /** HAProxy takes a dead node out of use after three checks, one a second, and ends the requests that it still tries to send there. */
 const NOTICED_MS = 4_000;
 
-/**
- * An attempt during which no node was killed must pass, and each story within three attempts. A person must read why an attempt failed:
- * HAProxy may close a connection without a line in its log.
- * @returns whether all requirements are met
- */
+/** A person must read why an attempt failed: HAProxy may close a connection without a line in its log. */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to + NOTICED_MS && kill.from <= to);
   const failed = attempts.filter(({ error }) => error !== undefined);

@@ -6,10 +6,7 @@ import { dataDir, lockDataDir } from "#core/instance/data-dir.ts";
 import { runNodes } from "./nodes.ts";
 import { KILL_FILE, type Kill, REPORT_FILE, type Report } from "./stories.ts";
 
-/**
- * Several nodes in place of supervisor.ts, on the same data directory and port. While KILL_FILE exists, the web processes are killed in
- * turn.
- */
+/** Replaces supervisor.ts, on the same data directory and port. While KILL_FILE exists, the web processes are killed in turn. */
 const EVERY_MS = 20_000;
 const stopping = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());

@@ -24,9 +24,8 @@ const EVENTS_PER_SECOND = 50;
 const START_SECONDS = 240;
 
 /**
- * `npm run chaos -- upgrade COMMIT`: starts the version of a commit with the demo's data, and replaces its processes with those of this
- * checkout, under load. Then it returns to the old version, if there is no migration between the two. This file runs in the old checkout,
- * with a copy of bench/chaos.
+ * `npm run chaos -- upgrade COMMIT`: replaces the processes of an older version under load, and then goes back unless there is a migration.
+ * This file runs in the old checkout, with a copy of bench/chaos.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");

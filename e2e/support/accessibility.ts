@@ -7,10 +7,7 @@ export const THEMES = ["light", "dark"] as const;
 export const WIDTHS = [320, 1440] as const;
 const HEIGHT = 900;
 
-/**
- * At the width of a phone, a page shows everything except some links of the header and columns of lists, so axe checks most rules only
- * there.
- */
+/** At the width of a phone, a page shows nearly everything, so axe checks most rules only there. */
 export async function expectAccessible(page: Page): Promise<void> {
   // React replaces the title a moment after the rest of the page.
   await expect(page).toHaveTitle(/./);
@@ -86,10 +83,7 @@ function findViolationsOfStructure(page: Page): Promise<Found[]> {
   }, CHECKED_APART);
 }
 
-/**
- * All properties on which contrast depends. The contrast rule takes ten times as long as all other rules, so texts with an accepted look
- * are skipped.
- */
+/** The contrast rule takes ten times as long as all other rules, so texts with an accepted look are skipped. */
 const decided = new Set<string>();
 
 /** If axe cannot decide one text of a look, it may be able to decide the next. */
@@ -126,10 +120,7 @@ async function findColourViolations(page: Page): Promise<Found[]> {
 
 type Looked = { looks: Map<string, HTMLElement[]> };
 
-/**
- * Runs in the page.
- * @returns the looks
- */
+/** Runs in the page. @returns the looks */
 function readLooks(): string[] {
   const behind = new Map<Element | null, string>([[null, ""]]);
   const backgroundOf = (element: Element | null): string => {

@@ -102,10 +102,7 @@ type Run = {
   log: string;
 };
 
-/**
- * Resolves once the script has printed `text`.
- * @returns how to stop the script
- */
+/** Resolves once the script has printed `text`. @returns how to stop the script */
 async function runUntil(text: string, { script, environment, log }: Run): Promise<{ stop(): Promise<void> }> {
   const child = spawn(process.execPath, [script], { cwd: ROOT, env: { ...process.env, ...environment } });
   const output = createWriteStream(log);

@@ -14,10 +14,7 @@ export type Certificate = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_DAYS = 90;
 
-/**
- * Creates the certificate in `directory` unless there is a valid one for `host`. A site on the web gets a certificate from a certificate
- * authority.
- */
+/** Only this machine has a reason to trust this certificate. A site on the web gets one from a certificate authority. */
 export async function readCertificate(directory: string, host: string): Promise<Certificate> {
   const path = join(directory, "certificate.pem");
   const keyPath = join(directory, "key.pem");

@@ -13,10 +13,7 @@ export function redirectUri({ websiteUrl, providerPath }: Omit<Site, "siteName">
   return `${websiteUrl}/oauth/callback/${providerPath}`;
 }
 
-/**
- * This site's description of itself (OAuth Client ID Metadata Document). There is no secret: PKCE ties each sign-in to the site that
- * started it.
- */
+/** An OAuth Client ID Metadata Document. There is no secret: PKCE ties each sign-in to the site that started the sign-in. */
 export function metadataDocument(site: Site) {
   return {
     // The issuer refuses a document that does not name its own URL here.

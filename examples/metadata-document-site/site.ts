@@ -14,10 +14,7 @@ const SCOPE = "openid profile email read-repos";
 /** How long the issuer may keep the document. A site that seldom changes can use `max-age=86400`. */
 const DOCUMENT_CACHING = "public, max-age=30";
 
-/**
- * A site that no issuer knows before its first user signs in: a public client with authorization code, PKCE, state and nonce. The tokens
- * stay here, and the browser only gets a session cookie.
- */
+/** A site that no issuer knows before the first sign-in. The tokens stay here, and the browser only gets a session cookie. */
 export function metadataDocumentSite(settings: Settings): Hono {
   const { issuer } = settings;
   const site = new Hono();
@@ -69,8 +66,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     serveStatic({ root: resolve(import.meta.dirname, "../look") }),
   );
 
-  // 2. Redirect the browser to the issuer. State, nonce and verifier stay in this browser's session, so only this browser can
-  // return with the code.
+  // 2. Redirect the browser. State, nonce and verifier stay in this browser's session, so only this browser can use the code.
   site.get("/sign-in", async (c) => {
     const state = client.randomState();
     const pending = { codeVerifier: client.randomPKCECodeVerifier(), nonce: client.randomNonce(), scope: SCOPE };
@@ -86,8 +82,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect(url.href);
   });
 
-  // 3. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its
-  // nonce.
+  // 3. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token.
   site.get(new URL(redirectUri(settings)).pathname, async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);

@@ -1,10 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
-/**
- * One file that uses only Node, because an app in a sandbox has no network. It keeps the payloads in memory, and loses them when the Space
- * sleeps or restarts.
- */
+/** An app in a sandbox has no network, so this app uses only Node. The payloads are lost when the Space sleeps. */
 const { WEBHOOK_SECRET: secret, PORT: port = "7860" } = process.env;
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const AGE_MAX_SECONDS = 5 * 60;

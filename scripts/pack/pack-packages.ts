@@ -100,10 +100,7 @@ type Manifest = {
   dependencies?: Record<string, string>;
 };
 
-/**
- * Refers to the compiled files instead of TypeScript sources.
- * @param sdk the package.json of a bundled SDK, whose dependencies become dependencies of this package
- */
+/** @param sdk the package.json of a bundled SDK, whose dependencies become dependencies of this package */
 function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unknown> {
   const { name, version, description, license, engines, keywords, sideEffects, exports, bin, dependencies = {} } = source;
   const bundled = sdk !== undefined && sdk.name in dependencies ? sdk : undefined;

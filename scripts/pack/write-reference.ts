@@ -6,10 +6,7 @@ const SDK = join(ROOT, "packages/sdk");
 /** app/docs/sdk/reference/read-reference.ts reads this folder. */
 const OUT = join(ROOT, "build/sdk-reference");
 
-/**
- * Writes Markdown, because TypeDoc's own pages would need scripts that the content security policy blocks. TypeDoc needs the JavaScript API
- * that TypeScript 7 no longer has, so the SDK has TypeScript 6.
- */
+/** TypeDoc's own pages would need scripts that the CSP blocks. TypeDoc needs an API that TypeScript 7 lacks. */
 export function writeReference(): string {
   mkdirSync(join(ROOT, "build"), { recursive: true });
   const work = mkdtempSync(join(ROOT, "build/.reference-"));

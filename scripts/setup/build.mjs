@@ -13,10 +13,7 @@ async function once(step, { stamp, sources, isSource, results = [] }, line, work
   writeStamp(stamp, wanted);
 }
 
-/**
- * Only Prisma's migration commands need this engine. Any program that exits with 0 can replace it, so that a machine without internet
- * access works too.
- */
+/** Only Prisma's migration commands need this engine. Any program that exits with 0 can replace the engine. */
 export const prismaEnvironment = {
   PRISMA_SCHEMA_ENGINE_BINARY:
     process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? (existsSync("/bin/true") ? "/bin/true" : "/usr/bin/true"),
@@ -53,10 +50,7 @@ const pages = {
   isSource: (path) => !/(^|\/)(node_modules|testing)$|\.test\.tsx?$|^core\/generated\/\./.test(path),
 };
 
-/**
- * Builds of the same sources must get the same IDs, because the form of one machine's page may be sent to another machine
- * (docs/decisions/104). The key here is public. At run time the service uses another key.
- */
+/** The form of one machine's page may be sent to another machine (docs/decisions/104). The key here is public and not used at run time. */
 export function buildPages(step) {
   return once(step, pages, "building the pages (next build)", async (sources) => {
     const NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(sources, "hex").toString("base64");

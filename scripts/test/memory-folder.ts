@@ -17,10 +17,7 @@ const PREFIX = "kh-";
 /** A run uses less than a gigabyte at a time. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
-/**
- * Creating a file on the disk of a virtual machine takes twenty times as much processor time as in memory. A TMPDIR that was set by hand is
- * not changed.
- */
+/** Creating a file on a disk takes twenty times as much processor time. A TMPDIR that was set by hand is not changed. */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env.TMPDIR || !existsSync(MEMORY)) return;
   removeLeftFolders();

@@ -22,8 +22,7 @@ export type Line = { value: unknown; number: number };
 
 /**
  * Keeps only one line in memory, which counts like a body that is kept as a whole (S137).
- * @param pace overrides the usual one, for tests
- * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` for a slow sender or too many requests
+ * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` for a slow or busy sender
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();

@@ -62,10 +62,7 @@ export function defineContentRoute(
   };
 }
 
-/**
- * An encoded slash stays inside its segment, as in `feature%2Fx`.
- * @throws ServiceError `invalid_request` if the path is not UTF-8
- */
+/** An encoded slash stays inside its segment. @throws ServiceError `invalid_request` if the path is not UTF-8 */
 export function segmentsOf(c: Context): string[] {
   const { pathname } = new URL(c.req.url);
   try {

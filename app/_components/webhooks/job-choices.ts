@@ -20,10 +20,7 @@ async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run
   }
 }
 
-/**
- * Lists each spec once, because a schedule creates many equal runs.
- * @param wanted the ID of a run to list first
- */
+/** Lists each spec once, because a schedule creates many equal runs. @param wanted the ID of a run to list first */
 export async function jobChoices(person: Person, owner: WebhookOwner, wanted = ""): Promise<JobChoice[]> {
   const { runs: latest } = await listRuns(person, owner, { limit: CHOICES_MAX });
   const [chosen] = latest.filter(({ id }) => id === wanted);

@@ -1,10 +1,7 @@
 /** Characters outside of quotes that only a shell understands. */
 const SHELL_SYNTAX = /[|&;<>$`*?(){}~#\n]/;
 
-/**
- * If the command needs a shell, a shell gets the whole line.
- * @returns undefined if a quote is not closed
- */
+/** If the command needs a shell, a shell gets the whole line. @returns undefined if a quote is not closed */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -58,10 +55,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/**
- * Reads `NAME=value`, one per line. Quoted values may span several lines.
- * @returns the variables, or the number of the first invalid line
- */
+/** Quoted values may span several lines. @returns the variables, or the number of the first invalid line */
 export function variablesOf(text: string): { variables: Record<string, string> } | { wrongLine: number } {
   const variables: Record<string, string> = {};
   const lines = text.replaceAll("\r\n", "\n").split("\n");

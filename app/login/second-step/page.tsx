@@ -20,10 +20,7 @@ import {
 
 export const metadata: Metadata = { title: "Second step" };
 
-/**
- * Without a valid pending sign-in, redirects to the sign-in page.
- * @param searchParams `next`: a path of ours to continue to
- */
+/** Without a valid pending sign-in, redirects to the sign-in page. @param searchParams `next`: a path of ours to continue to */
 export default async function SecondStepPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const next = nextPath((await searchParams).next);
   const pending = await findPendingSecondStep(await secondStepToken());

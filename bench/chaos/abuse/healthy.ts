@@ -28,10 +28,7 @@ const ADDRESS = "127.0.0.1";
 /** The service counts anonymous requests by IP address. */
 const READERS = Array.from({ length: 32 }, (_, at) => `127.0.77.${at + 1}`);
 
-/**
- * The attackers' work must not count as the service's delay, so healthy clients run in a separate thread. `run` keeps the rate of each
- * kind, even without responses.
- */
+/** The attackers' work must not count as the service's delay. `run` keeps the rate of each kind, even without responses. */
 export function startHealthy(origin: string, kinds: Kind[]) {
   // A thread that is terminated runs no cleanup.
   const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));

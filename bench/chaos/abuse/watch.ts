@@ -9,9 +9,7 @@ import { below, cpuSeconds, processTree } from "../../cost.ts";
 /** In MiB and CPU seconds. */
 export type Usage = {
   restarts: number;
-  /**
-   * Consecutive liveness probes, ten seconds apart, without a response within five seconds. Production restarts the service after three.
-   */
+  /** Liveness probes, ten seconds apart, without a response within five seconds. Production restarts the service after three. */
   missedProbes: number;
   /** The web process alone, and together with its git processes. The chart limits the sum. */
   webMiB: number;

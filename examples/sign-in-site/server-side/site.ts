@@ -11,9 +11,7 @@ import { endSession, findSession, type Profile, rememberPending, type SignedIn, 
 const SCOPES = ["openid", "profile", "email", "read-repos", "write-discussions", "offline_access"];
 const PROMPTS = ["none", "login", "consent"];
 
-/**
- * A confidential client with authorization code, PKCE, state and nonce. The tokens stay here, and the browser only gets a session cookie.
- */
+/** A confidential client. The tokens stay here, and the browser only gets a session cookie. */
 export function serverSideSite(
   { issuer, issuerName, knownOrganizations }: Settings,
   { port, clientId, clientSecret }: NonNullable<Settings["serverSide"]>,
@@ -55,8 +53,7 @@ export function serverSideSite(
   site.get("/", (c) => c.html(homePage(look, findSession(c)?.signedIn)));
   for (const root of ["..", "../../look"]) site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, root) }));
 
-  // 1. Redirect the browser to the issuer. State, nonce and verifier stay in this browser's session, so only this browser can
-  // return with the code.
+  // 1. Redirect the browser. State, nonce and verifier stay in this browser's session, so only this browser can use the code.
   site.get("/sign-in", async (c) => {
     const asked = c.req.queries("scope")?.filter((scope) => SCOPES.includes(scope)) ?? USUAL_SCOPES;
     const prompt = PROMPTS.find((word) => word === c.req.query("prompt"));
@@ -81,8 +78,7 @@ export function serverSideSite(
     return c.redirect(url.href);
   });
 
-  // 2. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its
-  // nonce.
+  // 2. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token.
   site.get("/callback", async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);

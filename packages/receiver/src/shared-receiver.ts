@@ -3,10 +3,7 @@ import { environment } from "./environment.ts";
 import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
-/**
- * The one server of a script starts when nothing else keeps the process alive, or one second after the last handler was registered. Not
- * after a mount or a launch, and not in a test runner.
- */
+/** Starts when nothing else keeps the process alive, or one second after the last handler. Not after a mount, and not in a test runner. */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;
 let launched: Promise<Launched> | undefined;

@@ -1,7 +1,4 @@
-/**
- * RFC 8252 §7.1 and §7.3 allow private-use schemes, and `http` on this machine. URIs are compared as plain strings except for the port of a
- * loopback address (RFC 9700 §2.1). Post-logout redirect URIs follow the same rules.
- */
+/** RFC 8252 §7.1, §7.3. URIs are compared as plain strings except for the port of a loopback address (RFC 9700 §2.1). */
 
 /** How long a redirect URI may be. @group Redirect URIs */
 export const REDIRECT_URI_MAX_CHARACTERS = 2000;

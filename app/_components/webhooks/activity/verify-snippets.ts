@@ -5,10 +5,7 @@ export type SignedRequest = Readonly<{
   body: string;
 }>;
 
-/**
- * These programs ignore the delivery's age, so that older deliveries can be examined. A receiver should refuse deliveries older than five
- * minutes.
- */
+/** These programs ignore the delivery's age, so that older deliveries can be examined. */
 export function verifySnippets(request: SignedRequest): ReadonlyArray<Readonly<{ label: string; code: string }>> {
   return [
     { label: "Node", code: node(request) },

@@ -9,10 +9,7 @@ import { requestOrigin } from "../../../_server/request-origin.ts";
 
 type CarriedToken = { sessionToken?: string; sub?: string; name?: string; email?: string };
 
-/**
- * The cookie's value is core's opaque token instead of a JWT, so that a session can be listed and ended (S113). `providers` is empty,
- * because app/login has the forms.
- */
+/** The cookie's value is core's opaque token instead of a JWT, so that a session can be listed and ended (S113). */
 export function nextAuthOptions(): NextAuthOptions {
   const cookie = siteSessionCookie();
   return {

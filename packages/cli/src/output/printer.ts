@@ -132,10 +132,7 @@ const characters = (text: string): string[] => [...segmenter.segment(text)].map(
 const widthOf = (character: string): number => (WIDE.test(character) ? 2 : 1);
 export const displayWidth = (text: string): number => characters(text).reduce((sum, one) => sum + widthOf(one), 0);
 
-/**
- * Cuts the widest columns, but never below the width of their headers.
- * @returns the lines, and whether something was cut
- */
+/** Cuts the widest columns, but never below the width of their headers. @returns the lines, and whether something was cut */
 export function table(
   headers: readonly string[],
   rows: readonly (readonly string[])[],

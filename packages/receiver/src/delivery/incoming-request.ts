@@ -32,10 +32,7 @@ export class RefusedError extends Error {
   }
 }
 
-/**
- * `Content-Length` may be wrong, and a chunked body has none. Refuses a body that arrives too slowly (slow loris).
- * @throws RefusedError 413, 408
- */
+/** `Content-Length` may be wrong. A slow body is refused too (slow loris). @throws RefusedError 413, 408 */
 export async function readBody(
   source: AsyncIterable<Uint8Array>,
   { maxBytes, timeoutMs, promised }: { maxBytes: number; timeoutMs: number; promised: string | undefined },

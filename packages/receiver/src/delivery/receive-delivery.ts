@@ -72,11 +72,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
 
 const WORK = Symbol("the work behind a 202");
 
-/**
- * Runs the handler once for each delivery, and again for a failed one or for a replay (`X-Webhook-Replay`). That header is not signed, so a
- * copied request must be recognized by the timestamp, which is signed. The response of a failed replay replaces the earlier one, so that
- * the next attempt runs the handler too.
- */
+/** `X-Webhook-Replay` is not signed, so a copied request is recognized by its timestamp, which is signed. */
 async function once(
   incoming: IncomingRequest,
   key: string,
@@ -141,8 +137,7 @@ async function once(
 type SenderRules = { secrets: readonly string[]; requireSignature: boolean | undefined; toleranceSeconds: number };
 
 /**
- * Authenticates the sender before the body is read, as far as the headers allow (S140). A `whsec_` secret requires a signature, because
- * anybody who intercepted one request could send others forever.
+ * Checks the headers before the body is read (S140). A `whsec_` secret requires a signature, because an intercepted secret works forever.
  * @throws RefusedError 401, 403
  */
 async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promise<"trusted" | "verify the body"> {

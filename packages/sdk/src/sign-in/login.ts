@@ -131,10 +131,7 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
   return { ...tokens, claims };
 }
 
-/**
- * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and refuses repeated parameters, of which another program may read another value
- * (RFC 6749 §3.1). An error in the response counts only if these checks succeed.
- */
+/** RFC 6749 §10.12, RFC 9207. Another program may read another value of a repeated parameter (RFC 6749 §3.1). */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
   // A response with an empty state would match a login without a state.
   if (typeof state !== "string" || state === "") throw refused("state_mismatch", "The login has no state.");

@@ -80,8 +80,7 @@ export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promi
 async function readMetadata(issuer: string, service: Omit<ServiceOptions, "baseUrl" | "signal">): Promise<ServiceMetadata> {
   const { request } = createTransport({ baseUrl: issuer, ...service });
   const metadata = await request("GET", "/.well-known/openid-configuration", { schema: metadataSchema });
-  // The strings must be identical (RFC 8414 §3.3). A service that pretends to be another issuer would get that issuer's codes and
-  // tokens (RFC 9700 §4.4).
+  // RFC 8414 §3.3: a service that pretends to be another issuer would get that issuer's codes and tokens (RFC 9700 §4.4).
   if (metadata.issuer !== issuer) {
     throw new SignInError(`The service at ${issuer} identifies itself as ${metadata.issuer}. Use that as baseUrl.`, {
       code: "issuer_mismatch",

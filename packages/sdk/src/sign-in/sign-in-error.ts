@@ -38,8 +38,7 @@ export async function orRefused<T>(work: Promise<T>): Promise<T> {
 /** oauth4webapi's own error contains the response with the tokens, and errors end up in logs. */
 function refused(error: unknown): unknown {
   if (!(error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)) return error;
-  // An error about the form of a response contains that response. Other errors are about the response's ID token, or about an
-  // endpoint without HTTPS.
+  // An error about the form of a response contains that response.
   if ((error.cause instanceof Object && "body" in error.cause) || error.code === oauth.HTTP_REQUEST_FORBIDDEN) {
     const advice = "Check the service, or use the SDK version that matches it.";
     return new ApiError(`The service's response cannot be used: ${error.message}. ${advice}`, {

@@ -135,10 +135,7 @@ async function repoint(
   }
 }
 
-/**
- * Works after Ctrl-C, when the command's own signal is already aborted. A relay with a name from the user stays, because other programs may
- * use the relay.
- */
+/** Works after Ctrl-C. A relay with a name from the user stays, because other programs may use the relay. */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
   const signal = AbortSignal.timeout(10_000);

@@ -6,8 +6,8 @@ import { basicSetup, EditorView } from "codemirror";
 import "./editor.css";
 
 /**
- * The text field remains the field of the form. Tab moves the focus to the next element (WCAG 2.1.2).
- * @returns a function that closes the editor
+ * The text field remains the field of the form. Tab moves the focus to the next element (WCAG 2.1.2). @returns a function that closes the
+ * editor
  */
 export function openEditor(area: HTMLTextAreaElement): () => void {
   const { form } = area;
